@@ -1,0 +1,50 @@
+# Needs Python 3.11+ and make; everything else comes from the package registry, pinned and hashed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test ui lint bench-index bench-sitewalk requirements clean
+
+demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
+	$(BIN)/webrag demo
+
+ui: $(VENV)/.runtime          ## Dagster's UI and daemon on the same instance
+	$(BIN)/webrag up
+
+test: $(VENV)/.dev            ## all tests
+	$(BIN)/pytest
+
+lint: $(VENV)/.dev            ## style, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site
+	$(BIN)/python -m evals.bench_index
+
+bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
+	$(BIN)/webrag eval sitewalk
+
+$(BIN)/uv: requirements-uv.txt
+	$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@touch $@
+
+$(VENV)/.runtime: requirements.txt pyproject.toml $(BIN)/uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.txt
+	@touch $@
+
+requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build pyproject.toml -o requirements.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dev --extra providers -c requirements.txt pyproject.toml -o requirements-dev.txt
+	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
+
+clean:
+	rm -rf $(VENV) .webrag

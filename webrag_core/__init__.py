@@ -1,0 +1,1 @@
+"""WebRAG core: the library. Knows nothing of Dagster or of any user interface."""

@@ -1,0 +1,119 @@
+"""Settings: the one place that reads the environment.
+
+Names are the environment variables in lower case (`RERANKER_TOP_N` sets `reranker_top_n`). A `.env` file in the
+working directory is read too. Every default works offline and without a key.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import Field, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from webrag_core.errors import InvalidInputError
+
+
+class Settings(BaseSettings):
+    """All knobs of the library, with the defaults of the specification."""
+
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+
+    # Where data lives
+    webrag_home: Path = Field(default=Path(".webrag"), description="Folder of the embedded database")
+    database_url: str | None = Field(
+        default=None, repr=False, description="PostgreSQL with pgvector; unset = the embedded server"
+    )
+
+    # Ingestion
+    webrag_warc: Path | None = Field(
+        default=None, description="Replay this frozen site (WARC) instead of fetching live pages"
+    )
+    webrag_allow_hosts: str = Field(
+        default="", description="host:port,… that may be private addresses (everything else must be public)"
+    )
+    webrag_user_agent: str = "webrag/0.1 (research memory)"
+    webrag_fetch_timeout: float = Field(default=30.0, gt=0, description="Seconds for one page, redirects included")
+    webrag_max_body_bytes: int = Field(default=20_000_000, gt=0, description="Cap on one decoded page")
+    webrag_max_age: float | None = Field(
+        default=None, ge=0, description="Seconds after which a stored page is fetched again; unset = never"
+    )
+
+    # Indexing
+    child_target_tokens: int = Field(default=256, ge=16)
+    parent_max_tokens: int = Field(default=1000, ge=64)
+    embedding_batch_size: int = Field(default=256, ge=1)
+
+    # Retrieval
+    retrieval_full_context_threshold: int = Field(default=30_000, ge=0)
+    retrieval_context_budget: int = Field(default=40_000, ge=1)
+    retrieval_top_k_children_limit: int = Field(default=60, ge=1)
+    retrieval_similarity_floor: float = Field(default=0.3, ge=-1, le=1)
+    retrieval_depth_decay_rate: float = Field(default=0.05, ge=0, le=1)
+    retrieval_depth_floor: float = Field(default=0.80, ge=0, le=1)
+    retrieval_hnsw_ef_search: int = Field(default=100, ge=1, le=1000)
+
+    # Query analysis and reranking
+    decomposition_mode: Literal["rule_based", "none"] = "rule_based"
+    reranker_provider: Literal["local", "none"] = "local"
+    reranker_top_n: int = Field(default=20, ge=1)
+
+    # Expansion
+    max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")
+    max_candidates_per_iteration: int = Field(default=5, ge=1)
+    expansion_min_candidate_score: float = Field(default=0.12, ge=0, le=1)
+    webrag_max_pages: int = Field(default=30, ge=1, description="Pages one answer run may take in, seed included")
+    webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")
+
+    # Locality
+    locality_expansion_enabled: bool = True
+    locality_expansion_radius: int = Field(default=1, ge=0)
+    min_score_for_expansion: float = Field(default=0.5, ge=0, le=1)
+
+    # Stopping
+    token_budget_saturation_ratio: float = Field(default=0.8, ge=0, le=1)
+    redundancy_ceiling: float = Field(default=0.85, ge=0, le=1)
+    score_cliff_threshold: float = Field(default=0.15, ge=0, le=1)
+    score_cliff_rank_k: int = Field(default=5, ge=2)
+    plateau_variance_threshold: float = Field(default=0.02, ge=0)
+    plateau_top_n: int = Field(default=10, ge=2)
+    diminishing_return_delta: float = Field(default=0.03, ge=0)
+    mediocre_score_floor: float = Field(default=0.5, ge=0, le=1)
+    confidence_floor: float = Field(default=0.3, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _blank_means_unset(self) -> Self:
+        if self.database_url is not None and not self.database_url.strip():
+            object.__setattr__(self, "database_url", None)
+        return self
+
+    @cached_property
+    def allowed_private(self) -> frozenset[tuple[str, int]]:
+        """`webrag_allow_hosts` as (host, port) pairs, host in lower case.
+
+        Raises InvalidInputError for an entry that is not `host:port`.
+        """
+        pairs = set()
+        for entry in filter(None, (part.strip() for part in self.webrag_allow_hosts.split(","))):
+            host, _, port = entry.rpartition(":")
+            if not host or not port.isdigit() or not 0 < int(port) < 65536:
+                raise InvalidInputError(f"WEBRAG_ALLOW_HOSTS: {entry!r} is not host:port")
+            pairs.add((host.strip("[]").lower(), int(port)))
+        return frozenset(pairs)
+
+
+def load_settings(**overrides: object) -> Settings:
+    """Read the environment once. `overrides` win over it (used by the CLI and tests).
+
+    Raises InvalidInputError naming the offending variable, never its value (it may be a secret).
+    """
+    try:
+        return Settings(**overrides)  # type: ignore[arg-type]
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
+            for item in error.errors(include_input=False, include_url=False)
+        )
+        raise InvalidInputError(f"bad setting: {problems}") from None

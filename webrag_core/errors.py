@@ -1,0 +1,74 @@
+"""Typed errors. Every failure a user can meet is one of these, with a reason code from a closed list."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """Why a URL has no (new) content. Stored in the coverage ledger and on documents."""
+
+    INVALID_URL = "invalid_url"
+    BLOCKED_ADDRESS = "blocked_address"
+    DNS_FAILURE = "dns_failure"
+    CONNECT_FAILURE = "connect_failure"
+    TLS_FAILURE = "tls_failure"
+    TIMEOUT = "timeout"
+    TOO_LARGE = "too_large"
+    BAD_RESPONSE = "bad_response"
+    TOO_MANY_REDIRECTS = "too_many_redirects"
+    NOT_FOUND = "not_found"
+    HTTP_STATUS = "http_status"
+    UNSUPPORTED_TYPE = "unsupported_type"
+    EMPTY_PAGE = "empty_page"
+    PARSE_FAILURE = "parse_failure"
+
+
+class WebragError(Exception):
+    """Base of all errors of this package.
+
+    `code` is stable and machine readable; the message is for people and holds no secrets.
+    """
+
+    code: str = "error"
+    exit_code: int = 1
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class InvalidInputError(WebragError):
+    """The caller asked for something that cannot be meant: empty query, negative budget, malformed URL."""
+
+    code = "invalid_input"
+    exit_code = 2
+
+
+class FetchError(WebragError):
+    """A URL gave no page. `reason` says why; `status` is the HTTP status when there was one."""
+
+    def __init__(self, reason: Reason, message: str, *, status: int | None = None) -> None:
+        super().__init__(message, code=reason.value)
+        self.reason = reason
+        self.status = status
+
+
+class StoreError(WebragError):
+    """The database cannot be reached or is not what it should be."""
+
+    code = "database_unavailable"
+
+
+class IntegrityError(WebragError):
+    """An invariant of the stored corpus does not hold. Nothing was written."""
+
+    code = "integrity"
+
+
+class EmbeddingError(WebragError):
+    """The embedding model failed or gave vectors of the wrong number, length or value."""
+
+    code = "embedding_failed"

@@ -1,0 +1,106 @@
+"""Table `chunks`: written once per version, as a whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+
+from psycopg import AsyncConnection
+
+from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.ingestion.documents import StoredVersion
+
+
+def chunker_key(parent_max: int, child_target: int) -> str:
+    """Names everything that chunks depend on besides the text."""
+    return f"{CHUNKER_VERSION}/{parent_max}/{child_target}"
+
+
+def embedding_text(title: str | None, heading_path: Sequence[str], body: str) -> str:
+    """What is embedded for a child: title, heading path and the slice without Markdown marks and URLs."""
+    return "\n".join(part for part in (title or "", " > ".join(heading_path), plain_text(body)) if part)
+
+
+def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
+    """(sha256, text) of what is embedded, for every child in reading order."""
+    for parent in parents:
+        for child in parent.children:
+            body = version.markdown[child.char_start : child.char_end]
+            text = embedding_text(version.title, child.heading_path, body)
+            yield hashlib.sha256(text.encode()).hexdigest(), text
+
+
+async def write_chunks(
+    connection: AsyncConnection, version: StoredVersion, parents: Sequence[Chunk], key: str
+) -> int:
+    """Replace the chunks of `version`. Call inside a transaction. Returns the number of rows written."""
+    await connection.execute("DELETE FROM chunks WHERE version_id = %s", (version.id,))
+    children = [child for parent in parents for child in parent.children]
+    cursor = await connection.execute(
+        "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)",
+        (len(parents) + len(children),),
+    )
+    ids = [int(row[0]) for row in await cursor.fetchall()]
+    text = version.markdown
+    rows: list[tuple[object, ...]] = []
+    position = 0
+    digests = (digest for digest, _ in embedding_inputs(version, parents))
+
+    def row(
+        chunk: Chunk, chunk_id: int, parent_id: int | None, level: str, ordinal: int, digest: str | None
+    ) -> tuple[object, ...]:
+        return (
+            chunk_id,
+            version.id,
+            version.document_id,
+            parent_id,
+            level,
+            ordinal,
+            list(chunk.heading_path),
+            chunk.char_start,
+            chunk.char_end,
+            chunk.token_count,
+            list(chunk.flags),
+            text[chunk.char_start : chunk.char_end],
+            digest,
+        )
+
+    for ordinal, parent in enumerate(parents):
+        parent_id = ids[ordinal]
+        rows.append(row(parent, parent_id, None, "parent", ordinal, None))
+        for child in parent.children:
+            rows.append(row(child, ids[len(parents) + position], parent_id, "child", position, next(digests)))
+            position += 1
+    async with (
+        connection.cursor() as copy_cursor,
+        copy_cursor.copy(
+            "COPY chunks (id, version_id, document_id, parent_id, level, ordinal, heading_path, char_start,"
+            " char_end, token_count, flags, body, embed_sha256) FROM STDIN WITH (FORMAT BINARY)"
+        ) as copy,
+    ):
+        copy.set_types(
+            ["int8", "int4", "int4", "int8", "text", "int4", "text[]", "int4", "int4", "int4", "text[]", "text", "text"]
+        )
+        for values in rows:
+            await copy.write_row(values)
+    await connection.execute(
+        "UPDATE document_versions SET chunker = %s, parent_count = %s, child_count = %s WHERE id = %s",
+        (key, len(parents), len(children), version.id),
+    )
+    return len(rows)
+
+
+async def has_chunks(connection: AsyncConnection, version_id: int, key: str) -> bool:
+    """True when the version is chunked by this chunker with these limits."""
+    cursor = await connection.execute("SELECT chunker = %s FROM document_versions WHERE id = %s", (key, version_id))
+    row = await cursor.fetchone()
+    return bool(row and row[0])
+
+
+async def parent_ids(connection: AsyncConnection, version_id: int) -> list[int]:
+    """Ids of a version's parents in reading order."""
+    cursor = await connection.execute(
+        "SELECT id FROM chunks WHERE version_id = %s AND level = 'parent' ORDER BY ordinal", (version_id,)
+    )
+    return [int(row[0]) for row in await cursor.fetchall()]

@@ -1,0 +1,53 @@
+"""A URL in, a searchable document out: layers 1 and 2 as one call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from webrag_core.config import Settings
+from webrag_core.indexing.embedder import WordLlamaEmbedder
+from webrag_core.indexing.indexer import Indexer
+from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.ingestion.service import Ingestor, make_acquirer
+from webrag_core.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """A page that is searchable now. `embedded` counts texts that had to be embedded for it."""
+
+    url: str
+    document_id: int
+    version_id: int
+    outcome: Literal["fetched", "unchanged", "reused"]
+    embedded: int
+
+
+class Corpus:
+    """The open corpus: database, acquirer, embedding model."""
+
+    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings) -> None:
+        self.database = database
+        self.settings = settings
+        self.ingestor = Ingestor(database, acquirer, settings)
+        self.indexer = Indexer(database, WordLlamaEmbedder(), settings)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[Corpus]:
+        """Open everything, close everything. Raises StoreError, InvalidInputError."""
+        acquirer = acquirer or make_acquirer(settings)
+        try:
+            async with await Database.open(settings) as database:
+                yield cls(database, acquirer, settings)
+        finally:
+            await acquirer.aclose()
+
+    async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:
+        """Fetch (unless fresh), store and index one page. Raises FetchError with the reason recorded."""
+        page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh)
+        indexed = await self.indexer.index(page.version_id)
+        return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded)

@@ -1,0 +1,202 @@
+"""Layer 2's face: a stored version becomes chunks, then vectors and postings, then current.
+
+Each stage commits by itself and can be run again; only the last one changes what readers see, in one transaction.
+A kill at any instant leaves the previous version whole.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from pgvector import Vector
+from psycopg import AsyncConnection, sql
+
+from webrag_core.config import Settings
+from webrag_core.errors import IntegrityError
+from webrag_core.indexing import chunks as chunk_table
+from webrag_core.indexing import embedding_models as models
+from webrag_core.indexing.chunker import Chunk, chunk_markdown
+from webrag_core.indexing.chunks import chunker_key
+from webrag_core.indexing.embedder import Embedder
+from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
+from webrag_core.ingestion import documents
+from webrag_core.ingestion.documents import StoredVersion
+from webrag_core.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOutcome:
+    """What indexing one version did. `embedded` counts texts that were not in the cache."""
+
+    document_id: int
+    version_id: int
+    embedded: int
+    became_current: bool
+
+
+class Indexer:
+    """Chunks, embeds and activates versions. Safe to call concurrently, also for one document."""
+
+    def __init__(self, database: Database, embedder: Embedder, settings: Settings) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._settings = settings
+        self._model_id: int | None = None
+        self._term_ids = TermIds()
+        self._key = chunker_key(settings.parent_max_tokens, settings.child_target_tokens)
+
+    @property
+    def embedder(self) -> Embedder:
+        """The model that queries must be embedded with."""
+        return self._embedder
+
+    async def model_id(self) -> int:
+        """Id of the live embedding model. Raises StoreError when the corpus was indexed with another one."""
+        if self._model_id is None:
+            async with self._database.connection() as connection:
+                self._model_id = await models.live_model(connection, self._embedder.identity)
+        return self._model_id
+
+    async def index(self, version_id: int) -> IndexOutcome:
+        """All stages for one version; what is done already is not done again."""
+        await self.chunk(version_id)
+        return await self.activate(version_id)
+
+    async def chunk(self, version_id: int) -> int:
+        """Stage the chunks of a version that no reader sees yet. Returns the rows written (0 = nothing to do).
+
+        A version that is current keeps its chunks until `activate` replaces them together with their vectors.
+        """
+        version = await self._version(version_id)
+        if version.chunker == self._key:
+            return 0
+        parents = await self._cut(version)
+        async with self._database.transaction() as connection:
+            await documents.lock_url(connection, version.canonical_url)
+            cursor = await connection.execute(
+                "SELECT v.chunker IS DISTINCT FROM %s AND d.current_version IS DISTINCT FROM v.id"
+                " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
+                (self._key, version_id),
+            )
+            row = await cursor.fetchone()
+            if row is None or not row[0]:
+                return 0  # current, or another writer was faster
+            return await chunk_table.write_chunks(connection, version, parents, self._key)
+
+    async def activate(self, version_id: int) -> IndexOutcome:
+        """Embed what the cache lacks, then make the version current together with its vectors and postings."""
+        model_id = await self.model_id()
+        version = await self._version(version_id)
+        if version.chunker == self._key and await self._is_current(version, model_id):
+            return IndexOutcome(version.document_id, version_id, 0, False)
+        parents = await self._cut(version)
+        embedded = await self._embed(version, parents, model_id)
+        counts = [
+            term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end])
+            for parent in parents
+        ]
+        async with self._database.connection() as connection:
+            term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
+        async with self._database.transaction() as connection:
+            await documents.lock_url(connection, version.canonical_url)
+            if not await chunk_table.has_chunks(connection, version_id, self._key):
+                await chunk_table.write_chunks(connection, version, parents, self._key)
+            await self._write_vectors(connection, version, model_id)
+            ids = await chunk_table.parent_ids(connection, version_id)
+            await replace_postings(
+                connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids
+            )
+            changed = await self._make_current(connection, version)
+            if changed:
+                await documents.log_change(connection, version.document_id, version_id, "version")
+        return IndexOutcome(version.document_id, version_id, embedded, changed)
+
+    async def finish_bulk(self) -> bool:
+        """After many pages: build the vector index if the corpus has outgrown exact search."""
+        model_id = await self.model_id()
+        async with self._database.connection() as connection:
+            return await models.ensure_vector_index(connection, model_id)
+
+    async def _version(self, version_id: int) -> StoredVersion:
+        async with self._database.connection() as connection:
+            version = await documents.load_version(connection, version_id)
+        if version is None:
+            raise IntegrityError(f"document version {version_id} does not exist")
+        return version
+
+    async def _cut(self, version: StoredVersion) -> list[Chunk]:
+        return await asyncio.to_thread(
+            chunk_markdown,
+            version.markdown,
+            parent_max=self._settings.parent_max_tokens,
+            child_target=self._settings.child_target_tokens,
+        )
+
+    async def _is_current(self, version: StoredVersion, model_id: int) -> bool:
+        """True when the version is current and has a vector for each of its children."""
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(
+                sql.SQL(
+                    "SELECT d.current_version = v.id AND d.status = 'ready'"
+                    " AND v.child_count = (SELECT count(*) FROM {} e WHERE e.document_id = d.id)"
+                    " FROM documents d JOIN document_versions v ON v.document_id = d.id WHERE v.id = %s"
+                ).format(models.vector_table(model_id)),
+                (version.id,),
+            )
+            row = await cursor.fetchone()
+        return bool(row and row[0])
+
+    async def _embed(self, version: StoredVersion, parents: list[Chunk], model_id: int) -> int:
+        """Fill the cache for these children; no connection is held while the model works."""
+        texts = dict(chunk_table.embedding_inputs(version, parents))
+        async with self._database.connection() as connection:
+            missing = sorted(await models.missing_from_cache(connection, model_id, list(texts)))
+        size = self._settings.embedding_batch_size
+        for start in range(0, len(missing), size):
+            batch = missing[start : start + size]
+            vectors = await self._embedder.embed([texts[digest] for digest in batch])
+            async with self._database.connection() as connection:
+                found = {digest: Vector(vector) for digest, vector in zip(batch, vectors, strict=True)}
+                await models.fill_cache(connection, model_id, found)
+        return len(missing)
+
+    async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> None:
+        table = models.vector_table(model_id)
+        await connection.execute(
+            sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (version.document_id,)
+        )
+        cursor = await connection.execute(
+            sql.SQL(
+                "INSERT INTO {} (chunk_id, document_id, source_id, embedding)"
+                " SELECT c.id, c.document_id, %s, e.embedding FROM chunks c JOIN embedding_cache e"
+                " ON e.model_id = %s AND e.text_sha256 = c.embed_sha256"
+                " WHERE c.version_id = %s AND c.level = 'child'"
+            ).format(table),
+            (version.source_id, model_id, version.id),
+        )
+        check = await connection.execute("SELECT child_count FROM document_versions WHERE id = %s", (version.id,))
+        row = await check.fetchone()
+        if row is None or row[0] != cursor.rowcount:
+            raise IntegrityError(f"{cursor.rowcount} vectors for {row and row[0]} children of {version.canonical_url}")
+
+    async def _make_current(self, connection: AsyncConnection, version: StoredVersion) -> bool:
+        """Switch readers over and drop what only the previous version needed; its text stays."""
+        cursor = await connection.execute(
+            "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
+            " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')",
+            {"version": version.id, "document": version.document_id},
+        )
+        others = (version.document_id, version.id)
+        await connection.execute("DELETE FROM chunks WHERE document_id = %s AND version_id <> %s", others)
+        await connection.execute(
+            "DELETE FROM link_candidates WHERE version_id IN"
+            " (SELECT id FROM document_versions WHERE document_id = %s AND id <> %s)",
+            others,
+        )
+        await connection.execute(
+            "UPDATE document_versions SET chunker = NULL, parent_count = NULL, child_count = NULL"
+            " WHERE document_id = %s AND id <> %s AND chunker IS NOT NULL",
+            others,
+        )
+        return cursor.rowcount > 0

@@ -1,0 +1,1 @@
+from webrag_core.retrieval.terms import *  # noqa

@@ -1,0 +1,55 @@
+"""What every acquirer delivers: one page's bytes, with where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class AcquiredPage:
+    """One HTTP answer, decoded (content-encoding removed), status 200-299 or 304.
+
+    `url` is the canonical URL asked for, `final_url` the canonical URL that answered, `redirects` the canonical
+    URLs passed on the way (asked URL first, final URL not included). Header names are lower case.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    fetched_at: datetime
+    bytes_raw: int
+    redirects: tuple[str, ...] = field(default=())
+
+    @property
+    def not_modified(self) -> bool:
+        """True for a 304 answer to a conditional request; `body` is then empty."""
+        return self.status == 304
+
+    @property
+    def media_type(self) -> str:
+        """Media type of the answer in lower case, without parameters; empty when none was sent."""
+        return self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
+
+
+class Acquirer(Protocol):
+    """Fetches one page. Implementations: `http` (live, through the network gate) and `warc` (a frozen site)."""
+
+    name: str
+
+    async def fetch(
+        self, url: str, *, etag: str | None = None, last_modified: str | None = None
+    ) -> AcquiredPage:
+        """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
+
+        Raises FetchError for everything that is not a page or a 304, InvalidInputError for no URL at all.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+        ...

@@ -1,0 +1,127 @@
+"""Definition lists as Markdown (`term` / `:   definition`), which the converter library drops.
+
+Each `<dl>` is converted from the inside out and stands in the tree as a placeholder paragraph; its Markdown takes
+the placeholder's place, with the placeholder's own indentation, once the surrounding HTML is converted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+import lxml.html
+from lxml import etree
+from lxml.html import HtmlElement
+
+_OPEN, _CLOSE = "\ue000", "\ue001"
+_TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
+_BLOCK_LINE = re.compile(f"^(?P<prefix>[^\\n{_OPEN}]*){_OPEN}(?P<key>\\d+){_CLOSE}[ \\t]*$", re.MULTILINE)
+_SPACE = re.compile(r"\s+")
+_INDENT = "    "
+
+
+class Placeholders:
+    """Pieces of finished Markdown that wait for their place in the converted text."""
+
+    def __init__(self, convert: Callable[[str], str]) -> None:
+        self._convert = convert
+        self._pieces: list[str] = []
+
+    def convert(self, element: HtmlElement) -> str:
+        """Markdown of `element`, with every placeholder in it filled."""
+        html = lxml.html.tostring(element, encoding="unicode", with_tail=False)
+        return self._fill(self._convert(html))
+
+    def replace_inline(self, element: HtmlElement, markdown: str) -> None:
+        """Put `markdown` verbatim where `element` stands in running text."""
+        span = etree.Element("span")
+        span.text = self._token(markdown)
+        span.tail = element.tail
+        parent = element.getparent()
+        if parent is not None:
+            parent.replace(element, span)
+
+    def replace_block(self, element: HtmlElement, markdown: str) -> None:
+        """Put `markdown` as a block where `element` stands."""
+        element.clear(keep_tail=True)
+        element.tag = "p"
+        element.text = self._token(markdown)
+
+    def _token(self, markdown: str) -> str:
+        self._pieces.append(markdown)
+        return f"{_OPEN}{len(self._pieces) - 1}{_CLOSE}"
+
+    def _fill(self, text: str) -> str:
+        def block(match: re.Match[str]) -> str:
+            prefix = match.group("prefix")
+            # the first line keeps a list marker, the following ones only its width; quote marks repeat
+            follow = "".join(c if c in "> " else " " for c in prefix)
+            lines = self._pieces[int(match.group("key"))].split("\n")
+            return "\n".join(
+                [prefix + lines[0], *(follow + line if line else follow.rstrip() for line in lines[1:])]
+            )
+
+        text = _BLOCK_LINE.sub(block, text)
+        return _TOKEN.sub(lambda match: self._pieces[int(match.group(1))], text)
+
+
+def strip_placeholder_marks(main: HtmlElement) -> None:
+    """Take our marks out of the page's own text, so that no page can name a placeholder."""
+    for element in main.iter():
+        for attribute in ("text", "tail"):
+            text = getattr(element, attribute)
+            if text and (_OPEN in text or _CLOSE in text):
+                setattr(element, attribute, text.replace(_OPEN, "").replace(_CLOSE, ""))
+
+
+def replace_definition_lists(main: HtmlElement, placeholders: Placeholders) -> None:
+    """Replace every `<dl>` outside tables by its Markdown, innermost first."""
+    for definition_list in reversed(list(main.iter("dl"))):
+        if any(ancestor.tag in ("td", "th") for ancestor in definition_list.iterancestors()):
+            continue
+        entries = [_entry(terms, bodies, placeholders) for terms, bodies in _entries(definition_list)]
+        markdown = "\n\n".join(entry for entry in entries if entry)
+        if markdown:
+            placeholders.replace_block(definition_list, markdown)
+
+
+def _entries(definition_list: HtmlElement) -> Iterator[tuple[list[HtmlElement], list[HtmlElement]]]:
+    """(terms, definitions) groups; `<div>` wrappers around a group are looked through."""
+    terms: list[HtmlElement] = []
+    bodies: list[HtmlElement] = []
+    children: list[HtmlElement] = []
+    for child in definition_list:
+        children.extend(child if child.tag == "div" else [child])
+    for child in children:
+        if child.tag == "dt":
+            if bodies:
+                yield terms, bodies
+                terms, bodies = [], []
+            terms.append(child)
+        elif isinstance(child.tag, str):
+            bodies.append(child)
+    if terms or bodies:
+        yield terms, bodies
+
+
+def _entry(terms: list[HtmlElement], bodies: list[HtmlElement], placeholders: Placeholders) -> str:
+    names = [name for name in (_term(term, placeholders) for term in terms) if name]
+    definitions = [text for text in (placeholders.convert(body).strip("\n") for body in bodies) if text.strip()]
+    head = ", ".join(names)
+    if not definitions:
+        return head
+    if not head:
+        return "\n\n".join(definitions)
+    return "\n".join([head, *(_definition(text) for text in definitions)])
+
+
+def _term(term: HtmlElement, placeholders: Placeholders) -> str:
+    if "sig" in (term.get("class") or "").split():  # an API signature: its mark-up is colour, not emphasis
+        signature = _SPACE.sub(" ", term.text_content()).replace("¶", "").replace("`", "'").strip()
+        return f"`{signature}`" if signature else ""
+    return _SPACE.sub(" ", placeholders.convert(term)).strip()
+
+
+def _definition(text: str) -> str:
+    lines = text.split("\n")
+    return "\n".join([f":   {lines[0]}", *(_INDENT + line if line else "" for line in lines[1:])])

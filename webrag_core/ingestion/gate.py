@@ -1,0 +1,359 @@
+"""The network gate: every fetch of a page goes through here, and every hop of it through every check.
+
+A URL is text from the web, so it may name this machine, its neighbours or a metadata service. The gate
+resolves a host once, refuses it unless every address is public, and dials one of those very addresses: a
+second look-up, which could answer differently, never happens. Its errors tell nothing about the network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import ssl
+import zlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from itertools import pairwise
+
+import ada_url
+import httpx2
+
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.ingestion.addresses import is_public
+from webrag_core.ingestion.urls import canonicalise
+
+MAX_REDIRECTS = 5
+MAX_DIALS = 3
+CONNECT_TIMEOUT_S = 10.0
+MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADERS = 200
+MAX_GZIP_MEMBERS = 1_000
+
+_DEFAULT_PORTS = {"http:": 80, "https:": 443}
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
+_SENDABLE = re.compile(r"[\x21-\x7e\xa1-\xff](?:[ \t\x21-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?")
+
+Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
+Inspector = Callable[[int, Mapping[str, str]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class GateResponse:
+    """The answer at the end of a hop chain. URLs are canonical, header names lower case, `body` is decoded.
+
+    `redirects` holds the URLs passed on the way, asked URL first, final URL not included. `bytes_raw` counts
+    the body as sent. `downgraded` is True when a redirect led from https to http.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    bytes_raw: int
+    redirects: tuple[str, ...]
+    downgraded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A canonical URL that passed the checks, with the addresses that passed with it, and its parts."""
+
+    url: str
+    scheme: str
+    host: str
+    port: int
+    authority: str
+    path_query: str
+    addresses: tuple[IPv4Address | IPv6Address, ...]
+
+
+def is_sendable(value: str) -> bool:
+    """True when `value` can be sent as a header value: one line, Latin-1, no blanks around it."""
+    return _SENDABLE.fullmatch(value) is not None
+
+
+async def system_resolver(host: str, port: int) -> Sequence[str]:
+    """Addresses of `host` in the order the system prefers. Raises OSError."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(sockaddr[0]) for *_, sockaddr in found]
+
+
+class NetworkGate:
+    """Fetches with GET under the limits of `settings`. Holds no connection between calls."""
+
+    def __init__(
+        self, settings: Settings, *, resolver: Resolver = system_resolver, tls: ssl.SSLContext | None = None
+    ) -> None:
+        """`resolver` and `tls` replace the system's look-up and trust store.
+
+        Raises InvalidInputError for an unusable WEBRAG_ALLOW_HOSTS or WEBRAG_USER_AGENT.
+        """
+        if not is_sendable(settings.webrag_user_agent):
+            raise InvalidInputError("WEBRAG_USER_AGENT cannot be sent as a header")
+        self._user_agent = settings.webrag_user_agent
+        self._timeout_s = settings.webrag_fetch_timeout
+        self._max_bytes = settings.webrag_max_body_bytes
+        self._allowed = frozenset(_canonical_pair(host, port) for host, port in settings.allowed_private)
+        self._resolver = resolver
+        self._tls = tls if tls is not None else httpx2.create_ssl_context(trust_env=False)
+
+    async def get(
+        self, url: str, headers: Mapping[str, str] | None = None, *, inspect: Inspector | None = None
+    ) -> GateResponse:
+        """GET `url`, following redirects, within the time limit of the settings (seconds for everything).
+
+        `headers` go to every hop. `inspect` sees status and headers of the final answer and may raise
+        FetchError, which spares reading the body.
+
+        Raises FetchError; InvalidInputError for a header that cannot be sent, or holds credentials: a
+        redirect would hand them to strangers.
+        """
+        wanted = {name.lower(): value for name, value in (headers or {}).items()}
+        for name, value in wanted.items():
+            if not re.fullmatch(r"[a-z0-9-]+", name) or name in _CREDENTIALS or not is_sendable(value):
+                raise InvalidInputError(f"header {name!r} cannot be sent")
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._follow(url, wanted, inspect)
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, zlib.error) as error:
+            raise _as_fetch_error(error) from None  # the chain names addresses
+
+    async def admit(self, url: str, base: str | None = None) -> Target:
+        """Every check that comes before dialling. For a URL that somebody else is going to fetch, too.
+
+        Raises FetchError. Sets no time limit of its own to the resolver.
+        """
+        canonical = canonicalise(url, base)
+        parsed = ada_url.URL(canonical)
+        host = parsed.hostname.strip("[]")
+        port = int(parsed.port or _DEFAULT_PORTS[parsed.protocol])
+        allowed = (host, port) in self._allowed
+        if not allowed and port not in _DEFAULT_PORTS.values():
+            raise FetchError(Reason.BLOCKED_ADDRESS, f"port {port} is not open to fetching")
+        addresses = await self._resolve(host, port)
+        if not allowed and not all(is_public(address) for address in addresses):
+            raise FetchError(Reason.BLOCKED_ADDRESS, "the host is not open to fetching")
+        path_query = parsed.pathname + parsed.search
+        return Target(canonical, parsed.protocol, host, port, parsed.host, path_query, addresses)
+
+    async def _resolve(self, host: str, port: int) -> tuple[IPv4Address | IPv6Address, ...]:
+        with suppress(ValueError):
+            return (ip_address(host),)
+        try:
+            addresses = tuple(dict.fromkeys(ip_address(text) for text in await self._resolver(host, port)))
+        except (OSError, ValueError):
+            addresses = ()
+        if not addresses:
+            raise FetchError(Reason.DNS_FAILURE, "the host name has no address")
+        return addresses
+
+    async def _follow(self, url: str, headers: Mapping[str, str], inspect: Inspector | None) -> GateResponse:
+        target = await self.admit(url)
+        hops = [target]
+        while True:
+            async with self._dial(target, headers) as response:
+                answered = _headers(response)
+                location = _location(response)
+                if location is None:
+                    if inspect is not None:
+                        inspect(response.status_code, answered)
+                    body, bytes_raw = await _read(response, answered, self._max_bytes)
+                    break
+            if len(hops) > MAX_REDIRECTS:
+                raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
+            target = await self.admit(location, base=target.url)
+            hops.append(target)
+        return GateResponse(
+            url=hops[0].url,
+            final_url=target.url,
+            status=response.status_code,
+            headers=answered,
+            body=body,
+            bytes_raw=bytes_raw,
+            redirects=tuple(hop.url for hop in hops[:-1]),
+            downgraded=any(a.scheme == "https:" and b.scheme == "http:" for a, b in pairwise(hops)),
+        )
+
+    @asynccontextmanager
+    async def _dial(self, target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx2.Response]:
+        # A transport of its own per hop, and no client: a pool knows connections by address, so it would
+        # reuse one for another name there without checking its certificate; a client also keeps cookies.
+        transport = httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False)
+        try:
+            response = await self._first_answer(transport, target, headers)
+            try:
+                yield response
+            finally:
+                await response.aclose()
+        finally:
+            await transport.aclose()
+
+    async def _first_answer(
+        self, transport: httpx2.AsyncHTTPTransport, target: Target, headers: Mapping[str, str]
+    ) -> httpx2.Response:
+        *first, last = target.addresses[:MAX_DIALS]
+        for address in first:
+            try:
+                return await self._send(transport, target, address, headers)
+            except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+                if _is_tls(error):
+                    raise
+        return await self._send(transport, target, last, headers)
+
+    async def _send(
+        self,
+        transport: httpx2.AsyncHTTPTransport,
+        target: Target,
+        address: IPv4Address | IPv6Address,
+        headers: Mapping[str, str],
+    ) -> httpx2.Response:
+        sent = {
+            "user-agent": self._user_agent,
+            **headers,
+            "host": target.authority,
+            "accept-encoding": "gzip, identity;q=0.5",
+            "connection": "close",
+        }
+        literal = f"[{address}]" if address.version == 6 else str(address)
+        request = httpx2.Request(
+            "GET",
+            f"{target.scheme}//{literal}:{target.port}/",
+            headers=[(name.encode(), value.encode("latin-1")) for name, value in sent.items()],
+            extensions={
+                "timeout": {"connect": CONNECT_TIMEOUT_S},  # the deadline around everything limits the rest
+                "sni_hostname": target.host,
+                # The path goes out as ada spelled it: httpx2 would escape it once more, by other rules.
+                "target": target.path_query.encode(),
+            },
+        )
+        response = await transport.handle_async_request(request)
+        response.request = request
+        return response
+
+
+def _canonical_pair(host: str, port: int) -> tuple[str, int]:
+    literal = f"[{host}]" if ":" in host else host
+    try:
+        return ada_url.URL(canonicalise(f"http://{literal}/")).hostname.strip("[]"), port
+    except FetchError:
+        raise InvalidInputError(f"WEBRAG_ALLOW_HOSTS: {host!r} is not a host") from None
+
+
+def _headers(response: httpx2.Response) -> dict[str, str]:
+    sent = response.headers.raw
+    if response.status_code < 200:
+        raise FetchError(Reason.BAD_RESPONSE, "the server switched protocols")
+    if len(sent) > MAX_HEADERS or sum(len(name) + len(value) for name, value in sent) > MAX_HEADER_BYTES:
+        raise FetchError(Reason.BAD_RESPONSE, "the answer has too many or too large headers")
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in sent:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def _location(response: httpx2.Response) -> str | None:
+    if response.status_code not in _REDIRECTS:
+        return None
+    given = {value.strip() for name, value in response.headers.raw if name.lower() == b"location"} - {b""}
+    if len(given) > 1:
+        raise FetchError(Reason.BAD_RESPONSE, "the answer redirects to more than one place")
+    for value in given:
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("latin-1")
+    return None
+
+
+async def _read(response: httpx2.Response, headers: Mapping[str, str], limit: int) -> tuple[bytes, int]:
+    """The decoded body and the number of bytes it had on the wire, both at most `limit`."""
+    if response.status_code in (204, 304):
+        return b"", 0
+    too_large = FetchError(Reason.TOO_LARGE, f"the page has more than {limit} bytes")
+    encodings = {item.strip().lower() for item in headers.get("content-encoding", "").split(",")}
+    encodings -= {"", "identity"}
+    if not encodings <= {"gzip", "x-gzip"}:
+        raise FetchError(Reason.BAD_RESPONSE, "the answer has an encoding that was not asked for")
+    length = headers.get("content-length", "")
+    if length.isdecimal() and (len(length) > 18 or int(length) > limit):
+        raise too_large
+    gunzip = _Gunzip() if encodings else None
+    body, bytes_raw = bytearray(), 0
+    async with aclosing(response.aiter_raw()) as chunks:
+        async for chunk in chunks:
+            bytes_raw += len(chunk)
+            body += gunzip.feed(chunk, limit - len(body)) if gunzip is not None else chunk
+            if max(bytes_raw, len(body)) > limit:
+                raise too_large
+    if gunzip is not None and bytes_raw and gunzip.truncated:
+        raise FetchError(Reason.BAD_RESPONSE, "the compressed body broke off")
+    return bytes(body), bytes_raw
+
+
+class _Gunzip:
+    """Streaming gzip decoder. Several members are legal; bytes after the last are ignored, as browsers do."""
+
+    def __init__(self) -> None:
+        self._inflater = zlib.decompressobj(wbits=31)
+        self._members = 0
+        self._in_member = False
+        self._over = False
+
+    @property
+    def truncated(self) -> bool:
+        return self._members == 0 or self._in_member
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        """Decode `data` into at most `room` + 1 bytes: one too many tells the caller.
+
+        Raises zlib.error, FetchError for a body made of too many members.
+        """
+        out = bytearray()
+        while data and not self._over and len(out) <= room:
+            try:
+                piece = self._inflater.decompress(data, room + 1 - len(out))
+            except zlib.error:
+                if self.truncated:
+                    raise
+                self._over = True
+                break
+            out += piece
+            self._in_member = not self._inflater.eof and (self._in_member or bool(piece))
+            data = self._inflater.unused_data
+            if self._inflater.eof:
+                self._members += 1
+                # Tiny members cost far more time than bytes, and no await lets the deadline in.
+                if self._members > MAX_GZIP_MEMBERS:
+                    raise FetchError(Reason.BAD_RESPONSE, "the compressed body has too many parts")
+                self._inflater = zlib.decompressobj(wbits=31)
+        return bytes(out)
+
+
+def _is_tls(error: BaseException | None) -> bool:
+    # The "want" errors are TLS asking for more bytes: a read that fails for any reason has one behind it.
+    wanting = (ssl.SSLWantReadError, ssl.SSLWantWriteError)
+    while error is not None and (not isinstance(error, ssl.SSLError) or isinstance(error, wanting)):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _as_fetch_error(error: Exception) -> FetchError:
+    match error:
+        case httpx2.TimeoutException() | TimeoutError():
+            return FetchError(Reason.TIMEOUT, "the host did not answer in time")
+        case _ if _is_tls(error):
+            return FetchError(Reason.TLS_FAILURE, "no trusted TLS connection to the host")
+        case httpx2.ConnectError() | OSError():
+            return FetchError(Reason.CONNECT_FAILURE, "the host cannot be reached")
+        case httpx2.InvalidURL() | httpx2.LocalProtocolError():
+            return FetchError(Reason.INVALID_URL, "URL refused: it cannot be sent as a request")
+        case zlib.error():
+            return FetchError(Reason.BAD_RESPONSE, "the compressed body is damaged")
+    return FetchError(Reason.BAD_RESPONSE, "the answer is not valid HTTP or broke off")

@@ -1,0 +1,215 @@
+"""Links of a page with what surrounds them: anchor text, sentence, heading path, position in navigation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from webrag_core.errors import FetchError
+from webrag_core.ingestion.urls import canonicalise
+
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(\[])")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_MAX_CONTEXT = 400
+_NAV_TAGS = {"nav", "header", "footer"}
+_NAV_ROLES = {"navigation", "search", "banner", "contentinfo"}
+_NAV_CLASS = re.compile(
+    r"\b(nav|navbar|navigation|menu|sidebar|sphinxsidebar|breadcrumbs?|toplang|footer|related|pagination)\b"
+)
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+_SKIPPED = {"script", "style", "noscript", "template", "svg", "head"}
+_INLINE = {
+    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
+    "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """One edge from a page: canonical absolute target and how the page speaks of it."""
+
+    target_url: str
+    anchor_text: str
+    context: str
+    heading_path: tuple[str, ...]
+    in_navigation: bool
+    nofollow: bool
+
+
+@dataclass(slots=True)
+class _Anchor:
+    href: str
+    start: int
+    end: int
+    title: str
+    nofollow: bool
+
+
+def is_navigation(element: HtmlElement) -> bool:
+    """True when an element is page furniture by tag, ARIA role or a conventional class or id."""
+    if element.tag in _NAV_TAGS or (element.get("role") or "").lower() in _NAV_ROLES:
+        return True
+    names = f"{element.get('class') or ''} {element.get('id') or ''}".lower()
+    return bool(names.strip()) and bool(_NAV_CLASS.search(names.replace("-", " ").replace("_", " ")))
+
+
+def extract_links(body: HtmlElement, base_url: str, page_url: str) -> list[PageLink]:
+    """Every distinct (target, anchor text) pair of `body`, in document order.
+
+    Linear in the size of the page. Links to the page itself, to other schemes and to unusable URLs are left out.
+    """
+    walker = _Walker(base_url, page_url)
+    for event, element in etree.iterwalk(body, events=("start", "end", "comment", "pi")):
+        walker.visit(event, element)
+    walker.flush()
+    return walker.links
+
+
+class _Walker:
+    """Collects runs of inline text between block boundaries, so that nested blocks cost nothing twice."""
+
+    def __init__(self, base_url: str, page_url: str) -> None:
+        self.links: list[PageLink] = []
+        self._base_url = base_url
+        self._page_url = page_url
+        self._seen: set[tuple[str, str]] = set()
+        self._canonical: dict[str, str | None] = {}
+        self._text: list[str] = []
+        self._length = 0
+        self._anchors: list[_Anchor] = []
+        self._open: list[_Anchor] = []
+        self._headings: list[tuple[int, str]] = []
+        self._nav_depth = 0
+        self._skip_depth = 0
+
+    def visit(self, event: str, element: HtmlElement) -> None:
+        if event in ("comment", "pi"):
+            self._append(element.tail)
+            return
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if event == "start":
+            self._start(tag, element)
+        else:
+            self._end(tag, element)
+
+    def _start(self, tag: str, element: HtmlElement) -> None:
+        if tag in _SKIPPED:
+            self._skip_depth += 1
+        if tag not in _INLINE:
+            self.flush()
+        if is_navigation(element):
+            self._nav_depth += 1
+        if tag == "a":
+            anchor = _Anchor(
+                href=(element.get("href") or "").strip(),
+                start=self._length,
+                end=self._length,
+                title=element.get("title") or "",
+                nofollow="nofollow" in (element.get("rel") or "").lower().split(),
+            )
+            self._open.append(anchor)
+        self._append(element.text)
+
+    def _end(self, tag: str, element: HtmlElement) -> None:
+        if tag == "a" and self._open:
+            anchor = self._open.pop()
+            anchor.end = self._length
+            if anchor.href:
+                self._anchors.append(anchor)
+        if tag in _HEADINGS:
+            self._heading(_HEADINGS[tag], "".join(self._text))
+        if tag not in _INLINE:
+            self.flush()
+        if is_navigation(element):
+            self._nav_depth -= 1
+        if tag in _SKIPPED:
+            self._skip_depth -= 1
+        self._append(element.tail)
+
+    def _append(self, text: str | None) -> None:
+        if text and not self._skip_depth:
+            self._text.append(text)
+            self._length += len(text)
+
+    def _heading(self, level: int, text: str) -> None:
+        if self._nav_depth:
+            return
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        clean = _clean(text)
+        if clean:
+            self._headings.append((level, clean))
+
+    def flush(self) -> None:
+        """End of an inline run: its anchors become links with the sentence around them."""
+        if self._anchors:
+            run = "".join(self._text)
+            for anchor in self._anchors:
+                self._add(anchor, run)
+        self._text.clear()
+        self._anchors.clear()
+        self._length = 0
+        for anchor in self._open:  # an <a> around blocks: its text starts again in the next run
+            anchor.start = 0
+
+    def _add(self, anchor: _Anchor, run: str) -> None:
+        target = self._resolve(anchor.href)
+        if target is None or target == self._page_url:
+            return
+        text = _clean(run[anchor.start : anchor.end]) or _clean(anchor.title)
+        key = (target, text)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.links.append(
+            PageLink(
+                target_url=target,
+                anchor_text=text[:_MAX_CONTEXT],
+                context=_sentence(run, anchor.start, anchor.end),
+                heading_path=tuple(text for _, text in self._headings),
+                in_navigation=self._nav_depth > 0,
+                nofollow=anchor.nofollow,
+            )
+        )
+
+    def _resolve(self, href: str) -> str | None:
+        href = href.split("#", 1)[0]
+        if not href:
+            return None
+        if href not in self._canonical:
+            try:
+                self._canonical[href] = canonicalise(href, self._base_url)
+            except FetchError:  # mailto:, javascript:, malformed: not a link to a page
+                self._canonical[href] = None
+        return self._canonical[href]
+
+
+def storable(text: str) -> str:
+    """Text that PostgreSQL and UTF-8 can hold: NUL and lone surrogates become U+FFFD."""
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _clean(text: str) -> str:
+    return storable(_SPACE.sub(" ", text).replace("¶", "").strip())
+
+
+def _sentence(run: str, start: int, end: int) -> str:
+    """The sentence of `run` that holds [start, end), white space folded, at most 400 characters."""
+    begin = 0
+    for boundary in _SENTENCE_END.finditer(run):
+        if boundary.start() >= end:
+            return _window(run[begin : boundary.start()], start - begin)
+        if boundary.end() <= start:
+            begin = boundary.end()
+    return _window(run[begin:], start - begin)
+
+
+def _window(sentence: str, position: int) -> str:
+    if len(sentence) > _MAX_CONTEXT * 2:
+        begin = max(0, position - _MAX_CONTEXT)
+        sentence = sentence[begin : begin + _MAX_CONTEXT * 2]
+    return _clean(sentence)[:_MAX_CONTEXT]

@@ -1,0 +1,118 @@
+"""One spelling per URL. Parsing is WHATWG's (what a browser does), the query policy is ours."""
+
+from __future__ import annotations
+
+from urllib.parse import unquote
+
+import ada_url
+
+from webrag_core.errors import FetchError, Reason
+
+MAX_URL_CHARS = 8_192
+MAX_HOST_CHARS = 253
+MAX_LABEL_CHARS = 63
+
+# Added by whoever placed the link, never read by the page. Parameters that some sites do read (`ref`,
+# `source`, `si`) are not in the list: a page fetched twice costs less than the wrong page.
+TRACKING_PREFIXES = ("utm_", "hsa_")
+TRACKING_PARAMETERS = frozenset(
+    {
+        *("_ga", "_gl", "dclid", "gad_campaignid", "gad_source", "gbraid", "gclid", "gclsrc", "srsltid"),
+        *("epik", "fbclid", "igsh", "igshid", "li_fat_id", "msclkid", "ttclid", "twclid", "yclid", "ysclid"),
+        *("_hsenc", "_hsmi", "hsctatracking", "mc_cid", "mc_eid", "mkt_tok", "oly_anon_id", "oly_enc_id"),
+        *("_openstat", "rb_clickid", "vero_conv", "vero_id", "wbraid"),
+    }
+)
+
+
+def canonicalise(url: str, base: str | None = None) -> str:
+    """The canonical spelling of `url`, resolved against `base` when one is given.
+
+    The answer is ASCII and canonicalising it again changes nothing. Ports, `index.html` and slashes stay as
+    they are: whether a port may be dialled is for the network gate to say.
+
+    Raises FetchError(INVALID_URL) for what is not an absolute http(s) URL, or holds a user name or password.
+    """
+    parsed = _parse(url, base)
+    host = _host(parsed)
+    port = f":{parsed.port}" if parsed.port else ""
+    canonical = f"{parsed.protocol}//{host}{port}{parsed.pathname}{_query(parsed.search)}"
+    if len(canonical) > MAX_URL_CHARS:
+        raise _invalid(f"longer than {MAX_URL_CHARS} characters")
+    # Parsed again because the host changed: the answer must be ada's own spelling, not text we put together.
+    return _parse(canonical).href
+
+
+def source_key(url: str) -> str:
+    """Host of `url`, with its port when that is not the scheme's default: the name of a source.
+
+    Raises FetchError(INVALID_URL) as `canonicalise` does.
+    """
+    return _parse(canonicalise(url)).host
+
+
+def page_key(url: str) -> str:
+    """Canonical URL without a final `index.html` or `index.htm`.
+
+    Two URLs with one key are one page spelled as a directory and as its index file. Only for not fetching a
+    page twice: nothing says that the server answers under the key.
+
+    Raises FetchError(INVALID_URL) as `canonicalise` does.
+    """
+    canonical = canonicalise(url)
+    path, mark, query = canonical.partition("?")
+    directory, _, name = path.rpartition("/")
+    if name in ("index.html", "index.htm"):
+        path = f"{directory}/"
+    return path + mark + query
+
+
+def _parse(url: str, base: str | None = None) -> ada_url.URL:
+    try:
+        parsed = ada_url.URL(url, base)
+    except ValueError:  # also a lone surrogate, which UTF-8 cannot carry
+        raise _invalid("not an absolute URL, or its host is malformed") from None
+    if parsed.protocol not in ("http:", "https:"):
+        raise _invalid("only http and https are fetched")
+    if parsed.username or parsed.password:
+        raise _invalid("it holds a user name or password")
+    return parsed
+
+
+def _host(parsed: ada_url.URL) -> str:
+    host = parsed.hostname.removesuffix(".")
+    if host.startswith("["):
+        return host
+    # WHATWG lets these pass, but no resolver and no TLS library takes them.
+    if len(host) > MAX_HOST_CHARS or not all(0 < len(label) <= MAX_LABEL_CHARS for label in host.split(".")):
+        raise _invalid("its host name has an empty or too long part")
+    if not all(_is_idna(label) for label in host.split(".")):
+        raise _invalid("its host name holds a malformed xn-- part")
+    return host
+
+
+def _is_idna(label: str) -> bool:
+    """False for an xn-- label that stands for no name; ada checks only names that come in as Unicode."""
+    if not label.startswith("xn--"):
+        return True
+    try:
+        return bool(ada_url.idna_to_ascii(label[4:].encode().decode("punycode")) == label.encode())
+    except ValueError:
+        return False
+
+
+def _query(search: str) -> str:
+    if not search:
+        return ""
+    kept = [item for item in search.removeprefix("?").split("&") if not _is_tracking(item)]
+    query = "&".join(kept)
+    return f"?{query}" if query else ""
+
+
+def _is_tracking(item: str) -> bool:
+    name = unquote(item.partition("=")[0]).lower()
+    return name in TRACKING_PARAMETERS or name.startswith(TRACKING_PREFIXES)
+
+
+def _invalid(problem: str) -> FetchError:
+    return FetchError(Reason.INVALID_URL, f"URL refused: {problem}")

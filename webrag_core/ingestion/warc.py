@@ -1,0 +1,118 @@
+"""The `warc` acquirer: replays a frozen site under its real URLs, without any network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.ingestion.acquirer import AcquiredPage
+from webrag_core.ingestion.urls import canonicalise
+
+_MAX_REDIRECTS = 5
+_PAGE_TYPES = ("text/html", "application/xhtml+xml")
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    offset: int
+    media_type: str
+
+
+class WarcAcquirer:
+    """Serves the responses of one WARC file; what is not in it is answered like a 404."""
+
+    name = "warc"
+
+    def __init__(self, path: Path) -> None:
+        """Index the file. Raises InvalidInputError when it is missing or holds no response."""
+        self._path = path
+        self._entries: dict[str, _Entry] = {}
+        try:
+            with path.open("rb") as stream:
+                for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
+                    url = canonicalise(record.headers["WARC-Target-URI"])
+                    media_type = (record.http_content_type or "").lower()
+                    self._entries.setdefault(url, _Entry(record.stream_pos, media_type))
+        except OSError as error:
+            raise InvalidInputError(f"the WARC file {path} cannot be read: {error.strerror}") from error
+        if not self._entries:
+            raise InvalidInputError(f"{path} holds no WARC response")
+
+    def page_urls(self) -> list[str]:
+        """Canonical URLs of all HTML pages, sorted."""
+        return sorted(url for url, entry in self._entries.items() if entry.media_type in _PAGE_TYPES)
+
+    async def fetch(
+        self, url: str, *, etag: str | None = None, last_modified: str | None = None
+    ) -> AcquiredPage:
+        """The archived answer for `url`; archived redirects are followed, `…/index.html` leads to its directory.
+
+        Raises FetchError(NOT_FOUND) for what the archive does not hold, UNSUPPORTED_TYPE for what is no HTML.
+        """
+        asked = canonicalise(url)
+        current, passed = asked, []
+        for _ in range(_MAX_REDIRECTS + 1):
+            entry = self._entries.get(current)
+            if entry is None:
+                onward = self._directory(current)
+                if onward is None:
+                    raise FetchError(Reason.NOT_FOUND, f"the frozen site does not hold {current}", status=404)
+            else:
+                status, headers, body = await asyncio.to_thread(self._read, entry)
+                if status not in (301, 302, 303, 307, 308) or "location" not in headers:
+                    return self._answer(asked, current, tuple(passed), status, headers, body, etag)
+                onward = canonicalise(headers["location"], current)
+            passed.append(current)
+            current = onward
+        raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {_MAX_REDIRECTS} redirects from {asked}")
+
+    async def aclose(self) -> None:
+        """Nothing is held open between reads."""
+
+    def _directory(self, url: str) -> str | None:
+        """How a file server would spell the same page: `/dir/index.html` and `/dir` are `/dir/`."""
+        for other in (url.removesuffix("index.html"), url + "/"):
+            if other != url and other in self._entries:
+                return other
+        return None
+
+    def _read(self, entry: _Entry) -> tuple[int, dict[str, str], bytes]:
+        with self._path.open("rb") as stream:
+            stream.seek(entry.offset)
+            record = next(iter(ArchiveIterator(stream, record_types=WarcRecordType.response)))
+            headers = {name.lower(): value for name, value in record.http_headers}
+            return record.http_headers.status_code, headers, record.reader.read()
+
+    def _answer(
+        self,
+        asked: str,
+        final: str,
+        passed: tuple[str, ...],
+        status: int,
+        headers: Mapping[str, str],
+        body: bytes,
+        etag: str | None,
+    ) -> AcquiredPage:
+        if status >= 400:
+            reason = Reason.NOT_FOUND if status in (404, 410) else Reason.HTTP_STATUS
+            raise FetchError(reason, f"the frozen site answered {status} for {final}", status=status)
+        unchanged = etag is not None and headers.get("etag") == etag
+        page = AcquiredPage(
+            url=asked,
+            final_url=final,
+            status=304 if unchanged else status,
+            headers=headers,
+            body=b"" if unchanged else body,
+            fetched_at=datetime.now(UTC),
+            bytes_raw=0 if unchanged else len(body),
+            redirects=passed,
+        )
+        if not unchanged and page.media_type not in _PAGE_TYPES:
+            raise FetchError(Reason.UNSUPPORTED_TYPE, f"{final} is {page.media_type or 'of unknown type'}, not HTML")
+        return page

@@ -1,0 +1,441 @@
+"""Layer 4's face: the loop. Retrieve, rerank, evaluate; stop or expand; return evidence with citations."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.ingestion.urls import canonicalise
+from webrag_core.orchestration import answers, merger
+from webrag_core.orchestration.evaluator import compute_signals
+from webrag_core.orchestration.expander import ExpansionOutcome, Walk, expand, frontier, score_frontier
+from webrag_core.orchestration.locality import neighbours
+from webrag_core.orchestration.models import (
+    Action,
+    EvaluationSignals,
+    ExpansionDecision,
+    ExpansionStep,
+    OrchestrationResult,
+    OrchestrationTiming,
+    QueryAnalysis,
+    QueryType,
+    RankedChunk,
+    Round,
+    ScoredCandidate,
+    ScoredRef,
+)
+from webrag_core.orchestration.policies import StopPolicy, get_policy
+from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
+from webrag_core.orchestration.reranker import make_reranker, rank
+from webrag_core.retrieval.citations import extract_citation, prove_citations
+from webrag_core.retrieval.models import CitationSpan, CorpusStats, RetrievalResult
+from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.search import Mode, Searcher
+
+logger = logging.getLogger(__name__)
+
+DEFAULT_POLICY = "seed-matrix"
+_TRACED_CANDIDATES = 20
+
+Progress = Callable[[str, Round | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """One question. `expansion_budget` is the number of expansion rounds at most: None = automatic, 0 = none."""
+
+    urls: tuple[str, ...]
+    query: str
+    intent: QueryType | None = None
+    constraints: tuple[str, ...] = ()
+    expansion_budget: int | None = None
+    mode: Mode = "auto"
+    policy: str = DEFAULT_POLICY
+
+
+@dataclass(slots=True)
+class _State:
+    """What changes from round to round."""
+
+    answer_id: int
+    analysis: QueryAnalysis
+    walk: Walk
+    budget: int
+    deadline: float
+    sub_queries: list[str]
+    tried: set[frozenset[str]] = field(default_factory=set)
+    relaxed: int = 0
+    evidence: list[RankedChunk] = field(default_factory=list)
+    history: list[EvaluationSignals] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    steps: list[ExpansionStep] = field(default_factory=list)
+    candidates: list[ScoredCandidate] = field(default_factory=list)
+    timing: OrchestrationTiming = field(default_factory=OrchestrationTiming)
+    mode: Literal["full_context", "chunk"] = "chunk"
+    stats: CorpusStats | None = None
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def seconds_left(self) -> float:
+        return self.deadline - time.monotonic()
+
+    def warn(self, message: str) -> None:
+        if message not in self.warnings:
+            logger.warning(message)
+            self.warnings.append(message)
+
+
+class OrchestratorEngine:
+    """Runs the loop over an open corpus. One engine serves any number of concurrent runs."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._settings: Settings = corpus.settings
+        self._reranker = make_reranker(self._settings, corpus.indexer.embedder)
+
+    async def run(self, request: AnswerRequest, progress: Progress | None = None) -> OrchestrationResult:
+        """Evidence for `request.query`, starting at `request.urls` (the first is the seed).
+
+        `progress(phase, round)` is called as phases begin and rounds end. Every stop has one rule id; a deadline
+        returns what there is, with a warning.
+
+        Raises InvalidInputError for an unusable request before anything is written, FetchError when no given URL
+        can be had, StoreError when the database goes away.
+        """
+        report = progress or (lambda phase, done: None)
+        started = time.monotonic()
+        seeds = self._seeds(request)
+        policy = get_policy(request.policy, self._settings)
+        analysis = analyze_query(
+            request.query,
+            mode=self._settings.decomposition_mode,
+            intent=request.intent,
+            constraints=request.constraints,
+        )
+        budget = self._settings.max_expansion_depth
+        if request.expansion_budget is not None:
+            budget = request.expansion_budget
+        async with self._corpus.database.connection() as connection:
+            answer_id = await answers.start_run(
+                connection,
+                seed_url=seeds[0],
+                query=request.query,
+                policy=policy.name,
+                options={"urls": list(seeds), "budget": budget, "mode": request.mode, "intent": request.intent},
+            )
+        state = _State(
+            answer_id=answer_id,
+            analysis=analysis,
+            walk=Walk(seeds),
+            budget=budget,
+            deadline=started + self._settings.webrag_answer_timeout,
+            sub_queries=list(analysis.sub_queries),
+        )
+        state.timing.query_analysis_ms = (time.monotonic() - started) * 1000
+        try:
+            return await self._run(request, policy, state, report, started)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._failed(answer_id, "cancelled"))
+            raise
+        except WebragError as error:
+            await self._failed(answer_id, error.code)
+            raise
+
+    def _seeds(self, request: AnswerRequest) -> tuple[str, ...]:
+        if not request.urls:
+            raise InvalidInputError("no URL given")
+        if request.expansion_budget is not None and request.expansion_budget < 0:
+            raise InvalidInputError(f"the expansion budget is {request.expansion_budget}; it cannot be negative")
+        if not request.query.strip():
+            raise InvalidInputError("the query is empty")
+        return tuple(dict.fromkeys(canonicalise(url) for url in request.urls))
+
+    async def _failed(self, answer_id: int, reason: str) -> None:
+        if reason == "database_unavailable":
+            return
+        async with self._corpus.database.connection() as connection:
+            await answers.fail_run(connection, answer_id, reason)
+
+    async def _run(
+        self,
+        request: AnswerRequest,
+        policy: StopPolicy,
+        state: _State,
+        report: Progress,
+        started: float,
+    ) -> OrchestrationResult:
+        report("seed", None)
+        await self._take_seeds(state)
+        searcher = Searcher(
+            self._corpus.database,
+            self._corpus.indexer.embedder,
+            await self._corpus.indexer.model_id(),
+            self._settings,
+        )
+        action: Action | None = None
+        while True:
+            decision = await self._round(request, policy, searcher, state, action, report)
+            if decision.action == "stop":
+                break
+            report(decision.action, None)
+            action = decision.action
+            await self._expand(state, decision)
+        report("citations", None)
+        return await self._finish(request, policy, searcher, state, decision, started)
+
+    async def _take_seeds(self, state: _State) -> None:
+        """Every given URL enters the scope; those that fail are warnings as long as one succeeds."""
+        begun = time.monotonic()
+        failures: list[FetchError] = []
+        for url in state.walk.seeds:
+            try:
+                added = await self._corpus.add(url, run_id=f"answer-{state.answer_id}")
+            except FetchError as error:
+                failures.append(error)
+                state.walk.fail(url, error, round_number=0, depth=0)
+                state.warn(f"{url}: {error.message}")
+            else:
+                state.walk.add(url, added, round_number=0, depth=0)
+        state.timing.expansion_ms += (time.monotonic() - begun) * 1000
+        if not state.walk.depths:
+            raise failures[0]
+
+    async def _round(
+        self,
+        request: AnswerRequest,
+        policy: StopPolicy,
+        searcher: Searcher,
+        state: _State,
+        action: Action | None,
+        report: Progress,
+    ) -> ExpansionDecision:
+        """One retrieve, rerank, evaluate pass; its decision is recorded before it is acted upon."""
+        begun = time.monotonic()
+        number = len(state.rounds)
+        chunks_before = state.stats.total_parent_chunks if state.stats else 0
+        latest = await self._retrieve(request, searcher, state)
+        state.evidence = merger.accumulate(state.evidence, latest)
+        scored = time.monotonic()
+        candidates = await frontier(self._corpus, state.walk)
+        state.candidates = score_frontier(candidates, request.query, state.analysis)
+        signals = compute_signals(
+            state.evidence,
+            settings=self._settings,
+            context_budget=self._settings.retrieval_context_budget,
+            round=number,
+            expansion_rounds_left=max(0, state.budget - number),
+            can_rewrite=alternative_sub_queries(state.analysis, state.tried) is not None,
+            candidates_left=len(state.candidates),
+            best_candidate_score=state.candidates[0].score if state.candidates else None,
+        )
+        state.history.append(signals)
+        decision = self._bounded(policy.decide(state.history), state, number)
+        state.timing.merge_ms += (time.monotonic() - scored) * 1000
+        done = Round(
+            round=number,
+            action_taken=action,
+            signals=signals,
+            decision=decision,
+            top_chunks=[
+                ScoredRef(
+                    chunk_id=ranked.chunk.chunk_id,
+                    url=ranked.chunk.source_url,
+                    heading=ranked.chunk.section_heading,
+                    score=ranked.reranked_score,
+                )
+                for ranked in state.evidence[: self._settings.reranker_top_n]
+            ],
+            candidates=state.candidates[:_TRACED_CANDIDATES],
+            documents_total=len(state.walk.depths),
+            elapsed_ms=(time.monotonic() - begun) * 1000,
+        )
+        state.rounds.append(done)
+        async with self._corpus.database.connection() as connection:
+            await answers.record_round(connection, state.answer_id, done)
+        if state.steps and state.stats is not None:
+            state.steps[-1].top_score_after = signals.top_score
+            state.steps[-1].chunks_added = state.stats.total_parent_chunks - chunks_before
+        report("round", done)
+        return decision
+
+    async def _retrieve(
+        self, request: AnswerRequest, searcher: Searcher, state: _State
+    ) -> list[RankedChunk]:
+        scope = Scope.of(state.walk.depths)
+        top_n = self._settings.reranker_top_n * 2**state.relaxed
+        begun = time.monotonic()
+        found: list[RetrievalResult] = await asyncio.gather(
+            *(
+                searcher.retrieve(query, scope, mode=request.mode, relaxed=state.relaxed)
+                for query in state.sub_queries
+            )
+        )
+        retrieved = time.monotonic()
+        instruction = "; ".join(request.constraints) or None
+        ranked = [
+            await rank(
+                self._reranker,
+                query,
+                result.chunks,
+                top_n=top_n,
+                term_idf=result.term_idf,
+                instruction=instruction,
+            )
+            for query, result in zip(state.sub_queries, found, strict=True)
+        ]
+        state.timing.retrieval_ms += (retrieved - begun) * 1000
+        state.timing.reranking_ms += (time.monotonic() - retrieved) * 1000
+        state.tried.add(frozenset(state.sub_queries))
+        state.mode = found[0].mode
+        state.stats = found[0].corpus_stats
+        merged = merger.merge_sub_queries(ranked, limit=top_n)
+        return merger.without_redundancy(merged, self._settings.redundancy_ceiling)
+
+    def _bounded(self, decision: ExpansionDecision, state: _State, number: int) -> ExpansionDecision:
+        """The loop's own hard limits, which no policy can overrule."""
+        if decision.action == "stop":
+            return decision
+        limits: list[tuple[bool, str, str]] = [
+            (state.seconds_left <= 0, "timeout", f"{self._settings.webrag_answer_timeout:g} s are over"),
+            (number >= state.budget, "round-limit", f"the budget of {state.budget} expansion rounds is spent"),
+        ]
+        if decision.action == "expand_breadth":
+            pages = len(state.walk.documents)
+            limits += [
+                (
+                    pages >= self._settings.webrag_max_pages,
+                    "page-limit",
+                    f"{pages} pages are taken in, {self._settings.webrag_max_pages} are allowed",
+                ),
+                (
+                    not self._chosen(state),
+                    "no-candidates",
+                    f"none of {len(state.candidates)} links scores "
+                    f"{self._settings.expansion_min_candidate_score:g} or more",
+                ),
+            ]
+        if decision.action == "expand_intent" and alternative_sub_queries(state.analysis, state.tried) is None:
+            limits.append((True, "no-rewrite", "no rewriting of the query differs from what was searched"))
+        for reached, rule, reason in limits:
+            if reached:
+                if rule == "timeout":
+                    state.warn(f"stopped early: {reason}")
+                return decision.model_copy(
+                    update={"action": "stop", "rule": rule, "reason": f"{reason} (wanted: {decision.reason})"}
+                )
+        return decision
+
+    def _chosen(self, state: _State) -> list[ScoredCandidate]:
+        room = self._settings.webrag_max_pages - len(state.walk.documents)
+        count = min(self._settings.max_candidates_per_iteration, max(0, room))
+        floor = self._settings.expansion_min_candidate_score
+        return [candidate for candidate in state.candidates[:count] if candidate.score >= floor]
+
+    async def _expand(self, state: _State, decision: ExpansionDecision) -> None:
+        begun = time.monotonic()
+        number = len(state.rounds)
+        outcome = ExpansionOutcome([], {}, False)
+        chosen: list[ScoredCandidate] = []
+        if decision.action == "expand_breadth":
+            chosen = self._chosen(state)
+            outcome = await expand(
+                self._corpus,
+                state.walk,
+                chosen,
+                round_number=number,
+                run_id=f"answer-{state.answer_id}",
+                seconds=state.seconds_left,
+            )
+            if outcome.timed_out:
+                state.warn("stopped early: pages were still being fetched when the time was over")
+            for url, reason in outcome.failed.items():
+                state.warn(f"{url}: {reason}")
+        elif decision.action == "expand_recall":
+            state.relaxed += 1
+        else:
+            state.sub_queries = alternative_sub_queries(state.analysis, state.tried) or state.sub_queries
+        state.steps.append(
+            ExpansionStep(
+                iteration=number,
+                depth=max(state.walk.depths.values()),
+                source_url=chosen[0].from_url if chosen else state.walk.seeds[0],
+                candidates_scored=len(state.candidates),
+                candidates_expanded=outcome.expanded,
+                candidates_failed=outcome.failed,
+                chunks_added=0,  # known after the next round
+                top_score_before=state.history[-1].top_score,
+                top_score_after=state.history[-1].top_score,
+                decision=decision.action,
+                rule=decision.rule,
+                reason=decision.reason,
+            )
+        )
+        state.timing.expansion_ms += (time.monotonic() - begun) * 1000
+
+    async def _finish(
+        self,
+        request: AnswerRequest,
+        policy: StopPolicy,
+        searcher: Searcher,
+        state: _State,
+        decision: ExpansionDecision,
+        started: float,
+    ) -> OrchestrationResult:
+        """Final dedup and budget, citations, locality, result. The citations are proved before they are stored."""
+        begun = time.monotonic()
+        kept = merger.without_redundancy(state.evidence, self._settings.redundancy_ceiling)
+        kept = merger.fit_budget(kept, self._settings.retrieval_context_budget)
+        citations: list[CitationSpan] = [
+            extract_citation(
+                ranked.chunk,
+                ranked.chunk.match_start,
+                ranked.chunk.match_end,
+                number=number,
+                score=ranked.reranked_score,
+            )
+            for number, ranked in enumerate(kept, start=1)
+        ]
+        state.timing.merge_ms += (time.monotonic() - begun) * 1000
+        begun = time.monotonic()
+        nearby: Sequence[RankedChunk] = []
+        if self._settings.locality_expansion_enabled:
+            nearby = await neighbours(
+                searcher,
+                kept,
+                radius=self._settings.locality_expansion_radius,
+                min_score=self._settings.min_score_for_expansion,
+            )
+        state.timing.locality_ms = (time.monotonic() - begun) * 1000
+        chunks = merger.fit_budget([*kept, *nearby], self._settings.retrieval_context_budget)
+        async with self._corpus.database.transaction() as connection:
+            await prove_citations(connection, citations)
+            await answers.finish_run(connection, state.answer_id, decision, citations, state.warnings)
+        state.timing.total_ms = (time.monotonic() - started) * 1000
+        assert state.stats is not None
+        return OrchestrationResult(
+            answer_id=state.answer_id,
+            query=request.query,
+            url=state.walk.seeds[0],
+            chunks=merger.reading_order(chunks),
+            citations=citations,
+            query_analysis=state.analysis,
+            expansion_steps=state.steps,
+            rounds=state.rounds,
+            corpus_stats=state.stats,
+            timing=state.timing,
+            mode=state.mode,
+            policy=policy.name,
+            final_decision=decision,
+            total_iterations=len(state.steps),
+            total_urls_ingested=sum(document.outcome == "fetched" for document in state.walk.documents),
+            documents=state.walk.documents,
+            probability_complete=decision.probability_complete,
+            warnings=state.warnings,
+        )

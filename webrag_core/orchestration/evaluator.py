@@ -1,0 +1,129 @@
+"""Signals: what one round's scored evidence looks like, as numbers a stop policy can decide on.
+
+The thresholds live in `Settings`; the predicates here (`is_plateau`, `is_cliff`, ...) are shared with the
+policies, so that a recorded run can be decided again under other thresholds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, pvariance
+
+from webrag_core.config import Settings
+from webrag_core.orchestration.models import EvaluationSignals, RankedChunk
+from webrag_core.orchestration.redundancy import redundant_indices
+
+MIN_SHAPE = 3
+"""Chunks below which a score list has no shape: one or two scores are neither a plateau nor a cliff."""
+
+UNCALIBRATED_FLOOR = 0.35
+"""Mediocre floor without a reranker: raw similarities of good hits lie lower than calibrated relevances."""
+
+
+def mediocre_floor(settings: Settings) -> float:
+    """Mean score in [0, 1] below which evidence is mediocre.
+
+    `mediocre_score_floor`, except that the default of it gives way to `UNCALIBRATED_FLOOR` when no reranker
+    runs. (A caller whose reranker failed passes a copy of the settings with `reranker_provider="none"`.)
+    """
+    if settings.reranker_provider == "none" and "mediocre_score_floor" not in settings.model_fields_set:
+        return UNCALIBRATED_FLOOR
+    return settings.mediocre_score_floor
+
+
+def is_plateau(n_chunks: int, score_variance: float, settings: Settings) -> bool:
+    """The best scores are all alike: variance below `plateau_variance_threshold`, over 3 chunks or more."""
+    return n_chunks >= MIN_SHAPE and score_variance < settings.plateau_variance_threshold
+
+
+def is_cliff(n_chunks: int, score_cliff: float, settings: Settings) -> bool:
+    """Few hits stand far above the rest: a drop above `score_cliff_threshold`, over 3 chunks or more."""
+    return n_chunks >= MIN_SHAPE and score_cliff > settings.score_cliff_threshold
+
+
+def is_saturated(token_fill_ratio: float, settings: Settings) -> bool:
+    """The context is filled with different text above `token_budget_saturation_ratio`."""
+    return token_fill_ratio > settings.token_budget_saturation_ratio
+
+
+def is_mediocre(score_mean: float, settings: Settings) -> bool:
+    """The mean of the best scores is below `mediocre_floor`."""
+    return score_mean < mediocre_floor(settings)
+
+
+def has_high_redundancy(redundancy_ratio: float, settings: Settings) -> bool:
+    """The share of repeating chunks reaches `redundancy_ceiling` (which is also the overlap that makes
+    one)."""
+    return redundancy_ratio >= settings.redundancy_ceiling
+
+
+def compute_signals(
+    chunks: Sequence[RankedChunk],
+    *,
+    settings: Settings,
+    context_budget: int,
+    round: int,
+    expansion_rounds_left: int,
+    can_rewrite: bool,
+    candidates_left: int,
+    best_candidate_score: float | None,
+) -> EvaluationSignals:
+    """Numbers of one round (specification 000, section 9).
+
+    `chunks` in any order, as scored and before redundant ones are dropped (afterwards the redundancy is
+    always 0); locality chunks carry no score of their own and are left out. `context_budget` in tokens, above
+    0. The last five arguments are the loop's state and pass through.
+
+    - `score_at_k`: the score at rank `score_cliff_rank_k`, or the last one when there are fewer chunks;
+      `score_cliff` = top - score_at_k.
+    - `score_mean`, `score_variance` (of the population): over the best `plateau_top_n` scores.
+    - `chunks_above_threshold`: chunks with a score above top - `diminishing_return_delta`.
+    - `redundancy_ratio`: share of the chunks that a better one covers, by text overlap at
+      `redundancy_ceiling`; `token_fill_ratio`: tokens of the others / `context_budget` (above 1 when they do
+      not all fit).
+    - `avg_confidence`: over the best `plateau_top_n`, of those that have one; None when none has.
+
+    All zero for no chunks. Pure; raises nothing.
+    """
+    ranked = sorted(
+        (chunk for chunk in chunks if not chunk.is_locality_expanded),
+        key=lambda chunk: (-chunk.reranked_score, chunk.chunk.source_url, chunk.chunk.chunk_index),
+    )
+    scores = [chunk.reranked_score for chunk in ranked]
+    n_chunks = len(scores)
+    best = scores[: settings.plateau_top_n]
+    top = scores[0] if scores else 0.0
+    at_k = scores[min(settings.score_cliff_rank_k, n_chunks) - 1] if scores else 0.0
+    variance = pvariance(best) if best else 0.0
+    mean = fmean(best) if best else 0.0
+    confidences = [c.confidence for c in ranked[: settings.plateau_top_n] if c.confidence is not None]
+
+    redundant = set(redundant_indices([chunk.chunk.text for chunk in ranked], settings.redundancy_ceiling))
+    redundancy = len(redundant) / n_chunks if n_chunks else 0.0
+    tokens = sum(chunk.chunk.token_count for index, chunk in enumerate(ranked) if index not in redundant)
+    fill = tokens / max(context_budget, 1)
+
+    plateau = is_plateau(n_chunks, variance, settings)
+    return EvaluationSignals(
+        n_chunks=n_chunks,
+        top_score=top,
+        score_at_k=at_k,
+        score_cliff=top - at_k,
+        score_variance=variance,
+        score_mean=mean,
+        chunks_above_threshold=sum(score > top - settings.diminishing_return_delta for score in scores),
+        token_fill_ratio=fill,
+        redundancy_ratio=redundancy,
+        source_document_count=len({chunk.chunk.document_id for chunk in ranked}),
+        avg_confidence=fmean(confidences) if confidences else None,
+        is_plateau=plateau,
+        is_cliff=is_cliff(n_chunks, top - at_k, settings),
+        is_saturated=is_saturated(fill, settings),
+        is_mediocre_plateau=plateau and is_mediocre(mean, settings),
+        has_high_redundancy=has_high_redundancy(redundancy, settings),
+        round=round,
+        expansion_rounds_left=expansion_rounds_left,
+        can_rewrite=can_rewrite,
+        candidates_left=candidates_left,
+        best_candidate_score=best_candidate_score,
+    )

@@ -1,0 +1,184 @@
+"""Expansion by breadth: which links the run could follow, and fetching the best of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from webrag_core.errors import FetchError
+from webrag_core.indexing.corpus import AddedDocument, Corpus
+from webrag_core.ingestion.documents import StoredLink, load_links
+from webrag_core.ingestion.urls import page_key, source_key
+from webrag_core.orchestration.link_scoring import LinkCandidate, derive_parent_urls, seed_weights
+from webrag_core.orchestration.models import QueryAnalysis, RunDocument, ScoredCandidate
+
+
+@dataclass(slots=True)
+class Walk:
+    """Where a run has been: documents with their link depth, every page tried, links already read."""
+
+    seeds: tuple[str, ...]
+    depths: dict[int, int] = field(default_factory=dict)
+    urls: dict[int, str] = field(default_factory=dict)
+    visited: set[str] = field(default_factory=set)
+    documents: list[RunDocument] = field(default_factory=list)
+    links: dict[int, list[StoredLink]] = field(default_factory=dict)
+
+    def add(self, asked: str, added: AddedDocument, *, round_number: int, depth: int) -> bool:
+        """Take a page into the run. False when it was there already under another URL."""
+        self.visited |= {page_key(asked), page_key(added.url)}
+        new = added.document_id not in self.depths
+        if new:
+            self.depths[added.document_id] = depth
+            self.urls[added.document_id] = added.url
+            self.documents.append(
+                RunDocument(
+                    url=added.url,
+                    document_id=added.document_id,
+                    round=round_number,
+                    link_depth=depth,
+                    outcome="reused" if added.outcome == "reused" else "fetched",
+                )
+            )
+        return new
+
+    def fail(self, url: str, error: FetchError, *, round_number: int, depth: int) -> None:
+        """A page that cannot be had is not tried again in this run."""
+        self.visited.add(page_key(url))
+        self.documents.append(
+            RunDocument(
+                url=url,
+                document_id=None,
+                round=round_number,
+                link_depth=depth,
+                outcome="failed",
+                reason=error.reason.value,
+            )
+        )
+
+    @property
+    def sites(self) -> set[str]:
+        """Source keys that expansion may stay on: those of the given URLs."""
+        return {source_key(url) for url in self.seeds}
+
+
+async def frontier(corpus: Corpus, walk: Walk) -> list[LinkCandidate]:
+    """Every unvisited same-site page that the run's documents link to, plus the folders above the seeds."""
+    unread = [document_id for document_id in walk.depths if document_id not in walk.links]
+    if unread:
+        async with corpus.database.connection() as connection:
+            for document_id in unread:
+                walk.links[document_id] = []
+            for link in await load_links(connection, unread):
+                walk.links[link.document_id].append(link)
+    return _candidates(walk)
+
+
+def _candidates(walk: Walk) -> list[LinkCandidate]:
+    grouped: dict[str, list[StoredLink]] = {}
+    spelled: dict[str, str] = {}
+    sites = walk.sites
+    on_site: dict[str, bool] = {}
+    for document_id in sorted(walk.links, key=lambda known: (walk.depths[known], walk.urls[known])):
+        for link in walk.links[document_id]:
+            target = link.target_url
+            if target not in on_site:
+                on_site[target] = source_key(target) in sites and page_key(target) not in walk.visited
+            if on_site[target]:
+                key = page_key(target)
+                spelled.setdefault(key, target)
+                grouped.setdefault(key, []).append(link)
+    found = [_candidate(spelled[key], links, walk) for key, links in grouped.items()]
+    for seed in walk.seeds:
+        for url in derive_parent_urls(seed):
+            if page_key(url) not in grouped and page_key(url) not in walk.visited:
+                found.append(
+                    LinkCandidate(
+                        url=url,
+                        from_url=seed,
+                        anchor_texts=(),
+                        context="",
+                        heading_path=(),
+                        title=None,
+                        description=None,
+                        link_depth=1,
+                        in_degree=0,
+                        in_navigation=False,
+                    )
+                )
+    return found
+
+
+def _candidate(url: str, links: Sequence[StoredLink], walk: Walk) -> LinkCandidate:
+    content = [link for link in links if not link.in_navigation] or list(links)
+    first = content[0]
+    return LinkCandidate(
+        url=url,
+        from_url=first.from_url,
+        anchor_texts=tuple(dict.fromkeys(link.anchor_text for link in content if link.anchor_text)),
+        context=first.context,
+        heading_path=tuple(first.heading_path),
+        title=first.title,
+        description=first.description,
+        link_depth=1 + min(walk.depths[link.document_id] for link in links),
+        in_degree=len({link.document_id for link in links}),
+        in_navigation=all(link.in_navigation for link in links),
+    )
+
+
+def score_frontier(
+    candidates: Sequence[LinkCandidate], query: str, analysis: QueryAnalysis
+) -> list[ScoredCandidate]:
+    """All candidates scored, best first; cutting comes afterwards."""
+    return seed_weights(candidates, query, analysis)
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionOutcome:
+    """What one breadth expansion did."""
+
+    expanded: list[str]
+    failed: dict[str, str]
+    timed_out: bool
+
+
+async def expand(
+    corpus: Corpus,
+    walk: Walk,
+    chosen: Sequence[ScoredCandidate],
+    *,
+    round_number: int,
+    run_id: str,
+    seconds: float,
+) -> ExpansionOutcome:
+    """Fetch and index the chosen candidates concurrently. A page that fails costs only itself.
+
+    After `seconds` what is still under way is cancelled; whatever is stored by then stays and is whole.
+    """
+    tasks = {
+        candidate.url: asyncio.create_task(corpus.add(candidate.url, run_id=run_id)) for candidate in chosen
+    }
+    try:
+        await asyncio.wait(tasks.values(), timeout=max(0.0, seconds))
+    finally:
+        for task in tasks.values():
+            task.cancel()
+        await asyncio.gather(*tasks.values(), return_exceptions=True)
+    expanded: list[str] = []
+    failed: dict[str, str] = {}
+    timed_out = False
+    for candidate in chosen:  # in the order of their scores, so that two runs take them in alike
+        task = tasks[candidate.url]
+        if task.cancelled():
+            timed_out = True
+            continue
+        error = task.exception()
+        if isinstance(error, FetchError):
+            walk.fail(candidate.url, error, round_number=round_number, depth=candidate.link_depth)
+            failed[candidate.url] = error.reason.value
+        elif error is not None:
+            raise error
+        elif walk.add(candidate.url, task.result(), round_number=round_number, depth=candidate.link_depth):
+            expanded.append(task.result().url)
+    return ExpansionOutcome(expanded, failed, timed_out)

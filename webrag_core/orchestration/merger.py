@@ -1,0 +1,73 @@
+"""Merging: results of sub-queries and of rounds become one evidence set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from webrag_core.orchestration.models import RankedChunk
+from webrag_core.orchestration.redundancy import redundant_indices
+
+
+def by_score(chunks: Iterable[RankedChunk]) -> list[RankedChunk]:
+    """Best first; equal scores by URL and reading order, so that two runs agree."""
+    return sorted(chunks, key=lambda c: (-c.reranked_score, c.chunk.source_url, c.chunk.chunk_index))
+
+
+def merge_sub_queries(results: Sequence[Sequence[RankedChunk]], *, limit: int) -> list[RankedChunk]:
+    """At most `limit` chunks: each sub-query first gets its share, the rest is filled by score.
+
+    Scores of different sub-queries are not comparable, so none may crowd out another. A chunk that several
+    sub-queries found keeps its best score.
+    """
+    share = max(1, limit // max(1, len(results)))
+    chosen: dict[int, RankedChunk] = {}
+    for ranked in results:
+        for chunk in by_score(ranked)[:share]:
+            _keep_best(chosen, chunk)
+    for chunk in by_score(chunk for ranked in results for chunk in ranked):
+        if len(chosen) >= limit and chunk.chunk.chunk_id not in chosen:
+            break
+        _keep_best(chosen, chunk)
+    return by_score(chosen.values())
+
+
+def accumulate(earlier: Sequence[RankedChunk], latest: Sequence[RankedChunk]) -> list[RankedChunk]:
+    """The evidence of all rounds: a chunk seen again takes its latest score, none is lost to a worse round."""
+    known = {chunk.chunk.chunk_id: chunk for chunk in earlier}
+    known.update({chunk.chunk.chunk_id: chunk for chunk in latest})
+    return by_score(known.values())
+
+
+def without_redundancy(chunks: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
+    """Drop chunks whose text a better one already holds; best first in, best first out."""
+    ordered = by_score(chunks)
+    dropped = set(redundant_indices([chunk.chunk.text for chunk in ordered], ceiling))
+    return [chunk for index, chunk in enumerate(ordered) if index not in dropped]
+
+
+def fit_budget(chunks: Sequence[RankedChunk], budget: int) -> list[RankedChunk]:
+    """Take chunks in the given order while they fit `budget` tokens; skip what does not fit. At least one."""
+    kept: list[RankedChunk] = []
+    used = 0
+    for chunk in chunks:
+        if used + chunk.chunk.token_count <= budget or not kept:
+            kept.append(chunk)
+            used += chunk.chunk.token_count
+    return kept
+
+
+def reading_order(chunks: Sequence[RankedChunk]) -> list[RankedChunk]:
+    """Grouped by page, the page with the best hit first; within a page in reading order."""
+    best: dict[str, float] = {}
+    for chunk in chunks:
+        url = chunk.chunk.source_url
+        best[url] = max(best.get(url, 0.0), chunk.reranked_score)
+    return sorted(
+        chunks, key=lambda c: (-best[c.chunk.source_url], c.chunk.source_url, c.chunk.chunk_index)
+    )
+
+
+def _keep_best(chosen: dict[int, RankedChunk], chunk: RankedChunk) -> None:
+    known = chosen.get(chunk.chunk.chunk_id)
+    if known is None or chunk.reranked_score > known.reranked_score:
+        chosen[chunk.chunk.chunk_id] = chunk

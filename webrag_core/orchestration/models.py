@@ -1,0 +1,182 @@
+"""Data contracts of the loop (pydantic at the boundary: all of them end up in results, tables and the UI)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from webrag_core.retrieval.models import CitationSpan, CorpusStats, RetrievedChunk
+
+QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
+Action = Literal["stop", "expand_breadth", "expand_recall", "expand_intent"]
+
+
+class Contract(BaseModel):
+    """Base: unknown fields are a bug, not data."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class QueryAnalysis(Contract):
+    """What is asked. `sub_queries` holds 1 to 4 queries, the original always among them."""
+
+    original_query: str
+    sub_queries: list[str] = Field(min_length=1, max_length=4)
+    query_type: QueryType
+    complexity: Literal["simple", "moderate", "complex"]
+    key_concepts: list[str]
+
+
+class RerankResult(Contract):
+    """One reranked passage: its position in the input and its relevance in [0, 1]."""
+
+    index: int = Field(ge=0)
+    relevance_score: float = Field(ge=0, le=1)
+    confidence: float | None = None
+
+
+class RankedChunk(Contract):
+    """A retrieved parent chunk with its reranked score in [0, 1]."""
+
+    chunk: RetrievedChunk
+    reranked_score: float
+    confidence: float | None = None
+    is_locality_expanded: bool = False
+    source_sub_query: str | None = None
+
+
+class EvaluationSignals(Contract):
+    """Numbers computed after a round, from the scored chunks only (locality chunks never enter)."""
+
+    n_chunks: int
+    top_score: float
+    score_at_k: float
+    score_cliff: float
+    score_variance: float
+    score_mean: float
+    chunks_above_threshold: int
+    token_fill_ratio: float
+    redundancy_ratio: float
+    source_document_count: int
+    avg_confidence: float | None
+    is_plateau: bool
+    is_cliff: bool
+    is_saturated: bool
+    is_mediocre_plateau: bool
+    has_high_redundancy: bool
+    # the loop's own state, so that a policy needs nothing but the signal history
+    round: int
+    expansion_rounds_left: int
+    can_rewrite: bool
+    candidates_left: int
+    best_candidate_score: float | None
+
+
+class ExpansionDecision(Contract):
+    """What a stop policy recommends, and which rule said so."""
+
+    action: Action
+    rule: str
+    reason: str
+    confidence: Literal["high", "medium", "low"]
+    probability_complete: float = Field(ge=0, le=1)
+
+
+class ScoredCandidate(Contract):
+    """A link candidate with its expansion relevance in [0, 1] and the signals it is made of."""
+
+    url: str
+    score: float
+    score_breakdown: dict[str, float]
+    anchor_text: str
+    from_url: str
+    link_depth: int
+
+
+class Round(Contract):
+    """One retrieve, rerank, evaluate pass: enough to replay the decision."""
+
+    round: int
+    action_taken: Action | None
+    signals: EvaluationSignals
+    decision: ExpansionDecision
+    top_chunks: list[ScoredRef]
+    candidates: list[ScoredCandidate]
+    documents_total: int
+    elapsed_ms: float
+
+
+class ScoredRef(Contract):
+    """A scored chunk by identity, for the trace."""
+
+    chunk_id: int
+    url: str
+    heading: str | None
+    score: float
+
+
+class ExpansionStep(Contract):
+    """Record of one expansion: what was decided, done and gained."""
+
+    iteration: int
+    depth: int
+    source_url: str
+    candidates_scored: int
+    candidates_expanded: list[str]
+    candidates_failed: dict[str, str]
+    chunks_added: int
+    top_score_before: float
+    top_score_after: float
+    decision: Action
+    rule: str
+    reason: str
+
+
+class RunDocument(Contract):
+    """A page this run looked at, in the order it did."""
+
+    url: str
+    document_id: int | None
+    round: int
+    link_depth: int
+    outcome: Literal["fetched", "reused", "failed"]
+    reason: str | None = None
+
+
+class OrchestrationTiming(Contract):
+    """Wall milliseconds per phase, summed over rounds."""
+
+    query_analysis_ms: float = 0.0
+    retrieval_ms: float = 0.0
+    reranking_ms: float = 0.0
+    expansion_ms: float = 0.0
+    locality_ms: float = 0.0
+    merge_ms: float = 0.0
+    total_ms: float = 0.0
+
+
+class OrchestrationResult(Contract):
+    """The evidence for a query: what the loop returns to the CLI, Dagster and MCP."""
+
+    answer_id: int | None
+    query: str
+    url: str
+    chunks: list[RankedChunk]
+    citations: list[CitationSpan]
+    query_analysis: QueryAnalysis
+    expansion_steps: list[ExpansionStep]
+    rounds: list[Round]
+    corpus_stats: CorpusStats
+    timing: OrchestrationTiming
+    mode: Literal["full_context", "chunk"]
+    policy: str
+    final_decision: ExpansionDecision
+    total_iterations: int
+    total_urls_ingested: int
+    documents: list[RunDocument]
+    probability_complete: float
+    warnings: list[str]
+
+
+Round.model_rebuild()

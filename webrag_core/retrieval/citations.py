@@ -1,0 +1,60 @@
+"""Citations: a quote is a slice of a stored page version, proved by hash. No fuzzy matching, no model."""
+
+from __future__ import annotations
+
+import hashlib
+
+from psycopg import AsyncConnection
+
+from webrag_core.errors import IntegrityError
+from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
+
+
+def extract_citation(
+    chunk: RetrievedChunk, start: int, end: int, *, number: int, score: float
+) -> CitationSpan:
+    """The span [start, end) (code points of the version's Markdown) inside `chunk` as a numbered citation.
+
+    Raises IntegrityError when the span does not lie within the chunk: a citation never silently vanishes.
+    """
+    if not chunk.char_start <= start < end <= chunk.char_end:
+        raise IntegrityError(
+            f"span [{start}, {end}) lies outside chunk [{chunk.char_start}, {chunk.char_end}) of {chunk.source_url}"
+        )
+    quote = chunk.text[start - chunk.char_start : end - chunk.char_start]
+    return CitationSpan(
+        number=number,
+        verbatim_text=quote,
+        source_url=chunk.source_url,
+        title=chunk.title,
+        section_heading=chunk.section_heading,
+        document_id=chunk.document_id,
+        version_id=chunk.version_id,
+        version_sha256=chunk.version_sha256,
+        char_start=start,
+        char_end=end,
+        quote_sha256=hashlib.sha256(quote.encode()).hexdigest(),
+        score=score,
+    )
+
+
+async def prove_citations(connection: AsyncConnection, citations: list[CitationSpan]) -> None:
+    """Check every quote against the stored version text, by slice and by hash.
+
+    Raises IntegrityError for the first one that does not hold.
+    """
+    texts: dict[int, str] = {}
+    cursor = await connection.execute(
+        "SELECT id, markdown FROM document_versions WHERE id = ANY(%s)",
+        (sorted({citation.version_id for citation in citations}),),
+    )
+    for version_id, markdown in await cursor.fetchall():
+        texts[int(version_id)] = markdown
+    hashes = {version_id: hashlib.sha256(text.encode()).hexdigest() for version_id, text in texts.items()}
+    for citation in citations:
+        text = texts.get(citation.version_id)
+        if text is None or hashes[citation.version_id] != citation.version_sha256:
+            raise IntegrityError(f"citation {citation.number}: its page version is not stored as cited")
+        quote = text[citation.char_start : citation.char_end]
+        if quote != citation.verbatim_text or hashlib.sha256(quote.encode()).hexdigest() != citation.quote_sha256:
+            raise IntegrityError(f"citation {citation.number}: the quote is not what {citation.source_url} says there")

@@ -1,0 +1,104 @@
+"""The one connection pool. Never hold a connection while waiting for another or for the network."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Self
+
+import psycopg
+from pgvector.psycopg import register_vector_async
+from psycopg import AsyncConnection
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
+
+from webrag_core.config import Settings
+from webrag_core.errors import StoreError
+from webrag_core.store.embedded import embedded_url
+from webrag_core.store.migrate import migrate
+
+_CONNECT_SECONDS = 10.0
+_POOL_SIZE = 8
+
+
+class Database:
+    """An open, migrated database. Use `async with await Database.open(settings) as database`."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
+            url,
+            min_size=1,
+            max_size=_POOL_SIZE,
+            timeout=_CONNECT_SECONDS,
+            configure=_configure,
+            check=AsyncConnectionPool.check_connection,
+            open=False,
+            kwargs={"autocommit": True},
+        )
+
+    @classmethod
+    async def open(cls, settings: Settings) -> Self:
+        """Start or reach the server, bring the schema up to date, open the pool.
+
+        Raises StoreError when the database cannot be reached, lacks pgvector or is of a newer version.
+        """
+        url = settings.database_url or await asyncio.to_thread(embedded_url, settings.webrag_home)
+        try:
+            connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
+            async with connection:
+                await migrate(connection)
+        except psycopg.Error as error:
+            raise StoreError(_reachable_message(error)) from error
+        database = cls(url)
+        # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
+        logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
+        await database._pool.open()
+        return database
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[AsyncConnection]:
+        """A pooled autocommit connection. Raises StoreError when none can be had or the server goes away."""
+        try:
+            async with self._pool.connection() as connection:
+                yield connection
+        except PoolTimeout as error:
+            raise StoreError("no database connection came free in time") from error
+        except psycopg.OperationalError as error:
+            raise StoreError(_reachable_message(error)) from error
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncConnection]:
+        """A connection inside one transaction: all of it happens, or nothing."""
+        async with self.connection() as connection, connection.transaction():
+            yield connection
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """A connection inside one read-only repeatable-read transaction: a search sees one state of the corpus."""
+        async with self.connection() as connection, connection.transaction():
+            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield connection
+
+    async def close(self) -> None:
+        """Close the pool; the embedded server stops with the last process that uses it."""
+        await self._pool.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+async def _configure(connection: AsyncConnection) -> None:
+    await register_vector_async(connection)
+
+
+def _reachable_message(error: psycopg.Error) -> str:
+    # the server's own message may hold the connection string, so only its kind is told
+    state = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
+    if error.sqlstate in ("0A000", "58P01", "42704"):
+        return f"the database lacks the pgvector extension{state}"
+    return f"the database cannot be reached or refused the request{state}; check DATABASE_URL"
