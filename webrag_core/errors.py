@@ -53,6 +53,8 @@ class FetchError(WebragError):
     def __init__(self, reason: Reason, message: str, *, status: int | None = None) -> None:
         super().__init__(message, code=reason.value)
         self.reason = reason
+        if reason is Reason.INVALID_URL:
+            self.exit_code = 2
         self.status = status
 
 

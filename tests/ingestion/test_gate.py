@@ -80,9 +80,7 @@ def resolver(names: Mapping[str, Sequence[str]], asked: list[str] | None = None)
 
 def gate_to(*open_: str, names: Mapping[str, Sequence[str]] | None = None, **settings: object) -> NetworkGate:
     chosen = {"webrag_fetch_timeout": 5.0, "webrag_max_body_bytes": 100_000, **settings}
-    return NetworkGate(
-        load_settings(webrag_allow_hosts=",".join(open_), **chosen), resolver=resolver(names or {})
-    )
+    return NetworkGate(load_settings(webrag_allow_hosts=",".join(open_), **chosen), resolver=resolver(names or {}))
 
 
 def fetch(page: Page, timeout_s: float = 5.0) -> GateResponse:
@@ -131,9 +129,7 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize(
-    ("url", "reason"), [(url, reason) for reason, urls in SSRF.items() for url in urls.split()]
-)
+@pytest.mark.parametrize(("url", "reason"), [(url, reason) for reason, urls in SSRF.items() for url in urls.split()])
 def test_ssrf_table(url: str, reason: Reason) -> None:
     gate = gate_to(names=NAMES)
     with pytest.raises(FetchError) as caught:
@@ -145,9 +141,7 @@ def test_ssrf_table(url: str, reason: Reason) -> None:
 def test_public_hosts_are_admitted_with_the_addresses_that_were_checked() -> None:
     async def run() -> tuple[Target, Target]:
         gate = gate_to(names={"public.test": ["2606:4700::1", "93.184.215.14", "93.184.215.14"]})
-        return await gate.admit("HTTPS://Public.test.:443/a?utm_source=x#y"), await gate.admit(
-            "http://8.8.8.8/"
-        )
+        return await gate.admit("HTTPS://Public.test.:443/a?utm_source=x#y"), await gate.admit("http://8.8.8.8/")
 
     named, literal = asyncio.run(run())
     assert (named.url, named.authority, named.port) == ("https://public.test/a", "public.test", 443)
@@ -196,9 +190,7 @@ def test_a_name_is_looked_up_once_per_hop_and_dead_addresses_are_skipped() -> No
 def test_a_name_that_turns_private_is_refused_on_the_next_hop() -> None:
     async def run() -> None:
         async with serving({"/": redirect("http://turning.test/")}) as site:
-            gate = gate_to(
-                f"name.test:{site.port}", names={"name.test": ["127.0.0.1"], "turning.test": ["10.0.0.1"]}
-            )
+            gate = gate_to(f"name.test:{site.port}", names={"name.test": ["127.0.0.1"], "turning.test": ["10.0.0.1"]})
             with pytest.raises(FetchError) as caught:
                 await gate.get(f"http://name.test:{site.port}/")
             assert caught.value.reason is Reason.BLOCKED_ADDRESS
@@ -215,9 +207,7 @@ def test_redirects_are_followed_and_recorded() -> None:
         async with serving(pages) as site:
             site.pages["/b/c"] = redirect(f"//127.0.0.1:{site.port}/\xc3\xa9", "308 Permanent Redirect")
             home = f"http://127.0.0.1:{site.port}"
-            answer = await gate_to(f"127.0.0.1:{site.port}").get(
-                f"{home}/a?x='|'#top", {"If-None-Match": '"é"'}
-            )
+            answer = await gate_to(f"127.0.0.1:{site.port}").get(f"{home}/a?x='|'#top", {"If-None-Match": '"é"'})
             assert answer.redirects == (f"{home}/a?x=%27|%27", f"{home}/b/c")
             assert (answer.url, answer.final_url) == (answer.redirects[0], f"{home}/%C3%A9")
             assert (answer.body, answer.headers["x-a"], answer.downgraded) == (b"end", "1, 2", False)
@@ -374,9 +364,7 @@ def test_a_slow_resolver_meets_the_deadline() -> None:
 def test_cancelling_a_fetch_is_not_turned_into_an_error() -> None:
     async def run() -> None:
         async with serving({"/": silence}) as site:
-            task = asyncio.create_task(
-                gate_to(f"127.0.0.1:{site.port}").get(f"http://127.0.0.1:{site.port}/")
-            )
+            task = asyncio.create_task(gate_to(f"127.0.0.1:{site.port}").get(f"http://127.0.0.1:{site.port}/"))
             await asyncio.sleep(0.1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

@@ -70,15 +70,9 @@ def test_validators_that_cannot_be_sent_are_left_out(etag: str) -> None:
     ("status", "reason"),
     [
         *((status, Reason.NOT_FOUND) for status in ("404 Not Found", "410 Gone")),
-        *(
-            (status, Reason.HTTP_STATUS)
-            for status in ("401 No", "403 No", "429 Slow", "500 Oops", "503 Later")
-        ),
+        *((status, Reason.HTTP_STATUS) for status in ("401 No", "403 No", "429 Slow", "500 Oops", "503 Later")),
         *((status, Reason.HTTP_STATUS) for status in ("206 Part", "300 Choices", "302 Found", "305 Proxy")),
-        *(
-            (status, Reason.HTTP_STATUS)
-            for status in ("304 Not Modified", "418 Teapot", "599 Odd", "799 Odder")
-        ),
+        *((status, Reason.HTTP_STATUS) for status in ("304 Not Modified", "418 Teapot", "599 Odd", "799 Odder")),
     ],
 )
 def test_statuses_without_a_page(status: str, reason: Reason) -> None:

@@ -50,14 +50,10 @@ def ranked(
         flags=[],
         fetched_at=datetime(2026, 1, 1, tzinfo=UTC),
     )
-    return RankedChunk(
-        chunk=chunk, reranked_score=score, confidence=confidence, is_locality_expanded=locality
-    )
+    return RankedChunk(chunk=chunk, reranked_score=score, confidence=confidence, is_locality_expanded=locality)
 
 
-def signals(
-    chunks: list[RankedChunk], *, settings: Settings = SETTINGS, budget: int = 1000
-) -> EvaluationSignals:
+def signals(chunks: list[RankedChunk], *, settings: Settings = SETTINGS, budget: int = 1000) -> EvaluationSignals:
     return compute_signals(
         chunks,
         settings=settings,
@@ -157,9 +153,7 @@ def test_the_floor_without_a_reranker() -> None:
     assert mediocre_floor(explicit) == 0.42
 
 
-@given(
-    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2000), st.integers(1, 4)), max_size=30), st.randoms()
-)
+@given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 2000), st.integers(1, 4)), max_size=30), st.randoms())
 def test_order_does_not_matter_and_ranges_hold(rows: list[tuple[float, int, int]], rng: object) -> None:
     chunks = [ranked(i, s, tokens=t, document=d) for i, (s, t, d) in enumerate(rows)]
     shuffled = list(chunks)

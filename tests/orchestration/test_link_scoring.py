@@ -72,9 +72,7 @@ def test_a_long_description_does_not_sink() -> None:
 
 def test_identifiers_meet_plain_words() -> None:
     assert score(title="asyncio.TaskGroup").score_breakdown["title"] == pytest.approx(2 / 3)
-    assert score(url="https://example.test/api/TaskGroup.cancel").score_breakdown[
-        "url_path"
-    ] == pytest.approx(1)
+    assert score(url="https://example.test/api/TaskGroup.cancel").score_breakdown["url_path"] == pytest.approx(1)
     assert score(url="https://example.test/task%20group").score_breakdown["url_path"] == pytest.approx(2 / 3)
 
 

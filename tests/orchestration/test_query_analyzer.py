@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
-from webrag_core.retrieval.terms import terms
 
 # query -> its parts (the query itself always comes first)
 SPLITS = {

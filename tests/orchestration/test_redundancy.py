@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from webrag_core.orchestration.redundancy import redundant_indices, text_overlap
 
-LONG = (
-    "A task group waits for all of its tasks and cancels the others when one of them fails with an exception."
-)
+LONG = "A task group waits for all of its tasks and cancels the others when one of them fails with an exception."
 SHORT = "waits for all of its tasks"
 
 

@@ -196,9 +196,7 @@ def test_matrix(rule: str, must_fire: bool, rounds: list[Evidence], fires: str, 
 
 
 def test_table_has_both_kinds_for_every_rule() -> None:
-    assert {(rule, fires) for rule, fires, *_ in TABLE} == {
-        (rule, f) for rule in RULES for f in (True, False)
-    }
+    assert {(rule, fires) for rule, fires, *_ in TABLE} == {(rule, f) for rule in RULES for f in (True, False)}
 
 
 def test_reasons_carry_their_numbers() -> None:

@@ -31,9 +31,7 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
             yield hashlib.sha256(text.encode()).hexdigest(), text
 
 
-async def write_chunks(
-    connection: AsyncConnection, version: StoredVersion, parents: Sequence[Chunk], key: str
-) -> int:
+async def write_chunks(connection: AsyncConnection, version: StoredVersion, parents: Sequence[Chunk], key: str) -> int:
     """Replace the chunks of `version`. Call inside a transaction. Returns the number of rows written."""
     await connection.execute("DELETE FROM chunks WHERE version_id = %s", (version.id,))
     children = [child for parent in parents for child in parent.children]
@@ -80,7 +78,21 @@ async def write_chunks(
         ) as copy,
     ):
         copy.set_types(
-            ["int8", "int4", "int4", "int8", "text", "int4", "text[]", "int4", "int4", "int4", "text[]", "text", "text"]
+            [
+                "int8",
+                "int4",
+                "int4",
+                "int8",
+                "text",
+                "int4",
+                "text[]",
+                "int4",
+                "int4",
+                "int4",
+                "text[]",
+                "text",
+                "text",
+            ]
         )
         for values in rows:
             await copy.write_row(values)

@@ -81,9 +81,7 @@ async def ensure_vector_index(connection: AsyncConnection, model_id: int) -> boo
     row = await cursor.fetchone()
     if row is not None and row[0] is not None:
         return True
-    cursor = await connection.execute(
-        sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
-    )
+    cursor = await connection.execute(sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False)
     row = await cursor.fetchone()
     if row is None or row[0] <= HNSW_MIN_ROWS:
         return False
@@ -109,9 +107,7 @@ async def missing_from_cache(connection: AsyncConnection, model_id: int, digests
 async def fill_cache(connection: AsyncConnection, model_id: int, vectors: dict[str, Vector]) -> None:
     """Remember vectors by the digest of the text they were made of; what is there already stays."""
     async with connection.transaction():
-        await connection.execute(
-            "CREATE TEMP TABLE incoming (text_sha256 text, embedding vector) ON COMMIT DROP"
-        )
+        await connection.execute("CREATE TEMP TABLE incoming (text_sha256 text, embedding vector) ON COMMIT DROP")
         async with (
             connection.cursor() as cursor,
             cursor.copy("COPY incoming FROM STDIN WITH (FORMAT BINARY)") as copy,

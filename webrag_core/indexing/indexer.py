@@ -104,9 +104,7 @@ class Indexer:
                 await chunk_table.write_chunks(connection, version, parents, self._key)
             await self._write_vectors(connection, version, model_id)
             ids = await chunk_table.parent_ids(connection, version_id)
-            await replace_postings(
-                connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids
-            )
+            await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
             changed = await self._make_current(connection, version)
             if changed:
                 await documents.log_change(connection, version.document_id, version_id, "version")
@@ -163,9 +161,7 @@ class Indexer:
 
     async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> None:
         table = models.vector_table(model_id)
-        await connection.execute(
-            sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (version.document_id,)
-        )
+        await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (version.document_id,))
         cursor = await connection.execute(
             sql.SQL(
                 "INSERT INTO {} (chunk_id, document_id, source_id, embedding)"

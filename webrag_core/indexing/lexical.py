@@ -30,11 +30,10 @@ class TermIds:
         unknown = sorted(set(wanted) - self._known.keys())
         if unknown:
             await connection.execute(
-                "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING", (unknown,)
+                "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
+                (unknown,),
             )
-            cursor = await connection.execute(
-                "SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (unknown,)
-            )
+            cursor = await connection.execute("SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (unknown,))
             self._known.update({term: int(term_id) for term, term_id in await cursor.fetchall()})
         return self._known
 
@@ -55,8 +54,7 @@ async def replace_postings(
     async with (
         connection.cursor() as cursor,
         cursor.copy(
-            "COPY lexical_postings (term_id, document_id, chunk_id, frequency, length)"
-            " FROM STDIN WITH (FORMAT BINARY)"
+            "COPY lexical_postings (term_id, document_id, chunk_id, frequency, length) FROM STDIN WITH (FORMAT BINARY)"
         ) as copy,
     ):
         copy.set_types(["int4", "int4", "int8", "int2", "int4"])

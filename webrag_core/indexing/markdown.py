@@ -16,7 +16,8 @@ _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"[`*]|(?<!\w)_+|_+(?!\w)")
 _SPACE = re.compile(r"\s+")
 _ADMONITION = re.compile(
-    r"^\W*(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W", re.IGNORECASE
+    r"^\W*(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W",
+    re.IGNORECASE,
 )
 _MATH = re.compile(r"(?<![\\$\w])\$[^$\n]+\$(?![\w$])|^\s*\$\$", re.MULTILINE)
 _IMAGE = re.compile(r"!\[[^\]]*\]\(")

@@ -41,9 +41,7 @@ class Acquirer(Protocol):
 
     name: str
 
-    async def fetch(
-        self, url: str, *, etag: str | None = None, last_modified: str | None = None
-    ) -> AcquiredPage:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
 
         Raises FetchError for everything that is not a page or a 304, InvalidInputError for no URL at all.

@@ -43,11 +43,7 @@ def is_public(ip: IPv4Address | IPv6Address) -> bool:
         return False
     if ip.ipv4_mapped is not None:  # the socket layer dials the IPv4 address inside
         return _is_public_v4(ip.ipv4_mapped)
-    return (
-        ip in _V6_GLOBAL
-        and not any(ip in network for network in _V6_REFUSED)
-        and ip.packed[8:12] not in _ISATAP
-    )
+    return ip in _V6_GLOBAL and not any(ip in network for network in _V6_REFUSED) and ip.packed[8:12] not in _ISATAP
 
 
 def _is_public_v4(ip: IPv4Address) -> bool:

@@ -57,9 +57,7 @@ class Placeholders:
             # the first line keeps a list marker, the following ones only its width; quote marks repeat
             follow = "".join(c if c in "> " else " " for c in prefix)
             lines = self._pieces[int(match.group("key"))].split("\n")
-            return "\n".join(
-                [prefix + lines[0], *(follow + line if line else follow.rstrip() for line in lines[1:])]
-            )
+            return "\n".join([prefix + lines[0], *(follow + line if line else follow.rstrip() for line in lines[1:])])
 
         text = _BLOCK_LINE.sub(block, text)
         return _TOKEN.sub(lambda match: self._pieces[int(match.group(1))], text)

@@ -27,6 +27,7 @@ class StoredDocument:
     status: str
     reason: str | None
     current_version: int | None
+    acquirer: str | None
     etag: str | None
     last_modified: str | None
     last_checked: datetime | None
@@ -62,8 +63,8 @@ class StoredLink:
 
 
 _DOCUMENT = (
-    "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.etag, d.last_modified,"
-    " d.last_checked FROM documents d "
+    "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
+    " d.etag, d.last_modified, d.last_checked FROM documents d "
 )
 
 
@@ -108,7 +109,9 @@ async def ensure_document(connection: AsyncConnection, url: str) -> int:
     return int(row[0])
 
 
-async def store_version(connection: AsyncConnection, page: AcquiredPage, converted: ConvertedPage) -> tuple[int, int]:
+async def store_version(
+    connection: AsyncConnection, page: AcquiredPage, converted: ConvertedPage, acquirer: str
+) -> tuple[int, int]:
     """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
 
     Returns (document id, version id). The same text is the same version, whenever it is seen again; the version
@@ -152,9 +155,9 @@ async def store_version(connection: AsyncConnection, page: AcquiredPage, convert
     version_id = int(row[0])
     await _replace_links(connection, version_id, converted.links)
     await connection.execute(
-        "UPDATE documents SET etag = %s, last_modified = %s, last_checked = %s, updated_at = now(),"
+        "UPDATE documents SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, updated_at = now(),"
         " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s",
-        (page.headers.get("etag"), page.headers.get("last-modified"), page.fetched_at, document_id),
+        (acquirer, page.headers.get("etag"), page.headers.get("last-modified"), page.fetched_at, document_id),
     )
     return document_id, version_id
 

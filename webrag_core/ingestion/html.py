@@ -37,7 +37,13 @@ _DROPPED = (
 _BODY_FURNITURE = ".//header | .//footer | .//aside"
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _HIGHLIGHT = re.compile(r"(?:^|\s)(?:highlight|language|lang|sourceCode)-([\w+#.]+)")
-_LANGUAGES = {"python3": "python", "py3": "python", "pycon": "python", "ipython3": "python", "default": "python"}
+_LANGUAGES = {
+    "python3": "python",
+    "py3": "python",
+    "pycon": "python",
+    "ipython3": "python",
+    "default": "python",
+}
 _NO_LANGUAGE = {"none", "text", "notranslate", "plaintext"}
 _MIN_MAIN_WORDS = 5
 
@@ -119,7 +125,7 @@ def _main_content(root: HtmlElement) -> HtmlElement:
     for path in (".//main", ".//*[@role='main']", ".//article"):
         found = root.xpath(path)
         if len(found) == 1 and len(found[0].text_content().split()) >= _MIN_MAIN_WORDS:
-            return found[0]  # type: ignore[no-any-return]
+            return found[0]
     for element in root.xpath(_BODY_FURNITURE):
         _drop(element)
     return root

@@ -36,9 +36,7 @@ class HttpAcquirer:
     def __init__(self, gate: NetworkGate) -> None:
         self._gate = gate
 
-    async def fetch(
-        self, url: str, *, etag: str | None = None, last_modified: str | None = None
-    ) -> AcquiredPage:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
 
         The page's `content-type` header is the server's, or the sniffed type where the server gave none.

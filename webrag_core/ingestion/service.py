@@ -13,8 +13,8 @@ from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion import documents
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
 from webrag_core.ingestion.documents import FetchRecord, StoredDocument
-from webrag_core.ingestion.html import ConvertedPage, convert_html
 from webrag_core.ingestion.gate import NetworkGate
+from webrag_core.ingestion.html import ConvertedPage, convert_html
 from webrag_core.ingestion.http import HttpAcquirer
 from webrag_core.ingestion.urls import canonicalise
 from webrag_core.ingestion.warc import WarcAcquirer
@@ -59,6 +59,8 @@ class Ingestor:
         url = canonicalise(url)
         async with self._database.connection() as connection:
             stored = await documents.find_document(connection, url)
+        if stored is not None and stored.acquirer != self.acquirer.name:
+            stored = None  # a frozen copy never stands in for the live page, nor the other way round
         if stored is not None and stored.current_version is not None and not refresh and self._fresh(stored):
             return IngestOutcome(stored.canonical_url, stored.id, stored.current_version, "reused")
         started = datetime.now(UTC)
@@ -75,7 +77,7 @@ class Ingestor:
         if converted is None:
             return await self._unchanged(url, stored, page, started, run_id)
         async with self._database.transaction() as connection:
-            document_id, version_id = await documents.store_version(connection, page, converted)
+            document_id, version_id = await documents.store_version(connection, page, converted, self.acquirer.name)
             same = stored is not None and stored.current_version == version_id
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
             await documents.record_fetch(connection, self._record(url, page, outcome, started, run_id))
@@ -121,9 +123,7 @@ class Ingestor:
                 ),
             )
 
-    def _record(
-        self, url: str, page: AcquiredPage, outcome: str, started: datetime, run_id: str | None
-    ) -> FetchRecord:
+    def _record(self, url: str, page: AcquiredPage, outcome: str, started: datetime, run_id: str | None) -> FetchRecord:
         return FetchRecord(
             url=url,
             acquirer=self.acquirer.name,

@@ -48,15 +48,14 @@ class WarcAcquirer:
         """Canonical URLs of all HTML pages, sorted."""
         return sorted(url for url, entry in self._entries.items() if entry.media_type in _PAGE_TYPES)
 
-    async def fetch(
-        self, url: str, *, etag: str | None = None, last_modified: str | None = None
-    ) -> AcquiredPage:
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The archived answer for `url`; archived redirects are followed, `…/index.html` leads to its directory.
 
         Raises FetchError(NOT_FOUND) for what the archive does not hold, UNSUPPORTED_TYPE for what is no HTML.
         """
         asked = canonicalise(url)
-        current, passed = asked, []
+        current = asked
+        passed: list[str] = []
         for _ in range(_MAX_REDIRECTS + 1):
             entry = self._entries.get(current)
             if entry is None:
@@ -87,7 +86,7 @@ class WarcAcquirer:
             stream.seek(entry.offset)
             record = next(iter(ArchiveIterator(stream, record_types=WarcRecordType.response)))
             headers = {name.lower(): value for name, value in record.http_headers}
-            return record.http_headers.status_code, headers, record.reader.read()
+            return int(record.http_headers.status_code or 0), headers, record.reader.read()
 
     def _answer(
         self,

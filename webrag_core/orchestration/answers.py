@@ -79,3 +79,14 @@ async def fail_run(connection: AsyncConnection, answer_id: int, reason: str) -> 
         "UPDATE answer_runs SET state = 'failed', reason = %s, ended_at = now() WHERE id = %s",
         (reason, answer_id),
     )
+
+
+async def broken_citations(connection: AsyncConnection) -> tuple[int, list[str]]:
+    """(citations looked at, those whose quote is no longer what its version says at that span)."""
+    cursor = await connection.execute(
+        "SELECT c.answer_id, c.number, c.quote_sha256 = encode(sha256(convert_to("
+        " substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start), 'UTF8')), 'hex')"
+        " FROM citations c JOIN document_versions v ON v.id = c.version_id ORDER BY 1, 2"
+    )
+    rows = await cursor.fetchall()
+    return len(rows), [f"answer {answer}, citation {number}" for answer, number, valid in rows if not valid]

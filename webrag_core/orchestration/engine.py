@@ -111,7 +111,7 @@ class OrchestratorEngine:
         """
         report = progress or (lambda phase, done: None)
         started = time.monotonic()
-        seeds = self._seeds(request)
+        seeds = self.validate(request)
         policy = get_policy(request.policy, self._settings)
         analysis = analyze_query(
             request.query,
@@ -128,7 +128,12 @@ class OrchestratorEngine:
                 seed_url=seeds[0],
                 query=request.query,
                 policy=policy.name,
-                options={"urls": list(seeds), "budget": budget, "mode": request.mode, "intent": request.intent},
+                options={
+                    "urls": list(seeds),
+                    "budget": budget,
+                    "mode": request.mode,
+                    "intent": request.intent,
+                },
             )
         state = _State(
             answer_id=answer_id,
@@ -148,7 +153,9 @@ class OrchestratorEngine:
             await self._failed(answer_id, error.code)
             raise
 
-    def _seeds(self, request: AnswerRequest) -> tuple[str, ...]:
+    @staticmethod
+    def validate(request: AnswerRequest) -> tuple[str, ...]:
+        """The canonical URLs of a request that can be run. Raises InvalidInputError or FetchError(INVALID_URL)."""
         if not request.urls:
             raise InvalidInputError("no URL given")
         if request.expansion_budget is not None and request.expansion_budget < 0:
@@ -265,17 +272,12 @@ class OrchestratorEngine:
         report("round", done)
         return decision
 
-    async def _retrieve(
-        self, request: AnswerRequest, searcher: Searcher, state: _State
-    ) -> list[RankedChunk]:
+    async def _retrieve(self, request: AnswerRequest, searcher: Searcher, state: _State) -> list[RankedChunk]:
         scope = Scope.of(state.walk.depths)
         top_n = self._settings.reranker_top_n * 2**state.relaxed
         begun = time.monotonic()
         found: list[RetrievalResult] = await asyncio.gather(
-            *(
-                searcher.retrieve(query, scope, mode=request.mode, relaxed=state.relaxed)
-                for query in state.sub_queries
-            )
+            *(searcher.retrieve(query, scope, mode=request.mode, relaxed=state.relaxed) for query in state.sub_queries)
         )
         retrieved = time.monotonic()
         instruction = "; ".join(request.constraints) or None
@@ -295,8 +297,7 @@ class OrchestratorEngine:
         state.tried.add(frozenset(state.sub_queries))
         state.mode = found[0].mode
         state.stats = found[0].corpus_stats
-        merged = merger.merge_sub_queries(ranked, limit=top_n)
-        return merger.without_redundancy(merged, self._settings.redundancy_ceiling)
+        return merger.merge_sub_queries(ranked, limit=top_n)  # redundancy is a signal first, and cut at the end
 
     def _bounded(self, decision: ExpansionDecision, state: _State, number: int) -> ExpansionDecision:
         """The loop's own hard limits, which no policy can overrule."""
@@ -304,7 +305,11 @@ class OrchestratorEngine:
             return decision
         limits: list[tuple[bool, str, str]] = [
             (state.seconds_left <= 0, "timeout", f"{self._settings.webrag_answer_timeout:g} s are over"),
-            (number >= state.budget, "round-limit", f"the budget of {state.budget} expansion rounds is spent"),
+            (
+                number >= state.budget,
+                "round-limit",
+                f"the budget of {state.budget} expansion rounds is spent",
+            ),
         ]
         if decision.action == "expand_breadth":
             pages = len(state.walk.documents)

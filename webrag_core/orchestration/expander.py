@@ -127,9 +127,7 @@ def _candidate(url: str, links: Sequence[StoredLink], walk: Walk) -> LinkCandida
     )
 
 
-def score_frontier(
-    candidates: Sequence[LinkCandidate], query: str, analysis: QueryAnalysis
-) -> list[ScoredCandidate]:
+def score_frontier(candidates: Sequence[LinkCandidate], query: str, analysis: QueryAnalysis) -> list[ScoredCandidate]:
     """All candidates scored, best first; cutting comes afterwards."""
     return seed_weights(candidates, query, analysis)
 
@@ -156,9 +154,7 @@ async def expand(
 
     After `seconds` what is still under way is cancelled; whatever is stored by then stays and is whole.
     """
-    tasks = {
-        candidate.url: asyncio.create_task(corpus.add(candidate.url, run_id=run_id)) for candidate in chosen
-    }
+    tasks = {candidate.url: asyncio.create_task(corpus.add(candidate.url, run_id=run_id)) for candidate in chosen}
     try:
         await asyncio.wait(tasks.values(), timeout=max(0.0, seconds))
     finally:

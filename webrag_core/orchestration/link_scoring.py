@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
+from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import QueryAnalysis, ScoredCandidate
-from webrag_core.retrieval.terms import terms
 
 URL_PATH, TITLE, DESCRIPTION, IN_DEGREE, DEPTH = "url_path", "title", "description", "in_degree", "depth"
 WEIGHTS = {URL_PATH: 0.15, TITLE: 0.40, DESCRIPTION: 0.30, IN_DEGREE: 0.05, DEPTH: 0.10}
@@ -49,9 +49,7 @@ class LinkCandidate:
     in_navigation: bool
 
 
-def seed_weights(
-    candidates: Iterable[LinkCandidate], query: str, analysis: QueryAnalysis
-) -> list[ScoredCandidate]:
+def seed_weights(candidates: Iterable[LinkCandidate], query: str, analysis: QueryAnalysis) -> list[ScoredCandidate]:
     """Score all candidates with the specification's five weighted signals; best first, equal scores by URL.
 
     score = .15 url_path + .40 title + .30 description + .05 in_degree + .10 depth, every signal in [0, 1]:

@@ -62,9 +62,7 @@ def reading_order(chunks: Sequence[RankedChunk]) -> list[RankedChunk]:
     for chunk in chunks:
         url = chunk.chunk.source_url
         best[url] = max(best.get(url, 0.0), chunk.reranked_score)
-    return sorted(
-        chunks, key=lambda c: (-best[c.chunk.source_url], c.chunk.source_url, c.chunk.chunk_index)
-    )
+    return sorted(chunks, key=lambda c: (-best[c.chunk.source_url], c.chunk.source_url, c.chunk.chunk_index))
 
 
 def _keep_best(chosen: dict[int, RankedChunk], chunk: RankedChunk) -> None:

@@ -12,9 +12,9 @@ from itertools import combinations
 from typing import Final, Literal, get_args
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.terms import STOP_WORDS, terms
 from webrag_core.orchestration import query_grammar
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
-from webrag_core.retrieval.terms import STOP_WORDS, terms
 
 MAX_SUB_QUERIES: Final = 4
 """Searches per round at most, the original query included."""
@@ -40,9 +40,7 @@ _COMPARES = r"\b(?:vs|versus|compar\w+|differen(?:ces?|t from|t than)|better tha
 _MEASURES = _START + r"how (?:many|much|long|often|old|far|big|large|fast|high|deep)\b"
 _HOW = rf"\bhow to\b|{_START}how\b|^steps? (?:to|for)\b|\b(?:tutorial|guide)\b"
 _OPEN = _START + r"(?:why|explain|describe|tell me about|overview)\b|\boverview of\b"
-_CLOSED = _START + (
-    r"(?:what|who|whom|whose|when|where|which|is|are|was|were|do|does|did|can|could|has|have)\b"
-)
+_CLOSED = _START + (r"(?:what|who|whom|whose|when|where|which|is|are|was|were|do|does|did|can|could|has|have)\b")
 _TYPE_PATTERNS: Final[tuple[tuple[QueryType, re.Pattern[str]], ...]] = (
     ("comparison", re.compile(_COMPARES, re.I)),
     ("factual", re.compile(_MEASURES, re.I)),

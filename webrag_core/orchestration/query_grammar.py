@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from webrag_core.indexing.terms import STOP_WORDS, terms
 from webrag_core.orchestration.models import QueryType
-from webrag_core.retrieval.terms import STOP_WORDS, terms
 
 _MASK = "ꙮ"  # a letter nobody types: a masked quotation counts as one word
 QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
@@ -49,9 +49,7 @@ _TOPIC_WORDS = 6
 
 _GOOD = "pros|advantages|benefits|strengths|upsides"
 _BAD = "cons|disadvantages|drawbacks|weaknesses|downsides|limitations|risks"
-_PROS_CONS = re.compile(
-    rf"\b({_GOOD})\s*(?:and|&|/|or|vs\.?)\s*({_BAD})\s+(?:of|to|for|in|with)\s+(.+)$", re.I
-)
+_PROS_CONS = re.compile(rf"\b({_GOOD})\s*(?:and|&|/|or|vs\.?)\s*({_BAD})\s+(?:of|to|for|in|with)\s+(.+)$", re.I)
 _PROS_CONS_LAST = re.compile(rf"^(.+?)[\s:,-]+({_GOOD})\s*(?:and|&|/)\s*({_BAD})$", re.I)
 
 _VERSUS = re.compile(r"\s+(?:vs\.?|versus|(?:as )?compared (?:to|with))\s+", re.I)
@@ -67,9 +65,7 @@ _LISTS = (
     re.compile(r"^(?:please )?compare (.+)$", re.I),
     re.compile(r"^how (?:do|are) (.+? and .+?) (?:differ|compare|different)$", re.I),
     re.compile(rf"^(?:which|what) (?:one )?is (?:{_ADJECTIVE})[^,:]*[,:]\s*(.+? or .+)$", re.I),
-    re.compile(
-        r"^(?:should|do|would) (?:i|we|you) (?:use|choose|pick|prefer|learn|recommend) (.+? or .+)$", re.I
-    ),
+    re.compile(r"^(?:should|do|would) (?:i|we|you) (?:use|choose|pick|prefer|learn|recommend) (.+? or .+)$", re.I),
 )
 _LIST_JOINT = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.I)
 _CONTEXT = re.compile(r"\s+((?:for|in|on|at|when|if|with|under|during|regarding)\s+.+)$", re.I)

@@ -10,9 +10,7 @@ from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
 
 
-def extract_citation(
-    chunk: RetrievedChunk, start: int, end: int, *, number: int, score: float
-) -> CitationSpan:
+def extract_citation(chunk: RetrievedChunk, start: int, end: int, *, number: int, score: float) -> CitationSpan:
     """The span [start, end) (code points of the version's Markdown) inside `chunk` as a numbered citation.
 
     Raises IntegrityError when the span does not lie within the chunk: a citation never silently vanishes.

@@ -67,7 +67,8 @@ async def children_of(
     """Every child of these parents with its similarity."""
     cursor = await connection.execute(
         sql.SQL(
-            "SELECT c.parent_id, c.char_start, c.char_end, 1 - (e.embedding <=> %s) FROM chunks c JOIN {} e ON e.chunk_id = c.id"
+            "SELECT c.parent_id, c.char_start, c.char_end, 1 - (e.embedding <=> %s)"
+            " FROM chunks c JOIN {} e ON e.chunk_id = c.id"
             " WHERE c.parent_id = ANY(%s) ORDER BY c.id"
         ).format(vector_table(model_id)),
         (Vector(query), list(parent_ids)),

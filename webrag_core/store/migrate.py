@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import LiteralString, cast
 
 from psycopg import AsyncConnection
 
@@ -52,7 +51,7 @@ async def migrate(connection: AsyncConnection) -> list[str]:
         for migration in known:
             if migration.name in done:
                 continue
-            await connection.execute(cast(LiteralString, migration.sql))
+            await connection.execute(migration.sql.encode())
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
             applied.append(migration.name)
     return applied

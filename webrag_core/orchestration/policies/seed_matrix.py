@@ -144,9 +144,7 @@ class SeedMatrix:
         rest = f"nothing speaks for going on (best {now.top_score:.2f}, mean {now.score_mean:.2f}, {fill})"
         return _decision(DEFAULT, "stop", rest, "low")
 
-    def _rewrite(
-        self, rule: str, now: EvaluationSignals, reason: str, confidence: Confidence
-    ) -> ExpansionDecision:
+    def _rewrite(self, rule: str, now: EvaluationSignals, reason: str, confidence: Confidence) -> ExpansionDecision:
         """Ask differently if that can change anything, else look at more pages."""
         if now.can_rewrite and now.source_document_count > 1:
             return _decision(rule, "expand_intent", reason, confidence)

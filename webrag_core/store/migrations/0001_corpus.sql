@@ -16,6 +16,7 @@ CREATE TABLE documents (
                     CHECK (status IN ('queued', 'running', 'ready', 'failed', 'skipped', 'gone')),
     reason          text,
     current_version integer,                               -- NULL until the first version is fully indexed
+    acquirer        text,                                  -- who answered last: validators are only theirs
     etag            text,
     last_modified   text,
     last_checked    timestamptz,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webrag_core.retrieval.terms import STOP_WORDS, TERMS_VERSION, terms
+from webrag_core.indexing.terms import STOP_WORDS, TERMS_VERSION, terms
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,7 @@ from webrag_core.retrieval.terms import STOP_WORDS, TERMS_VERSION, terms
         ("It's what you don't do.", []),
         ("Café Zürich", ["café", "zürich"]),
         ("東京都", ["東京", "京都"]),
+        ("ららら", ["らら", "らら"]),
         ("Python3で書く", ["python3", "python", "で書", "書く"]),
         ("# [link](https://example.test/x)", ["link", "https", "example.test", "exampl", "test", "x"]),
         ("", []),

@@ -1,0 +1,275 @@
+"""`webrag …`: thin commands over the layers. Exit codes: 0 done, 1 failed, 2 wrong usage."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Coroutine
+from contextlib import nullcontext
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import click
+import typer
+
+from webrag_core.cli_output import err, out, print_answer, print_citation, print_json, print_table, progress
+from webrag_core.config import load_settings
+from webrag_core.errors import FetchError, InvalidInputError, WebragError
+
+Result = TypeVar("Result")
+
+app = typer.Typer(
+    name="webrag",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Ask websites questions; get verbatim, citable evidence and the reason why the search stopped.",
+)
+database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus.")
+app.add_typer(database_app, name="db")
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
+Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
+Modes = Literal["auto", "chunk", "full_context"]
+Intents = Literal["factual", "comparison", "how_to", "exploratory"]
+
+
+def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
+    """Run one command's coroutine to its end."""
+    return asyncio.run(coroutine)
+
+
+@app.command()
+def answer(
+    url: Annotated[str, typer.Argument(help="Where to start.")],
+    query: Annotated[str, typer.Argument(help="What to find out.")],
+    budget: Annotated[int | None, typer.Option(help="Expansion rounds at most; 0 = none, unset = automatic.")] = None,
+    intent: Annotated[Intents | None, typer.Option(help="Kind of question, if known.")] = None,
+    constraint: Annotated[list[str] | None, typer.Option(help="What good evidence has; repeatable.")] = None,
+    mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "auto",
+    policy: Annotated[str, typer.Option(help="Stop policy.")] = "seed-matrix",
+    also: Annotated[list[str] | None, typer.Option(help="Further URLs in scope; repeatable.")] = None,
+    quotes: Quotes = 5,
+    as_json: Json = False,
+) -> None:
+    """Walk from URL to the evidence for QUERY."""
+    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+
+    async def work() -> None:
+        request = AnswerRequest(
+            urls=(url, *(also or ())),
+            query=query,
+            intent=intent,
+            constraints=tuple(constraint or ()),
+            expansion_budget=budget,
+            mode=mode,
+            policy=policy,
+        )
+        OrchestratorEngine.validate(request)
+        async with Corpus.open(load_settings()) as corpus:
+            with err.status("…") if err.is_terminal and not as_json else nullcontext() as status:
+
+                def show(phase: str, done: object) -> None:
+                    if status is not None:
+                        status.update(phase.replace("_", " "))
+
+                result = await OrchestratorEngine(corpus).run(request, show)
+        if as_json:
+            print_json(result)
+        else:
+            print_answer(result, quotes=quotes)
+
+    run(work())
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What to find.")],
+    source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
+    mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "chunk",
+    quotes: Quotes = 5,
+    as_json: Json = False,
+) -> None:
+    """Search what is stored already; fetch nothing."""
+    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.orchestration.lookup import search_corpus
+
+    async def work() -> None:
+        if not query.strip():
+            raise InvalidInputError("the query is empty")
+        async with Corpus.open(load_settings()) as corpus:
+            found = await search_corpus(corpus, query, sources=source, mode=mode)
+        if as_json:
+            print_json(found)
+            return
+        for citation in found.citations[:quotes]:
+            print_citation(citation)
+        if not found.citations:
+            out.print("Nothing was found.")
+
+    run(work())
+
+
+@app.command()
+def ingest(
+    urls: Annotated[list[str] | None, typer.Argument(help="Pages to store.")] = None,
+    warc: Annotated[Path | None, typer.Option(help="Store every page of this frozen site instead.")] = None,
+    refresh: Annotated[bool, typer.Option(help="Ask the site again for pages that are stored.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
+    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.ingestion.urls import canonicalise
+    from webrag_core.ingestion.warc import WarcAcquirer
+
+    async def work() -> int:
+        if bool(urls) == (warc is not None):
+            raise InvalidInputError("give either URLs or --warc FILE")
+        settings = load_settings()
+        archive = WarcAcquirer(warc) if warc is not None else None
+        wanted = archive.page_urls() if archive else [canonicalise(url) for url in urls or []]
+        failed: dict[str, str] = {}
+        counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
+        embedded = 0
+        async with Corpus.open(settings, archive) as corpus:
+            with progress(len(wanted), "ingest") as advance:
+                for url in wanted:
+                    try:
+                        added = await corpus.add(url, refresh=refresh)
+                    except FetchError as error:
+                        failed[url] = error.reason.value
+                        err.print(f"{url}: {error.message}", markup=False, highlight=False)
+                    else:
+                        counts[added.outcome] += 1
+                        embedded += added.embedded
+                    advance(url)
+            indexed = await corpus.indexer.finish_bulk()
+        report = {
+            "asked": len(wanted),
+            **counts,
+            "failed": failed,
+            "embedded": embedded,
+            "vector_index": indexed,
+        }
+        if as_json:
+            print_json(report)
+        else:
+            out.print(
+                f"{len(wanted)} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
+                f" {counts['reused']} already there, {len(failed)} failed; {embedded} texts embedded"
+            )
+        return 1 if failed else 0
+
+    raise typer.Exit(run(work()))
+
+
+@app.command()
+def status(as_json: Json = False) -> None:
+    """What the corpus holds."""
+    from webrag_core.status import corpus_status
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database, database.connection() as connection:
+            found = await corpus_status(connection)
+        if as_json:
+            print_json(found)
+            return
+        print_table(
+            ("source", "documents", "ready", "failed", "parents", "children", "tokens", "last checked"),
+            [source.model_dump().values() for source in found.sources],
+        )
+        out.print(
+            f"embedding model {found.embedding_model or 'none yet'}, {found.answers} answers,"
+            f" {found.database_bytes / 1e6:.0f} MB, failures by reason: {found.failures or 'none'}"
+        )
+
+    run(work())
+
+
+@app.command()
+def verify(as_json: Json = False) -> None:
+    """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations."""
+    from dataclasses import asdict
+
+    from webrag_core.indexing.verification import Verified, verify_corpus
+    from webrag_core.orchestration.answers import broken_citations
+    from webrag_core.store.database import Database
+
+    async def work() -> int:
+        counted = Verified()
+        async with await Database.open(load_settings()) as database:
+            violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
+            async with database.connection() as connection:
+                citations, broken = await broken_citations(connection)
+        violations += [{"rule": "citation", "where": where, "found": "the quote differs"} for where in broken]
+        report = {**asdict(counted), "citations": citations, "violations": violations}
+        if as_json:
+            print_json(report)
+        else:
+            for violation in violations:
+                out.print(" ".join(violation.values()), markup=False, highlight=False, style="red")
+            seen = ", ".join(f"{number} {name}" for name, number in asdict(counted).items())
+            out.print(f"{len(violations)} violations in {seen}, {citations} citations")
+        return 1 if violations else 0
+
+    raise typer.Exit(run(work()))
+
+
+@database_app.command("url")
+def database_url(as_json: Json = False) -> None:
+    """Where the database is (started if it is the embedded one). For psql and the like."""
+    from webrag_core.store.embedded import embedded_url
+
+    settings = load_settings()
+    url = settings.database_url or embedded_url(settings.webrag_home)
+    if as_json:
+        print_json({"url": url})
+    else:
+        sys.stdout.write(url + "\n")
+
+
+@database_app.command("migrate")
+def database_migrate(as_json: Json = False) -> None:
+    """Bring the schema up to date (every command does that too)."""
+    from webrag_core.store.database import Database
+    from webrag_core.store.migrate import migrations
+
+    async def work() -> None:
+        async with await Database.open(load_settings()):
+            pass
+
+    run(work())
+    names = [migration.name for migration in migrations()]
+    if as_json:
+        print_json({"migrations": names})
+    else:
+        out.print(f"up to date: {names[-1]}")
+
+
+def report_error(error: WebragError, *, as_json: bool) -> int:
+    """Tell the user what happened; the exit code says whose fault it is."""
+    if as_json:
+        print_json({"error": {"code": error.code, "message": error.message}})
+    err.print(f"error: {error.message} [{error.code}]", markup=False, highlight=False, style="red")
+    return error.exit_code
+
+
+def main() -> None:
+    """Entry point of the `webrag` script. Packages above the core register their commands here."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
+        plugin.load()(app)
+    try:
+        code = app(standalone_mode=False)
+    except WebragError as error:
+        code = report_error(error, as_json="--json" in sys.argv)
+    except click.exceptions.Abort:
+        code = 130
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,118 @@
+"""How the command line shows things: JSON for machines, rich on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.retrieval.models import CitationSpan
+
+out = Console(soft_wrap=True)
+err = Console(stderr=True, soft_wrap=True)
+
+_QUOTE_CHARS = 700
+_PIPE_WIDTH = 240
+
+
+class Advance(Protocol):
+    """Says that one more unit of work is done, and what it was."""
+
+    def __call__(self, label: str) -> None: ...
+
+
+def print_json(value: BaseModel | dict[str, Any]) -> None:
+    """Exactly one JSON object on stdout."""
+    data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+    sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
+
+
+@contextmanager
+def progress(total: int, what: str) -> Iterator[Advance]:
+    """A bar on a terminal, a plain line now and then elsewhere; always on stderr."""
+    if err.is_terminal:
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=err, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda label: bar.update(task, advance=1, description=f"{what} {escape(label[-60:])}")
+        return
+    done = 0
+    step = max(1, total // 10)
+
+    def plain(label: str) -> None:
+        nonlocal done
+        done += 1
+        if done % step == 0 or done == total:
+            err.print(f"{what}: {done}/{total}", markup=False, highlight=False)
+
+    yield plain
+
+
+def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
+    """The evidence as a person reads it: quotes first, then how the loop came to it."""
+    say = _say
+    say(f"Question  {result.query}", style="bold")
+    say(f"Seed      {result.url}")
+    say("")
+    for citation in result.citations[:quotes]:
+        print_citation(citation)
+    if not result.citations:
+        say("No evidence was found.", style="yellow")
+    elif len(result.citations) > quotes:
+        say(f"({len(result.citations) - quotes} more quotes: --quotes or --json)", style="dim")
+    say("")
+    say("Pages, in the order the run took them", style="bold")
+    for document in result.documents:
+        note = f" ({document.reason})" if document.reason else ""
+        say(f"  round {document.round}, depth {document.link_depth}  {document.outcome}{note}  {document.url}")
+    decision = result.final_decision
+    say("")
+    say(f"Expansions  {result.total_iterations}")
+    for step in result.expansion_steps:
+        say(f"  round {step.iteration - 1} -> {step.decision} [{step.rule}] {step.reason}")
+    say(f"Stopped     {decision.rule} ({result.policy}): {decision.reason}")
+    say(f"Complete    probability {result.probability_complete:.2f}, as the policy states it (not calibrated)")
+    say(f"Time        {result.timing.total_ms / 1000:.2f} s, {result.mode} mode, answer {result.answer_id}")
+    for warning in result.warnings:
+        say(f"Warning     {warning}", style="yellow")
+
+
+def print_citation(citation: CitationSpan) -> None:
+    """One numbered verbatim quote with its source."""
+    heading = f"  §  {citation.section_heading}" if citation.section_heading else ""
+    _say(f"[{citation.number}] {citation.title or citation.source_url}{heading}", style="bold cyan")
+    _say(
+        f"    {citation.source_url}  characters {citation.char_start}–{citation.char_end},"
+        f" sha256 {citation.quote_sha256[:12]}, score {citation.score:.2f}",
+        style="dim",
+    )
+    quote = citation.verbatim_text
+    if len(quote) > _QUOTE_CHARS:
+        quote = quote[:_QUOTE_CHARS].rsplit(None, 1)[0] + " […]"
+    for line in quote.splitlines():
+        _say(f"    │ {line}")
+    _say("")
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
+    """A table whose cells are data, never mark-up."""
+    table = Table(*columns, box=None)
+    for row in rows:
+        table.add_row(*(escape(str(cell)) for cell in row))
+    # a pipe has no width: never fold cells there
+    (out if out.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
+
+
+def _say(text: str, style: str | None = None) -> None:
+    # page text may hold rich mark-up and control characters: neither reaches the terminal as such
+    clean = "".join(character if character.isprintable() else " " for character in text)
+    out.print(clean, style=style, markup=False, highlight=False)
