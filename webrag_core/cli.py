@@ -169,7 +169,7 @@ def ingest(
 @app.command()
 def status(as_json: Json = False) -> None:
     """What the corpus holds."""
-    from webrag_core.status import corpus_status
+    from webrag_core.orchestration.corpus_status import corpus_status
     from webrag_core.store.database import Database
 
     async def work() -> None:

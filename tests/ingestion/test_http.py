@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from tests.ingestion.test_gate import Page, gate_to, redirect, reply, serving
+from tests.ingestion.local_server import Page, gate_to, redirect, reply, serving
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
 from webrag_core.ingestion.http import HttpAcquirer, sniff

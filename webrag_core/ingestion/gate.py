@@ -13,7 +13,7 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import pairwise
@@ -24,17 +24,14 @@ import httpx2
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.addresses import is_public
+from webrag_core.ingestion.responses import read_body, read_headers, redirect_location
 from webrag_core.ingestion.urls import canonicalise
 
 MAX_REDIRECTS = 5
 MAX_DIALS = 3
 CONNECT_TIMEOUT_S = 10.0
-MAX_HEADER_BYTES = 64 * 1024
-MAX_HEADERS = 200
-MAX_GZIP_MEMBERS = 1_000
 
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _SENDABLE = re.compile(r"[\x21-\x7e\xa1-\xff](?:[ \t\x21-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?")
 
@@ -158,12 +155,12 @@ class NetworkGate:
         hops = [target]
         while True:
             async with self._dial(target, headers) as response:
-                answered = _headers(response)
-                location = _location(response)
+                answered = read_headers(response)
+                location = redirect_location(response)
                 if location is None:
                     if inspect is not None:
                         inspect(response.status_code, answered)
-                    body, bytes_raw = await _read(response, answered, self._max_bytes)
+                    body, bytes_raw = await read_body(response, answered, self._max_bytes)
                     break
             if len(hops) > MAX_REDIRECTS:
                 raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
@@ -243,97 +240,6 @@ def _canonical_pair(host: str, port: int) -> tuple[str, int]:
         return ada_url.URL(canonicalise(f"http://{literal}/")).hostname.strip("[]"), port
     except FetchError:
         raise InvalidInputError(f"WEBRAG_ALLOW_HOSTS: {host!r} is not a host") from None
-
-
-def _headers(response: httpx2.Response) -> dict[str, str]:
-    sent = response.headers.raw
-    if response.status_code < 200:
-        raise FetchError(Reason.BAD_RESPONSE, "the server switched protocols")
-    if len(sent) > MAX_HEADERS or sum(len(name) + len(value) for name, value in sent) > MAX_HEADER_BYTES:
-        raise FetchError(Reason.BAD_RESPONSE, "the answer has too many or too large headers")
-    headers: dict[str, str] = {}
-    for raw_name, raw_value in sent:
-        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
-
-
-def _location(response: httpx2.Response) -> str | None:
-    if response.status_code not in _REDIRECTS:
-        return None
-    given = {value.strip() for name, value in response.headers.raw if name.lower() == b"location"} - {b""}
-    if len(given) > 1:
-        raise FetchError(Reason.BAD_RESPONSE, "the answer redirects to more than one place")
-    for value in given:
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            return value.decode("latin-1")
-    return None
-
-
-async def _read(response: httpx2.Response, headers: Mapping[str, str], limit: int) -> tuple[bytes, int]:
-    """The decoded body and the number of bytes it had on the wire, both at most `limit`."""
-    if response.status_code in (204, 304):
-        return b"", 0
-    too_large = FetchError(Reason.TOO_LARGE, f"the page has more than {limit} bytes")
-    encodings = {item.strip().lower() for item in headers.get("content-encoding", "").split(",")}
-    encodings -= {"", "identity"}
-    if not encodings <= {"gzip", "x-gzip"}:
-        raise FetchError(Reason.BAD_RESPONSE, "the answer has an encoding that was not asked for")
-    length = headers.get("content-length", "")
-    if length.isdecimal() and (len(length) > 18 or int(length) > limit):
-        raise too_large
-    gunzip = _Gunzip() if encodings else None
-    body, bytes_raw = bytearray(), 0
-    async with aclosing(response.aiter_raw()) as chunks:
-        async for chunk in chunks:
-            bytes_raw += len(chunk)
-            body += gunzip.feed(chunk, limit - len(body)) if gunzip is not None else chunk
-            if max(bytes_raw, len(body)) > limit:
-                raise too_large
-    if gunzip is not None and bytes_raw and gunzip.truncated:
-        raise FetchError(Reason.BAD_RESPONSE, "the compressed body broke off")
-    return bytes(body), bytes_raw
-
-
-class _Gunzip:
-    """Streaming gzip decoder. Several members are legal; bytes after the last are ignored, as browsers do."""
-
-    def __init__(self) -> None:
-        self._inflater = zlib.decompressobj(wbits=31)
-        self._members = 0
-        self._in_member = False
-        self._over = False
-
-    @property
-    def truncated(self) -> bool:
-        return self._members == 0 or self._in_member
-
-    def feed(self, data: bytes, room: int) -> bytes:
-        """Decode `data` into at most `room` + 1 bytes: one too many tells the caller.
-
-        Raises zlib.error, FetchError for a body made of too many members.
-        """
-        out = bytearray()
-        while data and not self._over and len(out) <= room:
-            try:
-                piece = self._inflater.decompress(data, room + 1 - len(out))
-            except zlib.error:
-                if self.truncated:
-                    raise
-                self._over = True
-                break
-            out += piece
-            self._in_member = not self._inflater.eof and (self._in_member or bool(piece))
-            data = self._inflater.unused_data
-            if self._inflater.eof:
-                self._members += 1
-                # Tiny members cost far more time than bytes, and no await lets the deadline in.
-                if self._members > MAX_GZIP_MEMBERS:
-                    raise FetchError(Reason.BAD_RESPONSE, "the compressed body has too many parts")
-                self._inflater = zlib.decompressobj(wbits=31)
-        return bytes(out)
 
 
 def _is_tls(error: BaseException | None) -> bool:

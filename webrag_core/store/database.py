@@ -44,7 +44,9 @@ class Database:
 
         Raises StoreError when the database cannot be reached, lacks pgvector or is of a newer version.
         """
-        url: str = settings.database_url or await asyncio.to_thread(embedded_url, settings.webrag_home)
+        url = settings.database_url
+        if url is None:
+            url = await asyncio.to_thread(embedded_url, settings.webrag_home)
         try:
             connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
             async with connection:

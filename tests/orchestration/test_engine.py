@@ -1,0 +1,226 @@
+"""The loop on the frozen Python site and on small graphs that no real site has."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from tests.local_site import SITE, LocalSite, page
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
+from webrag_core.orchestration.policies import POLICIES, get_policy
+
+ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
+QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
+QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
+
+
+def ask(settings: Settings, request: AnswerRequest, site: LocalSite | None = None) -> OrchestrationResult:
+    async def work() -> OrchestrationResult:
+        async with Corpus.open(settings, site) as corpus:
+            return await OrchestratorEngine(corpus).run(request)
+
+    return asyncio.run(work())
+
+
+def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
+    assert settings.database_url is not None
+    with psycopg.connect(settings.database_url) as connection:
+        return connection.execute(query.encode()).fetchall()
+
+
+def test_walks_from_the_seed_to_the_page_that_holds_the_evidence(settings: Settings) -> None:
+    result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
+
+    assert result.total_iterations >= 1
+    best = result.citations[0]
+    assert best.source_url == QUEUES != result.url
+    assert "asyncio queues are not thread-safe" in best.verbatim_text
+    assert result.final_decision.action == "stop"
+    assert result.final_decision.rule
+    assert [citation.number for citation in result.citations] == list(range(1, len(result.citations) + 1))
+
+
+def test_the_same_question_gives_the_same_evidence_cached_or_not(settings: Settings) -> None:
+    def evidence(result: OrchestrationResult) -> list[tuple[str, str, float]]:
+        return [(c.source_url, c.quote_sha256, round(c.score, 6)) for c in result.citations]
+
+    first = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
+    again = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
+    assert evidence(first) == evidence(again)
+    assert {document.outcome for document in first.documents} == {"fetched"}
+    assert {document.outcome for document in again.documents} == {"reused"}
+
+
+def test_a_run_sees_only_the_pages_it_took_in(settings: Settings) -> None:
+    """A page that an earlier run stored is no evidence until this run walks to it."""
+
+    async def work() -> OrchestrationResult:
+        async with Corpus.open(settings) as corpus:
+            await corpus.add(QUEUES)
+            return await OrchestratorEngine(corpus).run(AnswerRequest((ASYNCIO,), QUESTION, expansion_budget=0))
+
+    result = asyncio.run(work())
+    assert {chunk.chunk.source_url for chunk in result.chunks} == {ASYNCIO}
+    assert result.total_iterations == 0
+
+
+def test_every_given_url_is_in_scope_from_the_first_round(settings: Settings) -> None:
+    result = ask(settings, AnswerRequest((ASYNCIO, QUEUES), QUESTION, expansion_budget=0))
+    assert {chunk.chunk.source_url for chunk in result.chunks} == {ASYNCIO, QUEUES}
+
+
+def test_recorded_rounds_replay_to_the_recorded_decisions(settings: Settings) -> None:
+    result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
+    policy = get_policy("seed-matrix", settings)
+    history: list[EvaluationSignals] = []
+    stored = rows(settings, "SELECT signals, decision FROM answer_rounds ORDER BY round")
+    assert len(stored) == len(result.rounds)
+    for signals, decision in stored:
+        history.append(EvaluationSignals.model_validate(signals))
+        assert policy.decide(history) == ExpansionDecision.model_validate(decision)
+
+
+@pytest.mark.parametrize(
+    ("request_", "message"),
+    [
+        (AnswerRequest((ASYNCIO,), "  "), "empty"),
+        (AnswerRequest((), "x"), "no URL"),
+        (AnswerRequest((ASYNCIO,), "x", expansion_budget=-1), "negative"),
+        (AnswerRequest((ASYNCIO,), "x", policy="oracle"), "unknown stop policy"),
+    ],
+)
+def test_unusable_requests_are_refused_before_anything_is_written(
+    settings: Settings, request_: AnswerRequest, message: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        ask(settings, request_)
+    assert rows(settings, "SELECT count(*) FROM answer_runs") == [(0,)]
+
+
+def test_a_seed_that_cannot_be_had_ends_the_run_with_its_reason(settings: Settings) -> None:
+    missing = "https://docs.python.org/3.11/library/no-such-page.html"
+    with pytest.raises(FetchError) as caught:
+        ask(settings, AnswerRequest((missing,), "anything at all"))
+    assert caught.value.reason is Reason.NOT_FOUND
+    assert rows(settings, "SELECT state, reason FROM answer_runs") == [("failed", "not_found")]
+    assert rows(settings, "SELECT status, reason, current_version FROM documents") == [("failed", "not_found", None)]
+
+
+def test_a_dead_link_costs_only_itself(settings: Settings) -> None:
+    site = LocalSite(
+        {
+            "/": page(
+                "Bridges", "About bridges.", {"/spans": "longest bridge span", "/gone": "longest bridge span record"}
+            ),
+            "/spans": page("Spans", "The longest bridge span of all measures 2,023 metres."),
+        }
+    )
+    result = ask(settings, AnswerRequest((f"{SITE}/",), "What is the longest bridge span?"), site)
+    outcomes = {document.url: document.outcome for document in result.documents}
+    assert outcomes == {f"{SITE}/": "fetched", f"{SITE}/spans": "fetched", f"{SITE}/gone": "failed"}
+    assert any("2,023 metres" in citation.verbatim_text for citation in result.citations)
+    assert any("/gone" in warning for warning in result.warnings)
+    assert site.requests.count(f"{SITE}/gone") == 1
+
+
+def test_time_is_a_hard_limit_that_keeps_what_there_is(settings: Settings) -> None:
+    hurried = settings.model_copy(update={"webrag_answer_timeout": 1e-6})
+    result = ask(hurried, AnswerRequest((ASYNCIO,), QUESTION))
+    assert result.final_decision.rule == "timeout"
+    assert result.citations
+    assert any("stopped early" in warning for warning in result.warnings)
+
+
+def test_pages_are_a_hard_limit(settings: Settings) -> None:
+    tight = settings.model_copy(update={"webrag_max_pages": 2})
+    result = ask(tight, AnswerRequest((ASYNCIO,), QUESTION, policy="fixed-k:5"))
+    assert len(result.documents) == 2
+    assert result.final_decision.rule == "page-limit"
+
+
+class NeverStop:
+    """A policy that ignores every limit."""
+
+    name = "never-stop"
+
+    def __init__(self, settings: Settings) -> None:
+        pass
+
+    def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
+        return ExpansionDecision(
+            action="expand_breadth", rule="never", reason="more!", confidence="low", probability_complete=0.0
+        )
+
+
+def test_rounds_are_a_hard_limit_for_every_policy(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POLICIES, "never-stop", NeverStop)
+    result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, policy="never-stop", expansion_budget=1))
+    assert result.total_iterations == 1
+    assert result.final_decision.rule == "round-limit"
+
+
+def test_nothing_worth_following_is_a_stop_of_its_own(settings: Settings) -> None:
+    site = LocalSite({"/": page("Alone", "A page without any link, about nothing in particular.")})
+    result = ask(settings, AnswerRequest((f"{SITE}/",), "How tall is the Eiffel tower?"), site)
+    assert result.final_decision.rule == "no-candidates"
+
+
+def test_cancelling_leaves_a_failed_run_and_whole_documents(settings: Settings) -> None:
+    async def work() -> None:
+        async with Corpus.open(settings) as corpus:
+            engine = OrchestratorEngine(corpus)
+            task: asyncio.Task[OrchestrationResult]
+
+            def cancel(phase: str, done: object) -> None:
+                if phase == "expand_breadth":
+                    task.cancel()
+
+            task = asyncio.create_task(engine.run(AnswerRequest((ASYNCIO,), QUESTION), cancel))
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+    asyncio.run(work())
+    assert rows(settings, "SELECT state, reason FROM answer_runs") == [("failed", "cancelled")]
+    assert rows(settings, "SELECT count(*) FROM documents WHERE status = 'ready'") >= [(1,)]
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> LocalSite:
+    """Random link graphs with cycles, dead links, redirects and redirect loops."""
+    names = [f"/p{number}" for number in range(draw(st.integers(1, 8)))]
+    words = ["bridge span", "longest bridge", "river", "steel", "bridge record", "tolls"]
+    targets = [*names, "/dead", "/moved", "/loop", "/p0?page=2"]
+    pages = {
+        name: page(
+            draw(st.sampled_from(words)),
+            "Some words about the longest bridge span and more.",
+            {draw(st.sampled_from(targets)): draw(st.sampled_from(words)) for _ in range(draw(st.integers(0, 6)))},
+        )
+        for name in names
+    }
+    return LocalSite(pages, {"/moved": names[-1], "/loop": "/loop"})
+
+
+@given(site=graphs(), budget=st.integers(0, 4), pages=st.integers(1, 5))
+@hypothesis_settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
+)
+def test_no_graph_exceeds_a_budget(settings: Settings, site: LocalSite, budget: int, pages: int) -> None:
+    limited = settings.model_copy(update={"webrag_max_pages": pages})
+    request = AnswerRequest((f"{SITE}/p0",), "longest bridge span", expansion_budget=budget, policy="fixed-k:9")
+    result = ask(limited, request, site)
+    assert result.total_iterations <= budget
+    assert len(result.documents) <= pages
+    assert result.final_decision.action == "stop"
+    assert len({document.url for document in result.documents}) == len(result.documents)

@@ -1,0 +1,178 @@
+"""Search inside PostgreSQL: scores against formulas computed by hand, scope, budget, matching spans."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+
+import numpy as np
+import pytest
+
+from tests.local_site import SITE, LocalSite, page
+from webrag_core.config import Settings
+from webrag_core.errors import IntegrityError, InvalidInputError
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.lexical import term_counts
+from webrag_core.indexing.terms import terms
+from webrag_core.retrieval.bm25 import K1, B, search_parents
+from webrag_core.retrieval.citations import extract_citation, prove_citations
+from webrag_core.retrieval.scope import Scope, source_scope
+from webrag_core.retrieval.search import Searcher, within_budget
+
+PAGES = {
+    "/lions": page("Lions", "The lion is a large cat that lives in prides on the savannah. Lions hunt zebras."),
+    "/whales": page("Whales", "The blue whale is the largest animal. Whales filter krill from the sea."),
+    "/cats": page("Cats", "The cat sleeps for sixteen hours. A cat hunts mice and the odd lizard."),
+}
+
+
+def search(settings: Settings, work: Callable[[Corpus, Searcher, dict[str, int]], Awaitable[None]]) -> None:
+    """Index the three pages and hand over corpus, searcher and document ids by path."""
+
+    async def body() -> None:
+        async with Corpus.open(settings, LocalSite(dict(PAGES))) as corpus:
+            ids = {path: (await corpus.add(SITE + path)).document_id for path in PAGES}
+            model = await corpus.indexer.model_id()
+            await work(corpus, Searcher(corpus.database, corpus.indexer.embedder, model, settings), ids)
+
+    asyncio.run(body())
+
+
+def test_finds_the_page_that_answers(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        scope = Scope.of(dict.fromkeys(ids.values(), 0))
+        for mode in ("chunk", "full_context"):
+            result = await searcher.retrieve("Which animal eats krill?", scope, mode=mode)
+            assert result.chunks[0].source_url == f"{SITE}/whales"
+            assert result.mode == mode
+            assert result.corpus_stats.total_documents == 3
+
+    search(settings, work)
+
+
+def test_bm25_is_the_published_formula_over_the_scope(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        scope = Scope.of(dict.fromkeys(ids.values(), 0))
+        found = await searcher.retrieve("anything", scope, mode="full_context")
+        counts = {chunk.chunk_id: term_counts(chunk.heading_path, chunk.text) for chunk in found.chunks}
+        lengths = {key: count.total() for key, count in counts.items()}
+        mean = sum(lengths.values()) / len(lengths)
+        query = terms("cat that hunts mice")
+        async with corpus.database.snapshot() as connection:
+            result = await search_parents(connection, query, scope, limit=10)
+        for hit in result.hits:
+            expected = 0.0
+            for term in set(query):
+                n = sum(term in count for count in counts.values())
+                idf = math.log(1 + (len(counts) - n + 0.5) / (n + 0.5))
+                assert result.idf[term] == pytest.approx(idf)
+                f = counts[hit.parent_id][term]
+                expected += idf * f * (K1 + 1) / (f + K1 * (1 - B + B * lengths[hit.parent_id] / mean))
+            assert hit.score == pytest.approx(expected)
+        assert result.hits[0].parent_id == next(c.chunk_id for c in found.chunks if c.source_url.endswith("/cats"))
+
+    search(settings, work)
+
+
+def test_similarity_is_the_cosine_of_the_stored_vectors(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        query = "big cats of the savannah"
+        result = await searcher.retrieve(query, Scope.of({ids["/lions"]: 0}), mode="full_context")
+        async with corpus.database.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT vec FROM contract.v_embedding JOIN contract.v_chunk USING (chunk_id) WHERE doc_id = %s",
+                (ids["/lions"],),
+            )
+            stored = [np.asarray(row[0].to_list()) for row in await cursor.fetchall()]
+        vector = (await corpus.indexer.embedder.embed([query]))[0]
+        assert result.chunks[0].raw_similarity == pytest.approx(max(float(v @ vector) for v in stored), abs=1e-5)
+
+    search(settings, work)
+
+
+def test_scope_keeps_everything_else_out(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        for mode in ("chunk", "full_context"):
+            result = await searcher.retrieve("Which animal eats krill?", Scope.of({ids["/cats"]: 0}), mode=mode)
+            assert {chunk.source_url for chunk in result.chunks} == {f"{SITE}/cats"}
+        empty = await searcher.retrieve("krill", Scope.of({}))
+        assert empty.chunks == []
+        assert empty.corpus_stats.total_tokens == 0
+
+    search(settings, work)
+
+
+def test_depth_weighs_by_distance_in_this_run(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        near = await searcher.retrieve("lion", Scope.of({ids["/lions"]: 0}))
+        far = await searcher.retrieve("lion", Scope.of({ids["/lions"]: 2}))
+        farther = await searcher.retrieve("lion", Scope.of({ids["/lions"]: 40}))
+        assert far.chunks[0].score == pytest.approx(0.90 * near.chunks[0].score)
+        assert farther.chunks[0].score == pytest.approx(0.80 * near.chunks[0].score)
+
+    search(settings, work)
+
+
+def test_sources_by_key(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        async with corpus.database.connection() as connection:
+            assert set((await source_scope(connection, ["site.example"])).document_ids) == set(ids.values())
+            assert set((await source_scope(connection, None)).document_ids) == set(ids.values())
+            with pytest.raises(InvalidInputError, match="elsewhere"):
+                await source_scope(connection, ["elsewhere.example"])
+
+    search(settings, work)
+
+
+@pytest.mark.parametrize("query", ["", "   \n"])
+def test_an_empty_query_is_refused(settings: Settings, query: str) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        with pytest.raises(InvalidInputError, match="empty"):
+            await searcher.retrieve(query, Scope.of({ids["/cats"]: 0}))
+
+    search(settings, work)
+
+
+@pytest.mark.parametrize("query", ["' OR 1=1 --", "кошка", "%s %(x)s {0}", "a" * 10_000, "\u202ecat\ufeff", "!?"])
+def test_odd_queries_are_searched_like_any_other(settings: Settings, query: str) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        result = await searcher.retrieve(query, Scope.of(dict.fromkeys(ids.values(), 0)))
+        assert all(0 <= chunk.score <= 1 for chunk in result.chunks)
+
+    search(settings, work)
+
+
+def test_budget_skips_what_does_not_fit_and_keeps_at_least_one(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        found = await searcher.retrieve("cat", Scope.of(dict.fromkeys(ids.values(), 0)), mode="full_context")
+        big, middle, small = (
+            found.chunks[i].model_copy(update={"token_count": n}) for i, n in enumerate((900, 50, 40))
+        )
+        assert within_budget([big, middle, small], 100) == [big]
+        assert within_budget([middle, big, small], 100) == [middle, small]
+
+    search(settings, work)
+
+
+def test_citations_are_exact_or_an_error(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        result = await searcher.retrieve("krill", Scope.of({ids["/whales"]: 0}))
+        chunk = result.chunks[0]
+        citation = extract_citation(chunk, chunk.match_start, chunk.match_end, number=1, score=0.5)
+        assert citation.verbatim_text == chunk.match_text
+        async with corpus.database.connection() as connection:
+            await prove_citations(connection, [citation])
+            for forged in (
+                {"verbatim_text": citation.verbatim_text + "!"},
+                {"char_start": citation.char_start + 1},
+                {"quote_sha256": "0" * 64},
+                {"version_sha256": "0" * 64},
+                {"version_id": citation.version_id + 999},
+            ):
+                with pytest.raises(IntegrityError):
+                    await prove_citations(connection, [citation.model_copy(update=forged)])
+        with pytest.raises(IntegrityError):
+            extract_citation(chunk, chunk.char_start, chunk.char_end + 1, number=1, score=0.5)
+
+    search(settings, work)

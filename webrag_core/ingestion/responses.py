@@ -1,0 +1,113 @@
+"""Reading an HTTP answer within limits: headers, where it redirects to, and the body as it was before compression."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from contextlib import aclosing
+
+import httpx2
+
+from webrag_core.errors import FetchError, Reason
+
+MAX_HEADER_BYTES = 64 * 1024
+MAX_HEADERS = 200
+MAX_GZIP_MEMBERS = 1_000
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+
+
+def read_headers(response: httpx2.Response) -> dict[str, str]:
+    """Headers by lower-case name, repeated ones joined. Raises FetchError for too many, or too large ones."""
+    sent = response.headers.raw
+    if response.status_code < 200:
+        raise FetchError(Reason.BAD_RESPONSE, "the server switched protocols")
+    if len(sent) > MAX_HEADERS or sum(len(name) + len(value) for name, value in sent) > MAX_HEADER_BYTES:
+        raise FetchError(Reason.BAD_RESPONSE, "the answer has too many or too large headers")
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in sent:
+        name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
+def redirect_location(response: httpx2.Response) -> str | None:
+    """Where the answer redirects to; None when it does not. Raises FetchError for more than one place."""
+    if response.status_code not in _REDIRECTS:
+        return None
+    given = {value.strip() for name, value in response.headers.raw if name.lower() == b"location"} - {b""}
+    if len(given) > 1:
+        raise FetchError(Reason.BAD_RESPONSE, "the answer redirects to more than one place")
+    for value in given:
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return value.decode("latin-1")
+    return None
+
+
+async def read_body(response: httpx2.Response, headers: Mapping[str, str], limit: int) -> tuple[bytes, int]:
+    """The decoded body and the number of bytes it had on the wire, both at most `limit`.
+
+    Raises FetchError, zlib.error for a damaged body, httpx2.HTTPError for one that breaks off.
+    """
+    if response.status_code in (204, 304):
+        return b"", 0
+    too_large = FetchError(Reason.TOO_LARGE, f"the page has more than {limit} bytes")
+    encodings = {item.strip().lower() for item in headers.get("content-encoding", "").split(",")}
+    encodings -= {"", "identity"}
+    if not encodings <= {"gzip", "x-gzip"}:
+        raise FetchError(Reason.BAD_RESPONSE, "the answer has an encoding that was not asked for")
+    length = headers.get("content-length", "")
+    if length.isdecimal() and (len(length) > 18 or int(length) > limit):
+        raise too_large
+    gunzip = _Gunzip() if encodings else None
+    body, bytes_raw = bytearray(), 0
+    async with aclosing(response.aiter_raw()) as chunks:
+        async for chunk in chunks:
+            bytes_raw += len(chunk)
+            body += gunzip.feed(chunk, limit - len(body)) if gunzip is not None else chunk
+            if max(bytes_raw, len(body)) > limit:
+                raise too_large
+    if gunzip is not None and bytes_raw and gunzip.truncated:
+        raise FetchError(Reason.BAD_RESPONSE, "the compressed body broke off")
+    return bytes(body), bytes_raw
+
+
+class _Gunzip:
+    """Streaming gzip decoder. Several members are legal; bytes after the last are ignored, as browsers do."""
+
+    def __init__(self) -> None:
+        self._inflater = zlib.decompressobj(wbits=31)
+        self._members = 0
+        self._in_member = False
+        self._over = False
+
+    @property
+    def truncated(self) -> bool:
+        return self._members == 0 or self._in_member
+
+    def feed(self, data: bytes, room: int) -> bytes:
+        """Decode `data` into at most `room` + 1 bytes: one too many tells the caller.
+
+        Raises zlib.error, FetchError for a body made of too many members.
+        """
+        out = bytearray()
+        while data and not self._over and len(out) <= room:
+            try:
+                piece = self._inflater.decompress(data, room + 1 - len(out))
+            except zlib.error:
+                if self.truncated:
+                    raise
+                self._over = True
+                break
+            out += piece
+            self._in_member = not self._inflater.eof and (self._in_member or bool(piece))
+            data = self._inflater.unused_data
+            if self._inflater.eof:
+                self._members += 1
+                # Tiny members cost far more time than bytes, and no await lets the deadline in.
+                if self._members > MAX_GZIP_MEMBERS:
+                    raise FetchError(Reason.BAD_RESPONSE, "the compressed body has too many parts")
+                self._inflater = zlib.decompressobj(wbits=31)
+        return bytes(out)

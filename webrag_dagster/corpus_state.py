@@ -1,0 +1,172 @@
+"""What the corpus holds of one source, per layer: counts, and a digest that changes when the content does.
+
+The newest version of a page counts, whether it is current already or still being indexed. Digests are computed from
+content alone (never from ids or times), so that equal content has an equal data version wherever it was made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A document of a source with its newest version; `version_id` is None when it never gave one."""
+
+    url: str
+    status: str
+    reason: str | None
+    version_id: int | None
+    sha256: str | None
+    title: str | None
+    characters: int | None
+    chunker: str | None
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PageCount:
+    """Rows that belong to one version, and their digest."""
+
+    version_id: int
+    rows: int
+    digest: str
+    part: int
+    """Links: in navigation. Chunks: parents. Vectors: unused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer of a source: its data version, totals for the UI, and rows per version."""
+
+    digest: str
+    totals: dict[str, int]
+    per_version: dict[int, PageCount]
+
+
+async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
+    """All documents of a source by URL. Empty for a source that nobody has asked for."""
+    async with connection.cursor(row_factory=class_row(Page)) as cursor:
+        await cursor.execute(
+            "SELECT d.canonical_url AS url, d.status, d.reason, v.id AS version_id, v.sha256, v.title,"
+            " length(v.markdown) AS characters, v.chunker, coalesce(v.id = d.current_version, false) AS is_current"
+            " FROM sources s JOIN documents d ON d.source_id = s.id"
+            " LEFT JOIN LATERAL (SELECT * FROM document_versions n WHERE n.document_id = d.id"
+            " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
+            ' WHERE s.key = %s ORDER BY d.canonical_url COLLATE "C"',
+            (key,),
+        )
+        return await cursor.fetchall()
+
+
+def documents_layer(pages: Sequence[Page]) -> Layer:
+    """The texts themselves. A page that fails changes nothing as long as its last good text is kept."""
+    held = [page for page in pages if page.version_id is not None]
+    return Layer(
+        digest=_digest((page.url, page.sha256) for page in held),
+        totals={
+            "pages": len(held),
+            "pages_failed": sum(page.status == "failed" for page in pages),
+            "characters": sum(page.characters or 0 for page in held),
+        },
+        per_version={},
+    )
+
+
+async def links_layer(connection: AsyncConnection, pages: Sequence[Page]) -> Layer:
+    """Links that stand on the newest versions."""
+    versions = _versions(pages)
+    found = await _counts(
+        connection,
+        "SELECT version_id, count(*) AS rows, md5(string_agg(md5((target_url, anchor_text, context, heading_path,"
+        " in_navigation, nofollow)::text), '' ORDER BY ordinal)) AS digest,"
+        " count(*) FILTER (WHERE in_navigation) AS part"
+        " FROM link_candidates WHERE version_id = ANY(%s) GROUP BY version_id",
+        versions,
+    )
+    cursor = await connection.execute(
+        "SELECT count(DISTINCT target_url) FROM link_candidates WHERE version_id = ANY(%s)", (versions,)
+    )
+    row = await cursor.fetchone()
+    return Layer(
+        digest=_digest(_content(pages, found)),
+        totals={
+            "links": sum(count.rows for count in found.values()),
+            "links_in_navigation": sum(count.part for count in found.values()),
+            "distinct_targets": int(row[0]) if row else 0,
+        },
+        per_version=found,
+    )
+
+
+async def chunks_layer(connection: AsyncConnection, pages: Sequence[Page], chunker: str) -> Layer:
+    """Chunks of the newest versions.
+
+    Chunking is a pure function of text and chunker, and a current page is cut anew only together with its vectors:
+    so the digest is that of the text and of the chunker whose work is, or is about to be, stored.
+    """
+    found = await _counts(
+        connection,
+        "SELECT version_id, count(*) AS rows, '' AS digest, count(*) FILTER (WHERE level = 'parent') AS part"
+        " FROM chunks WHERE version_id = ANY(%s) GROUP BY version_id",
+        _versions(pages),
+    )
+    parents = sum(count.part for count in found.values())
+    return Layer(
+        digest=_digest((page.url, page.sha256, chunker) for page in pages if page.version_id in found),
+        totals={
+            "pages": len(found),
+            "parents": parents,
+            "children": sum(count.rows for count in found.values()) - parents,
+            "pages_cut_by_another_chunker": sum(
+                page.version_id in found and page.chunker != chunker for page in pages
+            ),
+        },
+        per_version=found,
+    )
+
+
+async def vectors_layer(connection: AsyncConnection, pages: Sequence[Page], model: str) -> Layer:
+    """Vectors of current versions. The live model must be registered (Indexer.model_id does that)."""
+    found = await _counts(
+        connection,
+        "SELECT c.version_id, count(*) AS rows, md5(string_agg(c.embed_sha256, '' ORDER BY c.ordinal)) AS digest,"
+        " 0 AS part FROM chunks c JOIN contract.v_embedding e ON e.chunk_id = c.id"
+        " WHERE c.version_id = ANY(%s) AND c.level = 'child' GROUP BY c.version_id",
+        _versions(pages),
+    )
+    return Layer(
+        digest=_digest((*content, model) for content in _content(pages, found)),
+        totals={
+            "pages": len(found),
+            "vectors": sum(count.rows for count in found.values()),
+            "pages_waiting": sum(page.version_id is not None and page.version_id not in found for page in pages),
+        },
+        per_version=found,
+    )
+
+
+async def _counts(connection: AsyncConnection, query: str, versions: list[int]) -> dict[int, PageCount]:
+    async with connection.cursor(row_factory=class_row(PageCount)) as cursor:
+        await cursor.execute(query.encode(), (versions,))
+        return {count.version_id: count for count in await cursor.fetchall()}
+
+
+def _versions(pages: Iterable[Page]) -> list[int]:
+    return [page.version_id for page in pages if page.version_id is not None]
+
+
+def _content(pages: Iterable[Page], found: dict[int, PageCount]) -> Iterable[tuple[str, str]]:
+    return ((page.url, found[page.version_id].digest) for page in pages if page.version_id in found)
+
+
+def _digest(lines: Iterable[Sequence[str | None]]) -> str:
+    digest = hashlib.sha256()
+    for line in lines:
+        digest.update("\x1f".join(part or "" for part in line).encode() + b"\n")
+    return digest.hexdigest()

@@ -1,0 +1,16 @@
+"""The code location: everything under `defs/`. Loading it opens no file of the corpus, no socket, no database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+
+
+@dg.definitions
+def definitions() -> dg.Definitions:
+    """All definitions. Steps run in the process of their run: a run of one site has nothing to gain from more."""
+    return dg.Definitions.merge(
+        dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
+        dg.Definitions(executor=dg.in_process_executor),
+    )

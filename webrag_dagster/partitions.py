@@ -1,0 +1,17 @@
+"""Partitions: one key per source (a site), never one per page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import dagster as dg
+
+SOURCES = dg.DynamicPartitionsDefinition(name="source")
+"""Keys are `webrag_core.ingestion.urls.source_key`: host, with its port when that is not the default one."""
+
+
+def register(instance: dg.DagsterInstance, keys: Iterable[str]) -> None:
+    """Make `keys` known. An event of a key that is not known is kept, but shows nowhere."""
+    wanted = sorted(set(keys))
+    if wanted:
+        instance.add_dynamic_partitions("source", wanted)

@@ -1,0 +1,37 @@
+"""The corpus as a Dagster resource."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+from pydantic import Field
+
+if TYPE_CHECKING:
+    from webrag_core.config import Settings
+    from webrag_core.indexing.corpus import Corpus
+
+
+class CorpusResource(dg.ConfigurableResource[Any]):
+    """Opens the corpus that the settings name (environment, `.env`), when it is asked for and not before."""
+
+    warc: str | None = Field(
+        default=None, description="Replay this frozen site instead of what WEBRAG_WARC or its absence asks for"
+    )
+
+    def settings(self) -> Settings:
+        """The settings of this process with the resource's overrides. Raises InvalidInputError."""
+        from webrag_core.config import load_settings
+
+        return load_settings(**({"webrag_warc": Path(self.warc)} if self.warc else {}))
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[Corpus]:
+        """Database, acquirer and embedding model, closed again afterwards. Raises StoreError, InvalidInputError."""
+        from webrag_core.indexing.corpus import Corpus
+
+        async with Corpus.open(self.settings()) as corpus:
+            yield corpus
