@@ -11,7 +11,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-import click
 import typer
 
 from webrag_core.cli_output import err, out, print_answer, print_citation, print_json, print_table, progress
@@ -264,12 +263,6 @@ def main() -> None:
     for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
         plugin.load()(app)
     try:
-        code = app(standalone_mode=False)
+        app()
     except WebragError as error:
-        code = report_error(error, as_json="--json" in sys.argv)
-    except click.exceptions.Abort:
-        code = 130
-    except click.ClickException as error:
-        error.show()
-        code = error.exit_code
-    sys.exit(code if isinstance(code, int) else 0)
+        sys.exit(report_error(error, as_json="--json" in sys.argv))

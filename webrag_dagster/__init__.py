@@ -1,0 +1,1 @@
+"""The platform: Dagster assets, jobs and resources over the core."""

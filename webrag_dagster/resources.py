@@ -28,6 +28,11 @@ class CorpusResource(dg.ConfigurableResource[Any]):
 
         return load_settings(**({"webrag_warc": Path(self.warc)} if self.warc else {}))
 
+    def pages_from(self) -> str:
+        """Where pages come from, in words."""
+        frozen = self.settings().webrag_warc
+        return f"frozen site {frozen.name}" if frozen else "the live web"
+
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Corpus]:
         """Database, acquirer and embedding model, closed again afterwards. Raises StoreError, InvalidInputError."""

@@ -1,0 +1,1 @@
+"""Frozen sites (WARC) and the scripts that pack them."""

@@ -64,7 +64,7 @@ async def _register(connection: AsyncConnection, identity: ModelIdentity) -> int
         )
     await connection.execute(
         sql.SQL(
-            "CREATE OR REPLACE VIEW contract.v_embedding AS SELECT e.chunk_id, m.name AS model, m.dimensions AS dim,"
+            "DROP VIEW IF EXISTS contract.v_embedding; CREATE VIEW contract.v_embedding AS SELECT e.chunk_id, m.name AS model, m.dimensions AS dim,"
             " e.embedding AS vec FROM {} e CROSS JOIN embedding_models m WHERE m.id = {}"
         ).format(table, sql.Literal(model_id))
     )

@@ -145,6 +145,11 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
             del anchor[:]
             anchor.attrib.pop("href", None)
     main.make_links_absolute(base_url, resolve_base_href=False, handle_failures="ignore")
+    for element in main.iter("aside", "header", "footer", "form"):
+        element.tag = "div"  # within the content they are content; the converter would drop them
+    for quote in main.iter("blockquote"):
+        if [child.tag for child in quote] == ["div"] and not (quote.text or "").strip():
+            quote.tag = "div"  # docutils indents with it; real quotes hold paragraphs
     for anchor in main.iter("a"):
         anchor.attrib.pop("title", None)  # a tooltip repeats the target's name and would cost tokens in every chunk
         href = anchor.get("href") or ""

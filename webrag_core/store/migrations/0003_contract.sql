@@ -15,7 +15,9 @@ SELECT c.id AS chunk_id, c.document_id AS doc_id, v.number AS version, c.level, 
        CASE c.level WHEN 'parent' THEN v.parent_count ELSE v.child_count END AS n_expected
 FROM chunks c JOIN document_versions v ON v.id = c.version_id;
 
--- contract.v_embedding spans the live model's table and is made when a model goes live
+-- empty until a model goes live; then it is made again over that model's table
+CREATE VIEW contract.v_embedding AS
+SELECT NULL::bigint AS chunk_id, NULL::text AS model, NULL::integer AS dim, NULL::vector AS vec WHERE false;
 
 CREATE VIEW contract.v_fetch AS
 SELECT url, hop, coalesce(http_status::text, outcome) AS status, reason, bytes_raw, bytes_decoded, started_at

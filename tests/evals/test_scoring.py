@@ -1,0 +1,87 @@
+"""Site-walk metrics on run logs whose scores are known by construction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from evals.goldens import GoldenQuery
+from evals.scoring import aggregate, score_item
+
+BASE = "https://docs.example/"
+
+
+def golden(**changes: Any) -> GoldenQuery:
+    fields: dict[str, Any] = {
+        "id": "one",
+        "site": "docs",
+        "seed_url": f"{BASE}start.html",
+        "query": "?",
+        "kind": "one_hop",
+        "gold_pages": [[f"{BASE}guide/", f"{BASE}other.html"]],
+        "gold_quotes": [["The answer is forty-two."]],
+        "oracle_pages": 2,
+    }
+    return GoldenQuery.model_validate({**fields, **changes})
+
+
+def record(*fetched: tuple[str, int], claimed: bool = True, stop: str = "confident", text: str = "") -> dict[str, Any]:
+    return {
+        "id": "one",
+        "fetched": [{"url": BASE + path, "round": number} for path, number in fetched],
+        "stop": stop,
+        "claimed_found": claimed,
+        "evidence": [{"url": f"{BASE}guide/", "text": text}],
+    }
+
+
+def test_a_perfect_walk() -> None:
+    score = score_item(
+        golden(), record(("start.html", 0), ("guide/index.html", 1), text="So: the *answer* is\nforty-two.")
+    )
+    assert score == {
+        "success": True,
+        "quotes": True,
+        "pages": 2,
+        "stop_exact": True,
+        "false_claim": False,
+        "utility": 1.0,
+        "net": 1.0,
+    }
+
+
+def test_a_round_too_many_is_not_exact_and_halves_the_utility() -> None:
+    walk = record(("start.html", 0), ("other.html", 1), ("x.html", 2), ("y.html", 2))
+    score = score_item(golden(), walk)
+    assert score["success"]
+    assert not score["stop_exact"]
+    assert not score["quotes"]
+    assert score["utility"] == pytest.approx(0.5)
+
+
+def test_claiming_without_the_page_costs_half_a_point() -> None:
+    score = score_item(golden(), record(("start.html", 0)))
+    assert (score["success"], score["false_claim"], score["net"]) == (False, True, -0.5)
+    assert score_item(golden(), record(("start.html", 0), claimed=False))["net"] == 0.0
+
+
+def test_evidence_beyond_the_budget_does_not_count() -> None:
+    far = "x " * 16_000 + "The answer is forty-two."
+    assert not score_item(golden(), record(("guide/", 0), text=far))["quotes"]
+
+
+def test_unanswerable_items_reward_saying_so_early() -> None:
+    item = golden(kind="unanswerable", gold_pages=[], gold_quotes=[])
+    assert score_item(item, record(("start.html", 0), claimed=False))["utility"] == 1.0
+    assert score_item(item, record(("a", 0), ("b", 1), ("c", 1), ("d", 1), claimed=False))["net"] == pytest.approx(0.9)
+    assert score_item(item, record(("start.html", 0)))["net"] == -0.5
+
+
+def test_intervals_hold_the_mean() -> None:
+    goldens = [golden(id=str(number)) for number in range(8)]
+    records = [{**record(("start.html", 0), ("guide/", 1)), "id": str(number)} for number in range(4)]
+    records += [{**record(("start.html", 0)), "id": str(number)} for number in range(4, 8)]
+    cell = aggregate(goldens, records)["answerable"]["success"]
+    assert (cell.mean, cell.n) == (0.5, 8)
+    assert cell.low < 0.5 < cell.high

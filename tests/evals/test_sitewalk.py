@@ -1,0 +1,51 @@
+"""`webrag eval sitewalk` on real goldens of the frozen site."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
+from tests.test_cli import Webrag, webrag
+
+__all__ = ["webrag"]
+
+
+def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, tmp_path: Path) -> None:
+    few = tmp_path / "few.jsonl"
+    lines = DEFAULT_GOLDEN.read_text().splitlines()
+    few.write_text("\n".join(lines[7:9]))
+    logs = []
+    for name in ("first.jsonl", "second.jsonl"):
+        done = webrag("eval", "sitewalk", "--golden", str(few), "--warc", str(DEFAULT_SITE), "--out", name, "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["scores"]["all"]["pages"]["n"] == 2
+        logs.append([json.loads(line) for line in (tmp_path / name).read_text().splitlines()])
+    for entry in logs[0]:
+        assert entry["fetched"][0]["round"] == 0
+        assert entry["stop"] in {"confident", "gave_up", "exhausted", "cap"}
+        assert isinstance(entry["claimed_found"], bool)
+        assert 0 <= entry["confidence"] <= 1
+        assert {"url", "text", "char_start", "char_end", "score"} <= entry["evidence"][0].keys()
+        assert {"signals", "decision", "rule", "reason"} <= entry["rounds"][0].keys()
+    timeless = [[{k: v for k, v in e.items() if k not in ("cpu_s", "wall_s")} for e in log] for log in logs]
+    assert timeless[0] == timeless[1]
+
+
+def test_all_goldens_load_and_lie_on_the_site() -> None:
+    from webrag_core.ingestion.warc import WarcAcquirer
+
+    pages = set(WarcAcquirer(DEFAULT_SITE).page_urls())
+    goldens = load_goldens(DEFAULT_GOLDEN)
+    assert len(goldens) == 36
+    for golden in goldens:
+        assert golden.seed_url in pages
+        assert {url for needed in golden.gold_pages for url in needed} <= pages
+
+
+def test_a_broken_golden_file_is_named_by_line(webrag: Webrag, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(DEFAULT_GOLDEN.read_text().splitlines()[0] + "\nnot json\n")
+    done = webrag("eval", "sitewalk", "--golden", str(broken))
+    assert done.returncode == 2
+    assert "broken.jsonl:2" in done.stderr

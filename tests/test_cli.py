@@ -1,0 +1,191 @@
+"""The command line as a user meets it: the installed script, its output, its exit codes, what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.conftest import FROZEN_SITE
+from tests.local_site import page
+
+Webrag = Callable[..., subprocess.CompletedProcess[str]]
+
+ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
+QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
+
+BODIES: dict[str, tuple[int, str, bytes]] = {
+    "/": (200, "text/html; charset=utf-8", page("Tea", "Green tea is brewed at eighty degrees.").encode()),
+    "/missing": (404, "text/html", b"<h1>Not found</h1>"),
+    "/error": (500, "text/html", b"<h1>Server error</h1>"),
+    "/empty": (200, "text/html", b"<html><body><nav>Home</nav></body></html>"),
+    "/nothing": (200, "text/html", b""),
+    "/picture": (200, "image/png", b"\x89PNG\r\n\x1a\n"),
+}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Answers from BODIES."""
+
+    def do_GET(self) -> None:
+        status, kind, body = BODIES.get(self.path, BODIES["/missing"])
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Keep the test output clean."""
+
+
+@pytest.fixture(scope="module")
+def live_site() -> Iterator[str]:
+    """Base URL of a real HTTP server on this machine."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture
+def webrag(database_url: str, tmp_path: Path) -> Webrag:
+    """Run the installed `webrag` script on a fresh database, in an empty working directory."""
+
+    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [Path(sys.executable).with_name("webrag"), *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "DATABASE_URL": database_url, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call
+
+
+def stored(database_url: str) -> dict[str, int]:
+    """Rows per table that must stay empty when a command fails early."""
+    with psycopg.connect(database_url) as connection:
+        counts = {}
+        for table in ("document_versions", "chunks", "lexical_postings", "citations"):
+            if connection.execute("SELECT to_regclass(%s)", (table,)).fetchone() == (None,):
+                continue  # refused before the database was touched
+            row = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()  # noqa: S608
+            assert row is not None
+            counts[table] = int(row[0])
+        return counts
+
+
+def test_answer_prints_quotes_pages_and_the_stop_rule(webrag: Webrag) -> None:
+    done = webrag("answer", ASYNCIO, QUESTION, WEBRAG_WARC=str(FROZEN_SITE))
+    assert done.returncode == 0, done.stderr
+    assert "[1] Queues" in done.stdout
+    assert "Although asyncio queues are not thread-safe" in done.stdout
+    assert "library/asyncio-queue.html" in done.stdout
+    assert "Stopped     2-diminishing-returns (seed-matrix)" in done.stdout
+
+
+def test_answer_as_json_is_one_object_and_proves_its_quotes(webrag: Webrag, database_url: str) -> None:
+    done = webrag("answer", ASYNCIO, QUESTION, "--json", WEBRAG_WARC=str(FROZEN_SITE))
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert done.stdout.count("\n") == 1
+    with psycopg.connect(database_url) as connection:
+        for citation in result["citations"]:
+            row = connection.execute(
+                "SELECT text FROM contract.v_document WHERE content_sha256 = %s", (citation["version_sha256"],)
+            ).fetchone()
+            assert row is not None
+            assert row[0][citation["char_start"] : citation["char_end"]] == citation["verbatim_text"]
+        answer = connection.execute("SELECT query, action, rule, citations FROM contract.v_answer").fetchone()
+    assert answer is not None
+    assert answer[:3] == (QUESTION, "stop", result["final_decision"]["rule"])
+    assert [quote["quote"] for quote in answer[3]] == [c["verbatim_text"] for c in result["citations"]]
+
+
+def test_ingest_search_status_verify(webrag: Webrag, live_site: str) -> None:
+    allow = live_site.removeprefix("http://")
+    done = webrag("ingest", f"{live_site}/", f"{live_site}/missing", "--json", WEBRAG_ALLOW_HOSTS=allow)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert report["fetched"] == 1
+    assert report["failed"] == {f"{live_site}/missing": "not_found"}
+
+    found = json.loads(webrag("search", "brewing temperature of green tea", "--json").stdout)
+    assert "eighty degrees" in found["citations"][0]["verbatim_text"]
+    assert webrag("search", "tea", "--source", "elsewhere.example").returncode == 2
+
+    status = json.loads(webrag("status", "--json").stdout)
+    assert status["sources"][0]["ready"] == 1
+    assert status["failures"] == {"not_found": 1}
+
+    checked = webrag("verify", "--json")
+    assert checked.returncode == 0, checked.stdout
+    assert json.loads(checked.stdout)["violations"] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "reason"),
+    [
+        (("answer", "https://no-such-host.invalid/", "why?"), 1, "dns_failure"),
+        (("answer", "SITE/missing", "why?"), 1, "not_found"),
+        (("answer", "SITE/error", "why?"), 1, "http_status"),
+        (("answer", "SITE/empty", "why?"), 1, "empty_page"),
+        (("answer", "SITE/nothing", "why?"), 1, "empty_page"),
+        (("answer", "SITE/picture", "why?"), 1, "unsupported_type"),
+        (("answer", "http://127.0.0.1:1/", "why?"), 1, "blocked_address"),
+        (("answer", "http://[::1", "why?"), 2, "invalid_url"),
+        (("answer", "ftp://example.org/", "why?"), 2, "invalid_url"),
+        (("answer", "not a url", "why?"), 2, "invalid_url"),
+        (("answer", "", "why?"), 2, "invalid_url"),
+        (("answer", "SITE/", "   "), 2, "invalid_input"),
+        (("answer", "SITE/", "why?", "--budget", "-1"), 2, "invalid_input"),
+        (("answer", "SITE/", "why?", "--policy", "oracle"), 2, "invalid_input"),
+        (("search", " "), 2, "invalid_input"),
+        (("ingest",), 2, "invalid_input"),
+        (("ingest", "--warc", "no-such-file.warc.gz"), 2, "invalid_input"),
+    ],
+)
+def test_bad_input_is_a_clear_error_and_leaves_nothing_half_written(
+    webrag: Webrag, live_site: str, database_url: str, arguments: tuple[str, ...], code: int, reason: str
+) -> None:
+    arguments = tuple(argument.replace("SITE", live_site) for argument in arguments)
+    done = webrag(*arguments, "--json", WEBRAG_ALLOW_HOSTS=live_site.removeprefix("http://"))
+    assert done.returncode == code, done.stderr
+    assert json.loads(done.stdout)["error"]["code"] == reason
+    assert "Traceback" not in done.stderr
+    assert set(stored(database_url).values()) <= {0}
+
+
+def test_database_down_is_said_without_the_password(webrag: Webrag) -> None:
+    url = "postgresql://webrag:hunter2@127.0.0.1:1/webrag"
+    for command in (("status",), ("answer", ASYNCIO, QUESTION), ("verify",)):
+        done = webrag(*command, "--json", DATABASE_URL=url, WEBRAG_WARC=str(FROZEN_SITE))
+        assert done.returncode == 1
+        assert json.loads(done.stdout)["error"]["code"] == "database_unavailable"
+        assert "hunter2" not in done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+
+
+def test_a_bad_setting_is_named_but_its_value_is_not(webrag: Webrag) -> None:
+    done = webrag("status", RERANKER_TOP_N="hunter2")
+    assert done.returncode == 2
+    assert "RERANKER_TOP_N" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_wrong_usage_exits_with_two(webrag: Webrag) -> None:
+    assert webrag("answer").returncode == 2
+    assert webrag("no-such-command").returncode == 2
+    assert webrag("answer", ASYNCIO, QUESTION, "--mode", "sideways").returncode == 2

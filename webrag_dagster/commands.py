@@ -1,0 +1,52 @@
+"""`webrag demo` and `webrag up`: the platform on the command line. Dagster is imported only when one of them runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this package to the CLI."""
+    app.command()(demo)
+    app.command()(up)
+
+
+def demo(
+    quotes: Annotated[int, typer.Option(min=1, help="Quotes to print.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Ask a frozen real website one question, through Dagster."""
+    from evals.goldens import DEFAULT_SITE
+    from webrag_core.cli_output import out, print_answer, print_json
+    from webrag_dagster.demo import run_demo
+
+    result, run_id = run_demo(DEFAULT_SITE)
+    if as_json:
+        print_json({**result.model_dump(mode="json"), "run_id": run_id})
+        return
+    print_answer(result, quotes=quotes)
+    out.print(
+        f"\nIn the UI   make ui (or webrag up), then http://127.0.0.1:3000/assets/answers or /runs/{run_id}",
+        markup=False,
+        highlight=False,
+    )
+
+
+def up(
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the UI on 127.0.0.1.")] = 3000,
+    demo_site: Annotated[
+        bool,
+        typer.Option(
+            "--demo-site", help="Read pages from the frozen Python documentation, unless WEBRAG_WARC names another site."
+        ),
+    ] = False,
+) -> None:
+    """Dagster's UI and daemon, until Ctrl-C."""
+    from evals.goldens import DEFAULT_SITE
+    from webrag_dagster.server import serve
+
+    raise typer.Exit(serve(port, DEFAULT_SITE if demo_site else None))

@@ -1,0 +1,21 @@
+"""What the `answer` job leaves behind, in the lineage."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+answer_rounds = dg.AssetSpec(
+    key="answer_rounds",
+    deps=["embeddings", "link_candidates"],
+    group_name="answers",
+    kinds={"python"},
+    description="One observation per round of the loop: scores, decision, rule and reason. Written by job `answer`.",
+)
+
+answers = dg.AssetSpec(
+    key="answers",
+    deps=[answer_rounds],
+    group_name="answers",
+    kinds={"markdown"},
+    description="Verbatim evidence for a question, and why the search stopped. Launch job `answer` to get one.",
+)

@@ -1,0 +1,116 @@
+"""Job `answer`: a URL and a question in, cited evidence out, every decision on record."""
+
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+from pydantic import Field
+
+from webrag_dagster.console import console
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+if TYPE_CHECKING:
+    from webrag_core.orchestration.engine import AnswerRequest
+    from webrag_core.orchestration.models import OrchestrationResult, Round
+
+DEMO_URL = "https://docs.python.org/3.11/library/asyncio.html"
+DEMO_QUERY = "Can I safely share one async FIFO between several OS threads?"
+
+
+class AnswerConfig(dg.Config):
+    """What the launchpad asks for. Bounds are checked by the core: a bound here would be an HTTP 500 at launch."""
+
+    url: str = Field(default=DEMO_URL, description="Where to start.")
+    query: str = Field(default=DEMO_QUERY, description="What to find out.")
+    expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
+    intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
+    constraints: list[str] | None = Field(default=None, description="What good evidence has.")
+    mode: str | None = Field(default=None, description="auto, chunk or full_context.")
+    policy: str | None = Field(default=None, description="Stop policy.")
+
+
+@dg.config_mapping
+def question(config: AnswerConfig) -> dict[str, Any]:
+    """Lifts the op's config to the top of the launchpad. Dagster uses a job's logger only if the config names it."""
+    return {"ops": {"find_evidence": {"config": config.model_dump()}}, "loggers": {"console": {"config": {}}}}
+
+
+@dg.op(
+    description="Retrieve, rerank, evaluate; stop or expand; cite.",
+    out=dg.Out(dict, io_manager_key="result_of_run", description="The OrchestrationResult, for execute_in_process."),
+)
+def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: CorpusResource) -> dict[str, Any]:
+    """One answer run."""
+    return run(_find_evidence(context, config, corpus)).model_dump(mode="json")
+
+
+@dg.job(
+    config=question,
+    executor_def=dg.in_process_executor,
+    logger_defs={"console": console},
+    description=(
+        "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
+        " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."
+    ),
+)
+def answer() -> None:
+    """One op: the number of rounds is not known before it runs."""
+    find_evidence()
+
+
+async def _find_evidence(
+    context: dg.OpExecutionContext, config: AnswerConfig, resource: CorpusResource
+) -> "OrchestrationResult":
+    from webrag_core.ingestion.urls import source_key
+    from webrag_core.orchestration.engine import OrchestratorEngine
+    from webrag_dagster.metadata import answer_metadata, round_metadata
+    from webrag_dagster.touched import WatchedCorpus, log_touched
+
+    request = _request(config)
+    seed = OrchestratorEngine.validate(request)[0]
+    context.instance.add_run_tags(context.run_id, {"webrag/source": source_key(seed)})
+
+    def progress(phase: str, done: "Round | None") -> None:
+        if done is None:
+            context.log.info(phase.replace("_", " "))
+            return
+        context.log_event(dg.AssetObservation("answer_rounds", metadata=round_metadata(done)))
+        decision = done.decision
+        context.log.info(
+            f"round {done.round}: top score {done.signals.top_score:.2f} over {done.documents_total} documents;"
+            f" {decision.action} [{decision.rule}] {decision.reason}"
+        )
+
+    async with resource.open() as opened:
+        corpus = WatchedCorpus(opened)
+        try:
+            result = await OrchestratorEngine(corpus).run(request, progress)
+        finally:
+            await log_touched(context, corpus)
+    decision = result.final_decision
+    context.log_event(
+        dg.AssetMaterialization(
+            "answers",
+            description=f"{len(result.citations)} quotes; stopped by {decision.rule}: {decision.reason}",
+            metadata=answer_metadata(result, pages_from=resource.pages_from()),
+        )
+    )
+    context.instance.add_run_tags(
+        context.run_id, {"webrag/decision": decision.action, "webrag/rule": decision.rule}
+    )
+    return result
+
+
+def _request(config: AnswerConfig) -> "AnswerRequest":
+    """The core's request. Raises InvalidInputError for a value that is not on its list."""
+    from pydantic import TypeAdapter, ValidationError
+
+    from webrag_core.errors import InvalidInputError
+    from webrag_core.orchestration.engine import AnswerRequest
+
+    given = {name: value for name, value in config.model_dump(exclude={"url"}).items() if value is not None}
+    try:
+        return TypeAdapter(AnswerRequest).validate_python({"urls": (config.url,), **given})
+    except ValidationError as error:
+        problems = "; ".join(f"{item['loc'][0]}: {item['msg']}" for item in error.errors(include_url=False))
+        raise InvalidInputError(problems) from None

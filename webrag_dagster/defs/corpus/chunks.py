@@ -1,0 +1,51 @@
+"""Asset `chunks`: the pages of a source, cut into exact slices."""
+
+import dagster as dg
+
+from webrag_dagster.layers import CHUNKS, DOCUMENTS, code_version
+from webrag_dagster.metadata import Metadata, layer_metadata, table
+from webrag_dagster.partitions import SOURCES
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+
+@dg.asset(
+    name=CHUNKS,
+    deps=[DOCUMENTS],
+    partitions_def=SOURCES,
+    group_name="corpus",
+    kinds={"postgres"},
+    code_version=code_version(CHUNKS),
+    description=(
+        "Parent chunks (context) and child chunks (search) of the newest versions; each is an exact slice of its"
+        " page's text. New versions are staged: no reader sees them before their vectors are there."
+    ),
+)
+def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
+    """Cut what is not cut yet."""
+    from webrag_dagster.refreshing import layer_of
+
+    async def work() -> dg.MaterializeResult[None]:
+        async with corpus.open() as opened:
+            pages, _ = await layer_of(opened, context.partition_key, CHUNKS)
+            written = {
+                page.url: await opened.indexer.chunk(page.version_id)
+                for page in pages
+                if page.version_id is not None
+            }
+            pages, layer = await layer_of(opened, context.partition_key, CHUNKS)
+        cut = [(page, written.get(page.url, 0)) for page in pages if page.version_id in layer.per_version]
+        cut.sort(key=lambda item: -item[1])
+        metadata: Metadata = {
+            "pages_cut_now": dg.MetadataValue.int(sum(rows > 0 for rows in written.values())),
+            "rows_written": dg.MetadataValue.int(sum(written.values())),
+            **layer_metadata(layer),
+            "page_list": table(
+                {"page": page.url, "rows written": rows, "rows": layer.per_version[page.version_id].rows}
+                for page, rows in cut
+                if page.version_id is not None
+            ),
+        }
+        return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
+
+    return run(work())

@@ -1,0 +1,41 @@
+"""Asset `link_candidates`: where the pages of a source lead."""
+
+import dagster as dg
+
+from webrag_dagster.layers import DOCUMENTS, LINKS, code_version
+from webrag_dagster.metadata import layer_metadata, table
+from webrag_dagster.partitions import SOURCES
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+
+@dg.asset(
+    name=LINKS,
+    deps=[DOCUMENTS],
+    partitions_def=SOURCES,
+    group_name="corpus",
+    kinds={"postgres"},
+    code_version=code_version(LINKS),
+    description=(
+        "Links on the newest version of every page of a source, with anchor text, sentence and heading: what the loop"
+        " chooses from. They are stored together with the page's text, in one transaction."
+    ),
+)
+def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
+    """Report one source's links."""
+    from webrag_dagster.refreshing import layer_of
+
+    async def work() -> dg.MaterializeResult[None]:
+        async with corpus.open() as opened:
+            pages, layer = await layer_of(opened, context.partition_key, LINKS)
+        counts = [(page, layer.per_version[page.version_id]) for page in pages if page.version_id in layer.per_version]
+        counts.sort(key=lambda item: -item[1].rows)
+        rows = table(
+            {"page": page.url, "links": count.rows, "in navigation": count.part, "title": page.title}
+            for page, count in counts
+        )
+        return dg.MaterializeResult(
+            metadata={**layer_metadata(layer), "page_list": rows}, data_version=dg.DataVersion(layer.digest)
+        )
+
+    return run(work())

@@ -1,0 +1,32 @@
+"""The demo question, as a run of job `answer` on the instance that `webrag up` shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import dagster as dg
+
+from webrag_core.errors import WebragError
+from webrag_core.orchestration.models import OrchestrationResult
+from webrag_dagster.definitions import definitions
+from webrag_dagster.instance import use_instance
+from webrag_dagster.resources import CorpusResource
+
+
+def run_demo(site: Path) -> tuple[OrchestrationResult, str]:
+    """The answer, and the id of the run that found it. Raises WebragError."""
+    use_instance()
+    frozen = CorpusResource(warc=str(site.resolve()))
+    frozen.settings()
+    job = definitions().resolve_job_def("answer")
+    with dg.DagsterInstance.get() as instance:
+        try:
+            done = job.execute_in_process(instance=instance, resources={"corpus": frozen})
+        except dg.Failure as failure:
+            if isinstance(failure.__cause__, WebragError):
+                raise failure.__cause__ from None
+            raise
+        except dg.DagsterExecutionInterruptedError:
+            raise click.exceptions.Abort from None
+        return OrchestrationResult.model_validate(done.output_for_node("find_evidence")), done.run_id

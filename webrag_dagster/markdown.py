@@ -1,0 +1,58 @@
+"""Untrusted text inside Markdown.
+
+Page text may hold anything: links, images that would call home, HTML, fences. Only code is safe for it, since nothing
+inside code is parsed (a backslash is not enough: the UI turns bare addresses in any text into links). Titles become
+the text of our own link, where links do not nest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+_RUN = re.compile(r"`+")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'/])")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
+
+
+def block(text: str) -> str:
+    """`text` verbatim as a code block, fenced by more backticks than it holds in a row."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def quote(markdown: str) -> str:
+    """`markdown` as a block quote."""
+    return "\n".join(f"> {line}".rstrip() for line in markdown.split("\n"))
+
+
+def code(text: str) -> str:
+    """`text` on one line as inline code."""
+    line = " ".join(_CONTROL.sub(" ", text).split()) or " "
+    fence = "`" * (_longest_run(line) + 1)
+    return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
+
+
+def link(text: str, url: str) -> str:
+    """A link to a canonical URL with `text`, whatever that is made of."""
+    label = _SPECIAL.sub(r"\\\1", " ".join(_CONTROL.sub(" ", text).split())) or "page"
+    # canonical URLs are ASCII without spaces or angle brackets; what is left would be read as escape or entity
+    return f"[{label}](<{url.replace(chr(92), '%5C').replace('&', '&amp;')}>)"
+
+
+def rows_markdown(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Lines of a table, cells as inline code. Empty for no rows."""
+    if not rows:
+        return []
+    lines = [" | ".join(rows[0]), " | ".join("---" for _ in rows[0])]
+    lines += [" | ".join(code(str(cell)).replace("|", "\\|") for cell in row.values()) for row in rows]
+    return [f"| {line} |" for line in lines]
+
+
+def printable(text: str) -> str:
+    """`text` without characters that would reverse or hide what stands around them."""
+    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run) for run in _RUN.findall(text)), default=0)

@@ -1,0 +1,171 @@
+"""Core objects as Dagster metadata: Markdown, tables, numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from webrag_dagster.markdown import block, code, link, printable, quote, rows_markdown
+from webrag_dagster.plot import score_plot
+
+if TYPE_CHECKING:
+    from webrag_core.orchestration.models import OrchestrationResult, Round
+    from webrag_core.retrieval.models import CitationSpan
+    from webrag_dagster.corpus_state import Layer
+
+Metadata = dict[str, dg.MetadataValue]  # type: ignore[type-arg]  # Dagster's own signatures leave it bare
+Cell = str | int | float | bool | None
+
+MAX_ROWS = 100
+_MAX_QUOTES = 10
+_QUOTE_CHARS = 2_000
+
+
+def round_metadata(done: Round) -> Metadata:
+    """One round's numbers (the UI plots them over time), decision, rule and reason."""
+    signals, decision = done.signals, done.decision
+    return {
+        "round": dg.MetadataValue.int(done.round),
+        "action_taken": dg.MetadataValue.text(done.action_taken or "seed"),
+        "decision": dg.MetadataValue.text(decision.action),
+        "rule": dg.MetadataValue.text(decision.rule),
+        "reason": dg.MetadataValue.text(decision.reason),
+        "probability_complete": dg.MetadataValue.float(decision.probability_complete),
+        "documents": dg.MetadataValue.int(done.documents_total),
+        "chunks": dg.MetadataValue.int(signals.n_chunks),
+        "top_score": dg.MetadataValue.float(signals.top_score),
+        "mean_score": dg.MetadataValue.float(signals.score_mean),
+        "score_cliff": dg.MetadataValue.float(signals.score_cliff),
+        "redundancy": dg.MetadataValue.float(signals.redundancy_ratio),
+        "token_fill": dg.MetadataValue.float(signals.token_fill_ratio),
+        "candidates_left": dg.MetadataValue.int(signals.candidates_left),
+        "milliseconds": dg.MetadataValue.float(done.elapsed_ms),
+        "best_chunks": table(
+            {"score": round(ref.score, 3), "url": ref.url, "heading": ref.heading} for ref in done.top_chunks[:10]
+        ),
+        "best_links": table(
+            {"score": round(c.score, 3), "url": c.url, "anchor": c.anchor_text, "depth": c.link_depth}
+            for c in done.candidates[:10]
+        ),
+    }
+
+
+def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata:
+    """The finished answer: to be read first, then its trace, then numbers."""
+    outcomes = Counter(document.outcome for document in result.documents)
+    return {
+        "answer": dg.MetadataValue.md(answer_markdown(result)),
+        "scores_per_round": dg.MetadataValue.md(score_plot(result.rounds)),
+        "query": dg.MetadataValue.text(result.query),
+        "url": dg.MetadataValue.url(result.url),
+        "rule": dg.MetadataValue.text(result.final_decision.rule),
+        "reason": dg.MetadataValue.text(result.final_decision.reason),
+        "probability_complete": dg.MetadataValue.float(result.probability_complete),
+        "quotes": dg.MetadataValue.int(len(result.citations)),
+        "top_score": dg.MetadataValue.float(result.rounds[-1].signals.top_score),
+        "rounds": dg.MetadataValue.int(len(result.rounds)),
+        "expansions": dg.MetadataValue.int(result.total_iterations),
+        "pages_fetched": dg.MetadataValue.int(outcomes["fetched"]),
+        "pages_reused": dg.MetadataValue.int(outcomes["reused"]),
+        "pages_failed": dg.MetadataValue.int(outcomes["failed"]),
+        "warnings": dg.MetadataValue.int(len(result.warnings)),
+        "seconds": dg.MetadataValue.float(round(result.timing.total_ms / 1000, 3)),
+        "policy": dg.MetadataValue.text(result.policy),
+        "pages_from": dg.MetadataValue.text(pages_from),
+        **({"answer_id": dg.MetadataValue.int(result.answer_id)} if result.answer_id is not None else {}),
+        "trace": trace_table(result.rounds),
+    }
+
+
+def trace_table(rounds: Sequence[Round]) -> dg.TableMetadataValue:
+    """One row per round."""
+    return table(_trace(done) for done in rounds)
+
+
+def _trace(done: Round) -> dict[str, Cell]:
+    return {
+        "round": done.round,
+        "action taken": done.action_taken or "seed",
+        "chunks": done.signals.n_chunks,
+        "top score": round(done.signals.top_score, 3),
+        "mean score": round(done.signals.score_mean, 3),
+        "documents": done.documents_total,
+        "decision": done.decision.action,
+        "rule": done.decision.rule,
+        "reason": done.decision.reason,
+        "ms": round(done.elapsed_ms),
+    }
+
+
+def answer_markdown(result: OrchestrationResult) -> str:
+    """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
+    decision = result.final_decision
+    lines = ["### Question", "", quote(block(printable(result.query))), "", "### Evidence", ""]
+    if not result.citations:
+        lines += ["*No evidence was found.*", ""]
+    for citation in result.citations[:_MAX_QUOTES]:
+        lines += [*_cited(citation), ""]
+    if len(result.citations) > _MAX_QUOTES:
+        lines += [f"*{len(result.citations) - _MAX_QUOTES} more quotes are kept with answer {result.answer_id}.*", ""]
+    lines += [
+        "### Why it stopped",
+        "",
+        f"- rule {code(decision.rule)} of policy {code(result.policy)}, after {_count(len(result.rounds), 'round')}"
+        f" and {_count(result.total_iterations, 'expansion')}",
+        f"- {code(decision.reason)}",
+        f"- probability that the evidence is complete: {result.probability_complete:.2f}, as the policy states it",
+        "",
+        *rows_markdown([_trace(done) for done in result.rounds]),
+        "",
+        score_plot(result.rounds),
+        "",
+        "### Pages",
+        "",
+    ]
+    for document in result.documents:
+        reason = f", {code(document.reason)}" if document.reason else ""
+        lines.append(
+            f"- {link(document.url, document.url)} · {document.outcome}{reason},"
+            f" round {document.round}, link depth {document.link_depth}"
+        )
+    if result.warnings:
+        lines += ["", "### Warnings", "", *(f"- {code(warning)}" for warning in result.warnings)]
+    return "\n".join(lines)
+
+
+def layer_metadata(layer: Layer) -> Metadata:
+    """Totals of one layer of a source."""
+    return {name: dg.MetadataValue.int(total) for name, total in layer.totals.items()}
+
+
+def table(rows: Iterable[Mapping[str, Cell]]) -> dg.TableMetadataValue:
+    """The first rows as a table; the UI shows cells as plain text."""
+    records = [dg.TableRecord(dict(row)) for row, _ in zip(rows, range(MAX_ROWS), strict=False)]
+    if not records:
+        return dg.MetadataValue.table(records, schema=dg.TableSchema([dg.TableColumn("nothing")]))
+    kinds = {bool: "bool", int: "int", float: "float"}
+    first = records[0].data
+    schema = dg.TableSchema([dg.TableColumn(name, kinds.get(type(cell), "string")) for name, cell in first.items()])
+    return dg.MetadataValue.table(records, schema=schema)
+
+
+def _cited(citation: CitationSpan) -> list[str]:
+    text = printable(citation.verbatim_text)
+    label = citation.section_heading or citation.title or citation.source_url
+    if citation.title and citation.title not in label:
+        label = f"{citation.title} › {label}"
+    lines = [
+        f"**{citation.number}.** {link(label, citation.source_url)} · score {citation.score:.2f}",
+        "",
+        quote(block(text[:_QUOTE_CHARS].strip("\n"))),
+    ]
+    if len(text) > _QUOTE_CHARS:
+        lines += [">", f"> *… {len(text) - _QUOTE_CHARS} more characters*"]
+    return lines
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
