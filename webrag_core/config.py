@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webrag_core.errors import InvalidInputError
@@ -19,7 +19,8 @@ from webrag_core.errors import InvalidInputError
 class Settings(BaseSettings):
     """All knobs of the library, with the defaults of the specification."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+    # hide_input_in_errors: what was given may be a secret
+    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True, hide_input_in_errors=True)
 
     # Where data lives
     webrag_home: Path = Field(default=Path(".webrag"), description="Folder of the embedded database")
@@ -45,6 +46,18 @@ class Settings(BaseSettings):
     child_target_tokens: int = Field(default=256, ge=16)
     parent_max_tokens: int = Field(default=1000, ge=64)
     embedding_batch_size: int = Field(default=256, ge=1)
+    embedding_base_url: str | None = Field(
+        default=None, description="OpenAI-compatible endpoint, as http://127.0.0.1:8000/v1; unset = offline model"
+    )
+    embedding_api_key: SecretStr | None = Field(
+        default=None, repr=False, description="Alone it means https://api.openai.com/v1; unset = offline model"
+    )
+    embedding_model: str = Field(default="text-embedding-3-small", min_length=1)
+    embedding_dimensions: int = Field(
+        default=1536, ge=1, le=2000, description="Length of the model's vectors; the vector index holds 2,000 at most"
+    )
+    embedding_max_workers: int = Field(default=4, ge=1, description="Requests to the endpoint at the same time")
+    embedding_timeout: float = Field(default=30.0, gt=0, description="Seconds for one batch, retries included")
 
     # Retrieval
     retrieval_full_context_threshold: int = Field(default=30_000, ge=0)
@@ -57,7 +70,11 @@ class Settings(BaseSettings):
 
     # Query analysis and reranking
     decomposition_mode: Literal["rule_based", "none"] = "rule_based"
-    reranker_provider: Literal["local", "none"] = "local"
+    reranker_provider: Literal["local", "none", "zeroentropy", "cohere", "jina"] = "local"
+    reranker_api_key: SecretStr | None = Field(default=None, repr=False)
+    reranker_model: str | None = Field(default=None, description="Unset = the provider's default")
+    reranker_base_url: str | None = Field(default=None, description="Self-hosted or gateway; unset = the provider's")
+    reranker_timeout: float = Field(default=10.0, gt=0, description="Seconds for one request, never retried")
     reranker_top_n: int = Field(default=20, ge=1)
 
     # Expansion
@@ -88,6 +105,37 @@ class Settings(BaseSettings):
         if self.database_url is not None and not self.database_url.strip():
             object.__setattr__(self, "database_url", None)
         return self
+
+    @field_validator(
+        "embedding_base_url",
+        "embedding_api_key",
+        "reranker_base_url",
+        "reranker_api_key",
+        "reranker_model",
+        mode="before",
+    )
+    @classmethod
+    def _trimmed(cls, value: object) -> object:
+        """Blank means unset; a key read from a file ends with a newline."""
+        text = value.get_secret_value() if isinstance(value, SecretStr) else value
+        return text.strip() or None if isinstance(text, str) else text
+
+    @field_validator("embedding_api_key", "reranker_api_key")
+    @classmethod
+    def _fits_a_header(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not all("!" <= character <= "~" for character in key.get_secret_value()):
+            raise ValueError("holds a character that no HTTP header can carry")
+        return key
+
+    @field_validator("embedding_base_url", "reranker_base_url")
+    @classmethod
+    def _plain_url(cls, url: str | None) -> str | None:
+        if url is None:
+            return None
+        parts = HttpUrl(url)
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("a base URL has no credentials, query or fragment; a key has its own variable")
+        return url.rstrip("/")
 
     @cached_property
     def allowed_private(self) -> frozenset[tuple[str, int]]:

@@ -74,3 +74,14 @@ class EmbeddingError(WebragError):
     """The embedding model failed or gave vectors of the wrong number, length or value."""
 
     code = "embedding_failed"
+
+
+class RerankError(WebragError):
+    """A reranking provider failed or answered something that is no ranking. The caller can rank without it."""
+
+    code = "rerank_failed"
+
+    def __init__(self, provider: str, reason: str) -> None:
+        super().__init__(f"{provider}: {reason}")
+        self.provider = provider
+        self.reason = reason

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.config import Settings
-from webrag_core.indexing.embedder import WordLlamaEmbedder
+from webrag_core.indexing.embedder import Embedder, make_embedder
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.ingestion.service import Ingestor, make_acquirer
@@ -27,13 +27,15 @@ class AddedDocument:
 
 
 class Corpus:
-    """The open corpus: database, acquirer, embedding model."""
+    """The open corpus: database, acquirer, embedding model (of the settings, unless one is given)."""
 
-    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings) -> None:
+    def __init__(
+        self, database: Database, acquirer: Acquirer, settings: Settings, embedder: Embedder | None = None
+    ) -> None:
         self.database = database
         self.settings = settings
         self.ingestor = Ingestor(database, acquirer, settings)
-        self.indexer = Indexer(database, WordLlamaEmbedder(), settings)
+        self.indexer = Indexer(database, embedder or make_embedder(settings), settings)
 
     @classmethod
     @asynccontextmanager
@@ -41,8 +43,12 @@ class Corpus:
         """Open everything, close everything. Raises StoreError, InvalidInputError."""
         acquirer = acquirer or make_acquirer(settings)
         try:
-            async with await Database.open(settings) as database:
-                yield cls(database, acquirer, settings)
+            embedder = make_embedder(settings)
+            try:
+                async with await Database.open(settings) as database:
+                    yield cls(database, acquirer, settings, embedder)
+            finally:
+                await embedder.aclose()
         finally:
             await acquirer.aclose()
 

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.indexing.static_model import static_model
 
@@ -35,6 +36,10 @@ class Embedder(Protocol):
         """Unit-length float32 vectors, shape (len(texts), dimensions). Raises EmbeddingError."""
         ...
 
+    async def aclose(self) -> None:
+        """Release connections, if there are any."""
+        ...
+
 
 class WordLlamaEmbedder:
     """The offline default: 256-dimensional averages of static token vectors, in process."""
@@ -51,6 +56,9 @@ class WordLlamaEmbedder:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
         return await asyncio.to_thread(self._embed, [text if text.strip() else "." for text in texts])
 
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
     def _embed(self, texts: list[str]) -> Vectors:
         vectors = np.asarray(static_model().embed(texts, norm=True), dtype=np.float32)
         return checked(vectors, len(texts), self.identity)
@@ -65,3 +73,16 @@ def checked(vectors: Vectors, count: int, identity: ModelIdentity) -> Vectors:
     if not np.isfinite(vectors).all():
         raise EmbeddingError(f"{identity.name} gave a vector that is not finite")
     return vectors
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """The embedding model that the settings ask for: an OpenAI-compatible endpoint when EMBEDDING_BASE_URL or
+    EMBEDDING_API_KEY is set, else the offline model.
+
+    Opens nothing yet. Raises InvalidInputError when the endpoint's SDK is not installed.
+    """
+    if settings.embedding_base_url is None and settings.embedding_api_key is None:
+        return WordLlamaEmbedder()
+    from webrag_core.indexing.openai_embedder import OpenAIEmbedder
+
+    return OpenAIEmbedder(settings)

@@ -27,7 +27,7 @@ from webrag_core.ingestion.links import PageLink, extract_links, storable
 EXTRACTOR_VERSION = "html-1"
 
 _SPACE = re.compile(r"\s+")
-_OPTIONS = html_to_markdown.ConversionOptions(extract_metadata=False, autolinks=False)
+_OPTIONS = html_to_markdown.ConversionOptions(extract_metadata=False, autolinks=False, compact_tables=True)
 _DROPPED = (
     ".//script | .//style | .//noscript | .//template | .//svg | .//iframe | .//object | .//canvas"
     " | .//input | .//select | .//textarea | .//button | .//dialog | .//nav"
@@ -75,9 +75,11 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
     links = tuple(extract_links(root, base_url, url))
     main = _main_content(root)
     _clean(main, base_url, url)
+    _unwrap_layout_tables(main)
     strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
     _mark_code(main)
+    _flatten_inline_code(main)
     _protect_math(main, placeholders)
     replace_definition_lists(main, placeholders)
     markdown = storable(placeholders.convert(main)).strip()
@@ -157,6 +159,14 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
             anchor.attrib.pop("href", None)  # within the page, or no page at all: the words stay
 
 
+def _unwrap_layout_tables(main: HtmlElement) -> None:
+    """A table without header cells whose cells hold lists, code or tables is layout: its cells become blocks."""
+    for table in list(main.iter("table")):
+        if table.find(".//th") is None and table.xpath(".//td[ul or ol or dl or pre or table or .//li]"):
+            for part in (table, *table.xpath(".//tbody | .//thead | .//tfoot | .//tr | .//td | .//caption")):
+                part.tag = "div"
+
+
 def _drop(element: HtmlElement) -> None:
     if element.getparent() is not None:
         element.drop_tree()
@@ -178,6 +188,18 @@ def _mark_code(main: HtmlElement) -> None:
         code.text = text.lstrip("\n")
         if language:
             code.set("class", f"language-{language}")
+
+
+def _flatten_inline_code(main: HtmlElement) -> None:
+    """Inline code is one span of text: a line end inside it would end it in Markdown."""
+    for code in list(main.iter("code", "tt", "kbd", "samp")):
+        if (
+            all(inner.tag == "span" for inner in code.iterdescendants())
+            and next(code.iterancestors("pre"), None) is None
+        ):
+            text = _SPACE.sub(" ", code.text_content())
+            del code[:]
+            code.text = text
 
 
 def _language(pre: HtmlElement) -> str | None:

@@ -33,7 +33,7 @@ from webrag_core.orchestration.models import (
 )
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
-from webrag_core.orchestration.reranker import make_reranker, rank
+from webrag_core.orchestration.rerankers import make_reranker, rank
 from webrag_core.retrieval.citations import extract_citation, prove_citations
 from webrag_core.retrieval.models import CitationSpan, CorpusStats, RetrievalResult
 from webrag_core.retrieval.scope import Scope
@@ -98,7 +98,7 @@ class OrchestratorEngine:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
-        self._reranker = make_reranker(self._settings, corpus.indexer.embedder)
+        self._reranker = make_reranker(self._settings)
 
     async def run(self, request: AnswerRequest, progress: Progress | None = None) -> OrchestrationResult:
         """Evidence for `request.query`, starting at `request.urls` (the first is the seed).
@@ -281,23 +281,20 @@ class OrchestratorEngine:
         )
         retrieved = time.monotonic()
         instruction = "; ".join(request.constraints) or None
-        ranked = [
-            await rank(
-                self._reranker,
-                query,
-                result.chunks,
-                top_n=top_n,
-                term_idf=result.term_idf,
-                instruction=instruction,
-            )
-            for query, result in zip(state.sub_queries, found, strict=True)
-        ]
+        ranking = await rank(
+            self._reranker,
+            list(zip(state.sub_queries, found, strict=True)),
+            top_n=top_n,
+            instruction=instruction,
+        )
+        for warning in ranking.warnings:
+            state.warn(warning)
         state.timing.retrieval_ms += (retrieved - begun) * 1000
         state.timing.reranking_ms += (time.monotonic() - retrieved) * 1000
         state.tried.add(frozenset(state.sub_queries))
         state.mode = found[0].mode
         state.stats = found[0].corpus_stats
-        return merger.merge_sub_queries(ranked, limit=top_n)  # redundancy is a signal first, and cut at the end
+        return merger.merge_sub_queries(ranking.chunks, limit=top_n)  # redundancy is a signal first, and cut at the end
 
     def _bounded(self, decision: ExpansionDecision, state: _State, number: int) -> ExpansionDecision:
         """The loop's own hard limits, which no policy can overrule."""

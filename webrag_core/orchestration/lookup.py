@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 
 from pydantic import BaseModel
@@ -9,11 +10,13 @@ from pydantic import BaseModel
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.orchestration import merger
 from webrag_core.orchestration.models import RankedChunk
-from webrag_core.orchestration.reranker import make_reranker, rank
+from webrag_core.orchestration.rerankers import make_reranker, rank
 from webrag_core.retrieval.citations import extract_citation, prove_citations
 from webrag_core.retrieval.models import CitationSpan, CorpusStats, TimingInfo
 from webrag_core.retrieval.scope import source_scope
 from webrag_core.retrieval.search import Mode, Searcher
+
+logger = logging.getLogger(__name__)
 
 
 class CorpusSearch(BaseModel):
@@ -24,6 +27,7 @@ class CorpusSearch(BaseModel):
     citations: list[CitationSpan]
     corpus_stats: CorpusStats
     timing: TimingInfo
+    warnings: list[str]
 
 
 async def search_corpus(
@@ -31,23 +35,19 @@ async def search_corpus(
 ) -> CorpusSearch:
     """Search whole sources (None = everything stored).
 
-    Raises InvalidInputError for an empty query or an unknown source.
+    Raises InvalidInputError for an empty query, an unknown source or a reranker that cannot be used.
     """
     settings = corpus.settings
+    reranker = make_reranker(settings)
     model_id = await corpus.indexer.model_id()
     searcher = Searcher(corpus.database, corpus.indexer.embedder, model_id, settings)
     async with corpus.database.connection() as connection:
         scope = await source_scope(connection, sources)
     found = await searcher.retrieve(query, scope, mode=mode)
-    ranked = await rank(
-        make_reranker(settings, corpus.indexer.embedder),
-        query,
-        found.chunks,
-        top_n=settings.reranker_top_n,
-        term_idf=found.term_idf,
-        instruction=None,
-    )
-    kept = merger.without_redundancy(ranked, settings.redundancy_ceiling)
+    ranking = await rank(reranker, [(query, found)], top_n=settings.reranker_top_n, instruction=None)
+    for warning in ranking.warnings:
+        logger.warning(warning)
+    kept = merger.without_redundancy(ranking.chunks[0], settings.redundancy_ceiling)
     citations = [
         extract_citation(
             chunk.chunk,
@@ -61,5 +61,10 @@ async def search_corpus(
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
     return CorpusSearch(
-        query=query, chunks=kept, citations=citations, corpus_stats=found.corpus_stats, timing=found.timing
+        query=query,
+        chunks=kept,
+        citations=citations,
+        corpus_stats=found.corpus_stats,
+        timing=found.timing,
+        warnings=ranking.warnings,
     )

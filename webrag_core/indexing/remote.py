@@ -1,0 +1,40 @@
+"""What the adapters of paid or self-hosted models share: packages, keys, reasons that give no secret away."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from pydantic import SecretStr
+
+from webrag_core.errors import InvalidInputError
+
+# SDKs insist on a key, also for a server that wants none
+_NO_KEY = "unused"
+
+
+def require_package(package: str, wanted_by: str) -> None:
+    """Raises InvalidInputError when `package`, which the setting `wanted_by` needs, is not installed."""
+    if find_spec(package) is None:
+        raise InvalidInputError(f"{wanted_by} needs the package {package}: install webrag[providers]")
+
+
+def key_or_dummy(key: SecretStr | None) -> str:
+    """The key's text, or a placeholder for servers that want none."""
+    return _NO_KEY if key is None else key.get_secret_value()
+
+
+def http_reason(status: int | None, prefix: str) -> str:
+    """An HTTP status and which of the settings `<prefix>_…` to look at.
+
+    The body is left out on purpose: providers repeat the key they were given, or a part of it.
+    """
+    settings = {
+        400: f"{prefix}_MODEL",
+        401: f"{prefix}_API_KEY",
+        403: f"{prefix}_API_KEY",
+        404: f"{prefix}_BASE_URL and {prefix}_MODEL",
+        422: f"{prefix}_MODEL",
+    }
+    if status == 429:
+        return "HTTP 429 (rate limit or quota)"
+    return f"HTTP {status} (check {settings[status]})" if status in settings else f"HTTP {status}"

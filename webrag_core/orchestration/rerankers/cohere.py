@@ -1,0 +1,44 @@
+"""Reranking by Cohere, through its SDK.
+
+Exercised against a local server that speaks the wire format; the real provider was never called.
+"""
+
+from __future__ import annotations
+
+from webrag_core.config import Settings
+from webrag_core.indexing.remote import key_or_dummy, require_package
+from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker
+
+
+class CohereReranker(RemoteReranker):
+    """POST {base}/v2/rerank."""
+
+    name = "cohere"
+    base_url = "https://api.cohere.com"
+    model = "rerank-v3.5"
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises InvalidInputError when the SDK is not installed."""
+        require_package("cohere", "RERANKER_PROVIDER=cohere")
+        super().__init__(settings)
+
+    async def _ask(self, query: str, passages: list[str]) -> object:
+        import cohere
+        import httpx  # the SDK lets this library's errors through
+        from cohere.core.api_error import ApiError
+
+        try:
+            async with cohere.AsyncClientV2(
+                api_key=key_or_dummy(self._key), base_url=self._url, timeout=self._seconds, max_retries=0
+            ) as client:
+                answer: object = await client.rerank(model=self._model, query=query, documents=passages)
+        except ApiError as error:
+            # an answer that is no JSON comes as an error, with the status it had
+            if error.status_code is not None and error.status_code < 400:
+                return GARBAGE
+            return Failure.of_status(error.status_code)
+        except httpx.HTTPError:
+            return UNREACHABLE
+        except (ValueError, AttributeError, TypeError):
+            return GARBAGE
+        return getattr(answer, "results", None)
