@@ -38,14 +38,14 @@ async def measure(warc: Path) -> dict[str, object]:
     with progress(len(urls), "convert") as advance:
         for url in urls:
             page = await acquirer.fetch(url)
-            main = lxml.html.document_fromstring(page.body).xpath("//*[@role='main']")
+            main = lxml.html.document_fromstring(page.body).find(".//*[@role='main']")
             markdown = convert_html(page.body, url=url).markdown
             squeezed = _SPACE.sub("", markdown)
             words = _SPACE.sub("", _LINK.sub("", _BULLET.sub("", markdown)))
             plain = _MARKS.sub("", words)
             for tag in _KINDS:
-                for element in main[0].iter(tag) if main else ():
-                    text = _SPACE.sub("", element.text_content().replace("¶", ""))
+                for element in main.iter(tag) if main is not None else ():
+                    text = _SPACE.sub("", "".join(map(str, element.itertext())).replace("¶", ""))
                     found = text in squeezed if tag == "pre" else _MARKS.sub("", text) in plain
                     total[tag] += 1
                     kept[tag] += found

@@ -41,7 +41,8 @@ def up(
     demo_site: Annotated[
         bool,
         typer.Option(
-            "--demo-site", help="Read pages from the frozen Python documentation, unless WEBRAG_WARC names another site."
+            "--demo-site",
+            help="Read the frozen Python documentation, unless WEBRAG_WARC names another site.",
         ),
     ] = False,
 ) -> None:

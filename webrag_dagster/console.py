@@ -17,7 +17,7 @@ class _Plain(logging.Formatter):
         return f"{self.formatTime(record, '%H:%M:%S')}  {text.strip()}"
 
 
-@dg.logger(description="Messages of the run on stderr; the event log has everything.")
+@dg.logger(None, description="Messages of the run on stderr; the event log has everything.")
 def console(_: dg.InitLoggerContext) -> logging.Logger:
     """The logger of every run of this code location."""
     logger = logging.Logger("webrag.run", level=logging.INFO)

@@ -123,9 +123,7 @@ async def chunks_layer(connection: AsyncConnection, pages: Sequence[Page], chunk
             "pages": len(found),
             "parents": parents,
             "children": sum(count.rows for count in found.values()) - parents,
-            "pages_cut_by_another_chunker": sum(
-                page.version_id in found and page.chunker != chunker for page in pages
-            ),
+            "pages_cut_by_another_chunker": sum(page.version_id in found and page.chunker != chunker for page in pages),
         },
         per_version=found,
     )

@@ -8,17 +8,23 @@ the text of our own link, where links do not nest.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 _RUN = re.compile(r"`+")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'/])")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
+FOLD_AT = 100
+"""The UI neither wraps nor scrolls code, so longer lines are folded; FOLD marks where."""
+FOLD = "\u21aa "
+
+
 def block(text: str) -> str:
-    """`text` verbatim as a code block, fenced by more backticks than it holds in a row."""
+    """`text` verbatim as a code block, fenced by more backticks than it holds in a row; long lines folded."""
     fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}text\n{text}\n{fence}"
+    folded = "\n".join(part for line in text.split("\n") for part in _fold(line))
+    return f"{fence}text\n{folded}\n{fence}"
 
 
 def quote(markdown: str) -> str:
@@ -52,6 +58,15 @@ def rows_markdown(rows: Sequence[Mapping[str, object]]) -> list[str]:
 def printable(text: str) -> str:
     """`text` without characters that would reverse or hide what stands around them."""
     return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _fold(line: str) -> Iterator[str]:
+    mark = ""
+    while len(line) > FOLD_AT:
+        cut = line.rfind(" ", FOLD_AT // 2, FOLD_AT) + 1 or FOLD_AT
+        yield mark + line[:cut]
+        line, mark = line[cut:], FOLD
+    yield mark + line
 
 
 def _longest_run(text: str) -> int:

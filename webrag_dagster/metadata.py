@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.markdown import block, code, link, printable, quote, rows_markdown
+from webrag_dagster.markdown import FOLD, FOLD_AT, block, code, link, printable, quote, rows_markdown
 from webrag_dagster.plot import score_plot
 
 if TYPE_CHECKING:
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from webrag_core.retrieval.models import CitationSpan
     from webrag_dagster.corpus_state import Layer
 
-Metadata = dict[str, dg.MetadataValue]  # type: ignore[type-arg]  # Dagster's own signatures leave it bare
+Metadata = dict[str, dg.MetadataValue]
 Cell = str | int | float | bool | None
 
 MAX_ROWS = 100
-_MAX_QUOTES = 10
+_MAX_QUOTES = 8
 _QUOTE_CHARS = 2_000
 
 
@@ -33,16 +33,16 @@ def round_metadata(done: Round) -> Metadata:
         "decision": dg.MetadataValue.text(decision.action),
         "rule": dg.MetadataValue.text(decision.rule),
         "reason": dg.MetadataValue.text(decision.reason),
-        "probability_complete": dg.MetadataValue.float(decision.probability_complete),
+        "probability_complete": dg.MetadataValue.float(round(decision.probability_complete, 4)),
         "documents": dg.MetadataValue.int(done.documents_total),
         "chunks": dg.MetadataValue.int(signals.n_chunks),
-        "top_score": dg.MetadataValue.float(signals.top_score),
-        "mean_score": dg.MetadataValue.float(signals.score_mean),
-        "score_cliff": dg.MetadataValue.float(signals.score_cliff),
-        "redundancy": dg.MetadataValue.float(signals.redundancy_ratio),
-        "token_fill": dg.MetadataValue.float(signals.token_fill_ratio),
+        "top_score": dg.MetadataValue.float(round(signals.top_score, 4)),
+        "mean_score": dg.MetadataValue.float(round(signals.score_mean, 4)),
+        "score_cliff": dg.MetadataValue.float(round(signals.score_cliff, 4)),
+        "redundancy": dg.MetadataValue.float(round(signals.redundancy_ratio, 4)),
+        "token_fill": dg.MetadataValue.float(round(signals.token_fill_ratio, 4)),
         "candidates_left": dg.MetadataValue.int(signals.candidates_left),
-        "milliseconds": dg.MetadataValue.float(done.elapsed_ms),
+        "milliseconds": dg.MetadataValue.float(round(done.elapsed_ms, 1)),
         "best_chunks": table(
             {"score": round(ref.score, 3), "url": ref.url, "heading": ref.heading} for ref in done.top_chunks[:10]
         ),
@@ -63,9 +63,9 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
         "url": dg.MetadataValue.url(result.url),
         "rule": dg.MetadataValue.text(result.final_decision.rule),
         "reason": dg.MetadataValue.text(result.final_decision.reason),
-        "probability_complete": dg.MetadataValue.float(result.probability_complete),
+        "probability_complete": dg.MetadataValue.float(round(result.probability_complete, 4)),
         "quotes": dg.MetadataValue.int(len(result.citations)),
-        "top_score": dg.MetadataValue.float(result.rounds[-1].signals.top_score),
+        "top_score": dg.MetadataValue.float(round(result.rounds[-1].signals.top_score, 4)),
         "rounds": dg.MetadataValue.int(len(result.rounds)),
         "expansions": dg.MetadataValue.int(result.total_iterations),
         "pages_fetched": dg.MetadataValue.int(outcomes["fetched"]),
@@ -106,6 +106,11 @@ def answer_markdown(result: OrchestrationResult) -> str:
     lines = ["### Question", "", quote(block(printable(result.query))), "", "### Evidence", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
+    else:
+        lines += [
+            f"*Verbatim Markdown of the pages; lines over {FOLD_AT} characters are folded at {FOLD.strip()}*",
+            "",
+        ]
     for citation in result.citations[:_MAX_QUOTES]:
         lines += [*_cited(citation), ""]
     if len(result.citations) > _MAX_QUOTES:

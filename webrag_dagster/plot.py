@@ -34,7 +34,9 @@ def _svg(rounds: Sequence[Round]) -> str:
     for done in rounds:
         x = _x(done.round, len(rounds))
         parts.append(_text(x, _HEIGHT - _BOTTOM + 16, f"round {done.round}", "middle"))
-        parts.append(_text(x, _HEIGHT - _BOTTOM + 30, (done.action_taken or "seed").replace("_", " "), "middle", "#777"))
+        parts.append(
+            _text(x, _HEIGHT - _BOTTOM + 30, (done.action_taken or "seed").replace("_", " "), "middle", "#777")
+        )
     top = [done.signals.top_score for done in rounds]
     mean = [done.signals.score_mean for done in rounds]
     for number, (name, colour, scores) in enumerate((("best", _TOP_COLOUR, top), ("mean", _MEAN_COLOUR, mean))):

@@ -54,6 +54,4 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 def failure(error: WebragError) -> dg.Failure:
     """What the UI shows for an error of the core. Asking again would not help, so Dagster does not."""
-    return dg.Failure(
-        description=f"{error.message} [{error.code}]", metadata={"code": error.code}, allow_retries=False
-    )
+    return dg.Failure(description=f"{error.message} [{error.code}]", metadata={"code": error.code}, allow_retries=False)

@@ -9,8 +9,8 @@ import dagster as dg
 from webrag_core.indexing.corpus import AddedDocument, Corpus
 from webrag_core.ingestion.urls import source_key
 from webrag_dagster import layers, partitions
-from webrag_dagster.corpus_state import Layer, source_pages
-from webrag_dagster.metadata import layer_metadata
+from webrag_dagster.corpus_state import Layer, Page, source_pages
+from webrag_dagster.metadata import layer_metadata, table
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
@@ -38,22 +38,22 @@ async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> 
     A source that never gave a page gets no partition: a mistyped host would stay in every list for ever.
     """
     await corpus.indexer.model_id()
-    found: list[tuple[str, dict[str, Layer]]] = []
+    found: list[tuple[str, list[Page], dict[str, Layer]]] = []
     for key in sorted(corpus.sources):
         async with corpus.database.snapshot() as connection:
             pages = await source_pages(connection, key)
             if any(page.version_id is not None for page in pages):
                 state = {name: await layers.state(connection, pages, name) for name in layers.UPSTREAM}
-                found.append((key, state))
-    partitions.register(context.instance, (key for key, _ in found))
-    for key, state in found:
+                found.append((key, pages, state))
+    partitions.register(context.instance, (key for key, _, _ in found))
+    for key, pages, state in found:
         for name, layer in state.items():
             if _last_version(context.instance, name, key) != layer.digest:
-                context.log_event(_materialization(name, key, state))
-    return [key for key, _ in found]
+                context.log_event(_materialization(name, key, pages, state))
+    return [key for key, _, _ in found]
 
 
-def _materialization(name: str, key: str, state: dict[str, Layer]) -> dg.AssetMaterialization:
+def _materialization(name: str, key: str, pages: list[Page], state: dict[str, Layer]) -> dg.AssetMaterialization:
     """With the tags that Dagster itself would set, so that it sees neither more nor less as out of date."""
     tags = {"dagster/data_version": state[name].digest, "dagster/code_version": layers.code_version(name)}
     tags["dagster/data_version_is_user_provided"] = "true"
@@ -61,11 +61,16 @@ def _materialization(name: str, key: str, state: dict[str, Layer]) -> dg.AssetMa
     if upstream is not None:
         tags[f"dagster/input_data_version/{upstream}"] = state[upstream].digest
         tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
+    metadata = layer_metadata(state[name])
+    if name == layers.DOCUMENTS:
+        metadata["page_list"] = table(
+            {"page": page.url, "status": page.status, "reason": page.reason, "title": page.title} for page in pages
+        )
     return dg.AssetMaterialization(
         asset_key=name,
         partition=key,
         description="Changed by an answer run.",
-        metadata=layer_metadata(state[name]),
+        metadata=metadata,
         tags=tags,
     )
 

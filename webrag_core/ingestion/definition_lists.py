@@ -14,6 +14,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
+_MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
 _TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _BLOCK_LINE = re.compile(f"^(?P<prefix>[^\\n{_OPEN}]*){_OPEN}(?P<key>\\d+){_CLOSE}[ \\t]*$", re.MULTILINE)
 _SPACE = re.compile(r"\s+")
@@ -66,10 +67,14 @@ class Placeholders:
 def strip_placeholder_marks(main: HtmlElement) -> None:
     """Take our marks out of the page's own text, so that no page can name a placeholder."""
     for element in main.iter():
-        for attribute in ("text", "tail"):
-            text = getattr(element, attribute)
-            if text and (_OPEN in text or _CLOSE in text):
-                setattr(element, attribute, text.replace(_OPEN, "").replace(_CLOSE, ""))
+        for place in ("text", "tail"):
+            text = getattr(element, place)
+            if text and _MARK.search(text):
+                setattr(element, place, _MARK.sub("", text))
+        if isinstance(element.tag, str):
+            for name, value in element.items():
+                if _MARK.search(value):
+                    element.set(name, _MARK.sub("", value))
 
 
 def replace_definition_lists(main: HtmlElement, placeholders: Placeholders) -> None:
@@ -87,19 +92,36 @@ def _entries(definition_list: HtmlElement) -> Iterator[tuple[list[HtmlElement], 
     """(terms, definitions) groups; `<div>` wrappers around a group are looked through."""
     terms: list[HtmlElement] = []
     bodies: list[HtmlElement] = []
-    children: list[HtmlElement] = []
-    for child in definition_list:
-        children.extend(child if child.tag == "div" else [child])
-    for child in children:
+    for child in _children(definition_list):
         if child.tag == "dt":
             if bodies:
                 yield terms, bodies
                 terms, bodies = [], []
             terms.append(child)
-        elif isinstance(child.tag, str):
+        else:
             bodies.append(child)
     if terms or bodies:
         yield terms, bodies
+
+
+def _children(definition_list: HtmlElement) -> Iterator[HtmlElement]:
+    """Terms and definitions; text that stands loose between them counts as a definition."""
+    if (definition_list.text or "").strip():
+        yield _loose(definition_list.text or "")
+    for child in definition_list:
+        if child.tag == "div":
+            yield from _children(child)
+        elif isinstance(child.tag, str):
+            yield child
+        if (child.tail or "").strip():
+            yield _loose(child.tail or "")
+
+
+def _loose(text: str) -> HtmlElement:
+    element = lxml.html.HtmlElement()
+    element.tag = "dd"
+    element.text = text
+    return element
 
 
 def _entry(terms: list[HtmlElement], bodies: list[HtmlElement], placeholders: Placeholders) -> str:
@@ -115,9 +137,15 @@ def _entry(terms: list[HtmlElement], bodies: list[HtmlElement], placeholders: Pl
 
 def _term(term: HtmlElement, placeholders: Placeholders) -> str:
     if "sig" in (term.get("class") or "").split():  # an API signature: its mark-up is colour, not emphasis
-        signature = _SPACE.sub(" ", term.text_content()).replace("¶", "").replace("`", "'").strip()
-        return f"`{signature}`" if signature else ""
+        signature = _SPACE.sub(" ", term.text_content()).replace("¶", "").strip()
+        return _code_span(signature) if signature else ""
     return _SPACE.sub(" ", placeholders.convert(term)).strip()
+
+
+def _code_span(text: str) -> str:
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    ticks, pad = "`" * (longest + 1), " " if longest else ""
+    return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def _definition(text: str) -> str:

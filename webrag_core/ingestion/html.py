@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from urllib.parse import urljoin
 
 import html_to_markdown
 import lxml.html
@@ -17,17 +16,35 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.errors import FetchError, Reason
+from webrag_core.ingestion.charset import decode_page
 from webrag_core.ingestion.definition_lists import (
     Placeholders,
     replace_definition_lists,
     strip_placeholder_marks,
 )
 from webrag_core.ingestion.links import PageLink, extract_links, storable
+from webrag_core.ingestion.rewrites import (
+    flatten_inline_code,
+    mark_code,
+    mark_raw_tex,
+    protect_math,
+    raise_exponents,
+    shows_raw_tex,
+    tell_images,
+    unwrap_layout_tables,
+)
+from webrag_core.ingestion.urls import canonicalise
 
-EXTRACTOR_VERSION = "html-1"
+EXTRACTOR_VERSION = "html-2"
 
 _SPACE = re.compile(r"\s+")
-_OPTIONS = html_to_markdown.ConversionOptions(extract_metadata=False, autolinks=False, compact_tables=True)
+_OPTIONS = html_to_markdown.ConversionOptions(
+    extract_metadata=False,
+    autolinks=False,
+    compact_tables=True,
+    # its own idea of furniture goes by class name and takes code of side notes with it; ours is below
+    preprocessing=html_to_markdown.PreprocessingOptions(enabled=False),
+)
 _DROPPED = (
     ".//script | .//style | .//noscript | .//template | .//svg | .//iframe | .//object | .//canvas"
     " | .//input | .//select | .//textarea | .//button | .//dialog | .//nav"
@@ -35,17 +52,10 @@ _DROPPED = (
     " | .//*[@role='navigation' or @role='search' or @role='banner' or @role='contentinfo']"
 )
 _BODY_FURNITURE = ".//header | .//footer | .//aside"
+_SECTIONING = {"main", "article", "section"}
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_HIGHLIGHT = re.compile(r"(?:^|\s)(?:highlight|language|lang|sourceCode)-([\w+#.]+)")
-_LANGUAGES = {
-    "python3": "python",
-    "py3": "python",
-    "pycon": "python",
-    "ipython3": "python",
-    "default": "python",
-}
-_NO_LANGUAGE = {"none", "text", "notranslate", "plaintext"}
 _MIN_MAIN_WORDS = 5
+_MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +77,23 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
     Raises FetchError(EMPTY_PAGE) when nothing readable is left, FetchError(PARSE_FAILURE) for what is no HTML.
     """
     document = _parse(body, charset)
-    head_base = document.find(".//base[@href]")
-    base_url = urljoin(url, head_base.get("href") or "") if head_base is not None else url
+    base_url = _base_url(document, url)
     root = document.find(".//body")
     root = document if root is None else root
     title = _title(document)
     links = tuple(extract_links(root, base_url, url))
+    raw_tex = shows_raw_tex(document)
     main = _main_content(root)
     _clean(main, base_url, url)
-    _unwrap_layout_tables(main)
     strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
-    _mark_code(main)
-    _flatten_inline_code(main)
-    _protect_math(main, placeholders)
+    unwrap_layout_tables(main)
+    mark_code(main)
+    flatten_inline_code(main)
+    raise_exponents(main)
+    if raw_tex:
+        mark_raw_tex(main)
+    protect_math(main, placeholders)
     replace_definition_lists(main, placeholders)
     markdown = storable(placeholders.convert(main)).strip()
     if not any(character.isalnum() for character in markdown):
@@ -97,29 +110,39 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
 
 
 def _parse(body: bytes, charset: str | None) -> HtmlElement:
-    text: bytes | str = body
-    if charset:
-        try:
-            text = body.decode(charset, "replace")
-        except LookupError:  # a charset nobody knows: let the parser look at the page itself
-            text = body
-    if isinstance(text, str):  # lxml refuses str with an XML declaration
-        text = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\x00", "").removeprefix("\ufeff"))
+    # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
+    # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
-        # bytes without a declared charset are UTF-8 when they can be; else the parser goes by <meta> or latin-1
-        encoding = "utf-8" if isinstance(text, bytes) and _is_utf8(text) else None
-        return lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(encoding=encoding))
-    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
-        reason = Reason.EMPTY_PAGE if not body.strip() else Reason.PARSE_FAILURE
-        raise FetchError(reason, "the page could not be parsed as HTML") from error
+        document = lxml.html.document_fromstring(text.encode(), parser=parser)
+    except etree.ParserError as error:  # nothing at all, or only comments
+        raise FetchError(Reason.EMPTY_PAGE, "the page is empty") from error
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise FetchError(Reason.PARSE_FAILURE, "the page could not be parsed as HTML") from error
+    if _is_too_deep(document):
+        raise FetchError(Reason.PARSE_FAILURE, f"the page is nested more than {_MAX_DEPTH} levels deep")
+    return document
 
 
-def _is_utf8(body: bytes) -> bool:
+def _is_too_deep(document: HtmlElement) -> bool:
+    depth = 0
+    for event, _ in etree.iterwalk(document, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > _MAX_DEPTH:
+            return True
+    return False
+
+
+def _base_url(document: HtmlElement, url: str) -> str:
+    """What relative links refer to: the first usable <base href>, else the page itself."""
+    base = document.find(".//base[@href]")
+    if base is None:
+        return url
     try:
-        body.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        return canonicalise(base.get("href") or "", url)
+    except FetchError:
+        return url
 
 
 def _main_content(root: HtmlElement) -> HtmlElement:
@@ -128,8 +151,12 @@ def _main_content(root: HtmlElement) -> HtmlElement:
         found = root.xpath(path)
         if len(found) == 1 and len(found[0].text_content().split()) >= _MIN_MAIN_WORDS:
             return found[0]
+    headings = root.xpath(".//h1")
     for element in root.xpath(_BODY_FURNITURE):
-        _drop(element)
+        of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())
+        holds_title = element.tag == "header" and len(headings) == 1 and element in headings[0].iterancestors()
+        if not of_section and not holds_title:
+            _drop(element)
     return root
 
 
@@ -146,6 +173,7 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
             anchor.text = ""
             del anchor[:]
             anchor.attrib.pop("href", None)
+    tell_images(main)
     main.make_links_absolute(base_url, resolve_base_href=False, handle_failures="ignore")
     for element in main.iter("aside", "header", "footer", "form"):
         element.tag = "div"  # within the content they are content; the converter would drop them
@@ -159,73 +187,9 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
             anchor.attrib.pop("href", None)  # within the page, or no page at all: the words stay
 
 
-def _unwrap_layout_tables(main: HtmlElement) -> None:
-    """A table without header cells whose cells hold lists, code or tables is layout: its cells become blocks."""
-    for table in list(main.iter("table")):
-        if table.find(".//th") is None and table.xpath(".//td[ul or ol or dl or pre or table or .//li]"):
-            for part in (table, *table.xpath(".//tbody | .//thead | .//tfoot | .//tr | .//td | .//caption")):
-                part.tag = "div"
-
-
 def _drop(element: HtmlElement) -> None:
     if element.getparent() is not None:
         element.drop_tree()
-
-
-def _mark_code(main: HtmlElement) -> None:
-    """Make every <pre> plain text in one <code class=language-…>, its language taken from the markup around it."""
-    for pre in list(main.iter("pre")):
-        for number in pre.xpath(".//*[contains(concat(' ', @class, ' '), ' linenos ')]"):
-            number.drop_tree()
-        language = _language(pre)
-        code = etree.SubElement(pre, "code")
-        for line_break in list(pre.iter("br")):
-            line_break.tail = "\n" + (line_break.tail or "")
-        text = pre.text_content()
-        del pre[:]
-        pre.text = None
-        pre.append(code)
-        code.text = text.lstrip("\n")
-        if language:
-            code.set("class", f"language-{language}")
-
-
-def _flatten_inline_code(main: HtmlElement) -> None:
-    """Inline code is one span of text: a line end inside it would end it in Markdown."""
-    for code in list(main.iter("code", "tt", "kbd", "samp")):
-        if (
-            all(inner.tag == "span" for inner in code.iterdescendants())
-            and next(code.iterancestors("pre"), None) is None
-        ):
-            text = _SPACE.sub(" ", code.text_content())
-            del code[:]
-            code.text = text
-
-
-def _language(pre: HtmlElement) -> str | None:
-    places: list[HtmlElement] = [*pre.iter("code"), pre]
-    for ancestor in pre.iterancestors():
-        places.append(ancestor)
-        if len(places) > 5:
-            break
-    for place in places:
-        match = _HIGHLIGHT.search(place.get("class") or "")
-        if match:
-            name = match.group(1).lower()
-            return None if name in _NO_LANGUAGE else _LANGUAGES.get(name, name)
-    return None
-
-
-def _protect_math(main: HtmlElement, placeholders: Placeholders) -> None:
-    """TeX goes through unescaped: from MathML annotations and from Sphinx/MathJax `math` elements."""
-    for annotation in main.xpath(".//*[local-name()='annotation'][contains(@encoding, 'tex')]"):
-        formula = next((a for a in annotation.iterancestors() if a.tag == "math"), None)
-        if formula is not None and formula.getparent() is not None:
-            placeholders.replace_inline(formula, f"${(annotation.text or '').strip()}$")
-    for element in main.xpath(".//*[contains(concat(' ', @class, ' '), ' math ')]"):
-        tex = (element.text_content() or "").strip()
-        if tex and len(element) == 0:
-            placeholders.replace_inline(element, re.sub(r"^\\[(\[]|\\[)\]]$", "$", tex))
 
 
 def _convert(html: str) -> str:

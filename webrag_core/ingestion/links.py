@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 
 from lxml import etree
@@ -148,15 +149,16 @@ class _Walker:
         """End of an inline run: its anchors become links with the sentence around them."""
         if self._anchors:
             run = "".join(self._text)
+            sentences = _Sentences(run)
             for anchor in self._anchors:
-                self._add(anchor, run)
+                self._add(anchor, run, sentences)
         self._text.clear()
         self._anchors.clear()
         self._length = 0
         for anchor in self._open:  # an <a> around blocks: its text starts again in the next run
             anchor.start = 0
 
-    def _add(self, anchor: _Anchor, run: str) -> None:
+    def _add(self, anchor: _Anchor, run: str, sentences: _Sentences) -> None:
         target = self._resolve(anchor.href)
         if target is None or target == self._page_url:
             return
@@ -169,7 +171,7 @@ class _Walker:
             PageLink(
                 target_url=target,
                 anchor_text=text[:_MAX_CONTEXT],
-                context=_sentence(run, anchor.start, anchor.end),
+                context=sentences.around(anchor.start, anchor.end),
                 heading_path=tuple(text for _, text in self._headings),
                 in_navigation=self._nav_depth > 0,
                 nofollow=anchor.nofollow,
@@ -197,19 +199,20 @@ def _clean(text: str) -> str:
     return storable(_SPACE.sub(" ", text).replace("¶", "").strip())
 
 
-def _sentence(run: str, start: int, end: int) -> str:
-    """The sentence of `run` that holds [start, end), white space folded, at most 400 characters."""
-    begin = 0
-    for boundary in _SENTENCE_END.finditer(run):
-        if boundary.start() >= end:
-            return _window(run[begin : boundary.start()], start - begin)
-        if boundary.end() <= start:
-            begin = boundary.end()
-    return _window(run[begin:], start - begin)
+class _Sentences:
+    """The sentences of one run of text, found once for all of its links."""
 
+    def __init__(self, run: str) -> None:
+        self._run = run
+        gaps = [match.span() for match in _SENTENCE_END.finditer(run)]
+        self._ends = [*(start for start, _ in gaps), len(run)]
+        self._starts = [0, *(end for _, end in gaps)]
 
-def _window(sentence: str, position: int) -> str:
-    if len(sentence) > _MAX_CONTEXT * 2:
-        begin = max(0, position - _MAX_CONTEXT)
-        sentence = sentence[begin : begin + _MAX_CONTEXT * 2]
-    return _clean(sentence)[:_MAX_CONTEXT]
+    def around(self, start: int, end: int) -> str:
+        """The sentence that holds [start, end), white space folded, at most 400 characters."""
+        begin = self._starts[max(0, bisect_right(self._starts, start) - 1)]
+        stop = self._ends[min(bisect_left(self._ends, end), len(self._ends) - 1)]
+        if stop - begin > _MAX_CONTEXT * 2:
+            begin = max(begin, start - _MAX_CONTEXT)
+            stop = min(stop, begin + _MAX_CONTEXT * 2)
+        return _clean(self._run[begin:stop])[:_MAX_CONTEXT]

@@ -79,6 +79,18 @@ def mark_code(main: HtmlElement) -> None:
             code.set("class", f"language-{language}")
 
 
+def flatten_inline_code(main: HtmlElement) -> None:
+    """Inline code is one span of text: a line end inside it would end it in Markdown."""
+    for code in list(main.iter("code", "tt", "kbd", "samp")):
+        if (
+            all(inner.tag == "span" for inner in code.iterdescendants())
+            and next(code.iterancestors("pre"), None) is None
+        ):
+            text = _SPACE.sub(" ", code.text_content())
+            del code[:]
+            code.text = text
+
+
 def _code_text(pre: HtmlElement) -> str:
     """Text of a <pre> as a browser lays it out: <br> and blocks within it begin a new line."""
     parts: list[str] = []

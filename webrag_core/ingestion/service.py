@@ -12,10 +12,12 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion import documents
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
+from webrag_core.ingestion.charset import decode_page
 from webrag_core.ingestion.documents import FetchRecord, StoredDocument
 from webrag_core.ingestion.gate import NetworkGate
 from webrag_core.ingestion.html import ConvertedPage, convert_html
 from webrag_core.ingestion.http import HttpAcquirer
+from webrag_core.ingestion.links import storable
 from webrag_core.ingestion.urls import canonicalise
 from webrag_core.ingestion.warc import WarcAcquirer
 from webrag_core.store.database import Database
@@ -155,9 +157,4 @@ def _convert(page: AcquiredPage) -> ConvertedPage:
 
 
 def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:
-    try:
-        text = page.body.decode(charset or "utf-8", "replace")
-    except LookupError:
-        text = page.body.decode("utf-8", "replace")
-    text = text.removeprefix("\ufeff").replace("\x00", "\ufffd")
-    return ConvertedPage(text, None, None, None, None, None, ())
+    return ConvertedPage(storable(decode_page(page.body, charset)), None, None, None, None, None, ())

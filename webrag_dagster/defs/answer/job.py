@@ -95,9 +95,7 @@ async def _find_evidence(
             metadata=answer_metadata(result, pages_from=resource.pages_from()),
         )
     )
-    context.instance.add_run_tags(
-        context.run_id, {"webrag/decision": decision.action, "webrag/rule": decision.rule}
-    )
+    context.instance.add_run_tags(context.run_id, {"webrag/decision": decision.action, "webrag/rule": decision.rule})
     return result
 
 

@@ -29,9 +29,7 @@ def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.Mate
         async with corpus.open() as opened:
             pages, _ = await layer_of(opened, context.partition_key, CHUNKS)
             written = {
-                page.url: await opened.indexer.chunk(page.version_id)
-                for page in pages
-                if page.version_id is not None
+                page.url: await opened.indexer.chunk(page.version_id) for page in pages if page.version_id is not None
             }
             pages, layer = await layer_of(opened, context.partition_key, CHUNKS)
         cut = [(page, written.get(page.url, 0)) for page in pages if page.version_id in layer.per_version]
