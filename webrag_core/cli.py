@@ -67,7 +67,7 @@ def answer(
             mode=mode,
             policy=policy,
         )
-        OrchestratorEngine.validate(request)
+        request.seeds()
         async with Corpus.open(load_settings()) as corpus:
             with err.status("…") if err.is_terminal and not as_json else nullcontext() as status:
 

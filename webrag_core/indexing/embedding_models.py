@@ -64,8 +64,8 @@ async def _register(connection: AsyncConnection, identity: ModelIdentity) -> int
         )
     await connection.execute(
         sql.SQL(
-            "DROP VIEW IF EXISTS contract.v_embedding; CREATE VIEW contract.v_embedding AS SELECT e.chunk_id, m.name AS model, m.dimensions AS dim,"
-            " e.embedding AS vec FROM {} e CROSS JOIN embedding_models m WHERE m.id = {}"
+            "DROP VIEW IF EXISTS contract.v_embedding; CREATE VIEW contract.v_embedding AS"
+            " SELECT e.chunk_id, m.name AS model, m.dimensions AS dim, e.embedding AS vec FROM {} e CROSS JOIN embedding_models m WHERE m.id = {}"
         ).format(table, sql.Literal(model_id))
     )
     return model_id

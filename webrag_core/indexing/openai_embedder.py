@@ -134,7 +134,7 @@ class OpenAIEmbedder:
             status = error.status_code
             again = status in (408, 429) or status >= 500
             return _Failure(http_reason(status, "EMBEDDING"), again, retry_after(error.response.headers), status)
-        except openai.APIConnectionError:  # its time-outs included
+        except openai.APIConnectionError:
             return _Failure("the endpoint cannot be reached (check EMBEDDING_BASE_URL)", again=True)
         except (openai.OpenAIError, ValueError, AttributeError, TypeError):
             answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
@@ -164,7 +164,10 @@ class OpenAIEmbedder:
             from openai import AsyncOpenAI
 
             self._opened = AsyncOpenAI(
-                api_key=key_or_dummy(self._key), base_url=self._url, timeout=self._seconds, max_retries=0
+                api_key=key_or_dummy(self._key),
+                base_url=self._url,
+                timeout=2 * self._seconds,  # ours comes first
+                max_retries=0,
             )
             # read from OPENAI_* otherwise, and sent to whatever server was configured here
             self._opened.organization = self._opened.project = None

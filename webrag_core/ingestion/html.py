@@ -77,7 +77,7 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
     Raises FetchError(EMPTY_PAGE) when nothing readable is left, FetchError(PARSE_FAILURE) for what is no HTML.
     """
     document = _parse(body, charset)
-    base_url = _base_url(document, url)
+    base_url = _take_base(document, url)
     root = document.find(".//body")
     root = document if root is None else root
     title = _title(document)
@@ -134,15 +134,19 @@ def _is_too_deep(document: HtmlElement) -> bool:
     return False
 
 
-def _base_url(document: HtmlElement, url: str) -> str:
-    """What relative links refer to: the first usable <base href>, else the page itself."""
-    base = document.find(".//base[@href]")
-    if base is None:
-        return url
-    try:
-        return canonicalise(base.get("href") or "", url)
-    except FetchError:
-        return url
+def _take_base(document: HtmlElement, url: str) -> str:
+    """What relative links refer to: the first <base href> when it is usable, else the page itself.
+
+    The elements are taken out: lxml applies any that it finds, unusable ones too.
+    """
+    base = url
+    for element in reversed(document.xpath(".//base[@href]")):
+        try:
+            base = canonicalise(element.get("href") or "", url)
+        except FetchError:
+            base = url
+        element.drop_tag()
+    return base
 
 
 def _main_content(root: HtmlElement) -> HtmlElement:

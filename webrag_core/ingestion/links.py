@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -21,6 +21,7 @@ _NAV_ROLES = {"navigation", "search", "banner", "contentinfo"}
 _NAV_CLASS = re.compile(
     r"\b(nav|navbar|navigation|menu|sidebar|sphinxsidebar|breadcrumbs?|toplang|footer|related|pagination)\b"
 )
+_WHOLE_PAGE = {"html", "body", "main", "article"}  # their classes tell about layout: <body class="with-sidebar">
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _SKIPPED = {"script", "style", "noscript", "template", "svg", "head"}
 _INLINE = {
@@ -48,12 +49,15 @@ class _Anchor:
     end: int
     title: str
     nofollow: bool
+    before: list[str] = field(default_factory=list)  # its text in blocks that ended inside it
 
 
 def is_navigation(element: HtmlElement) -> bool:
     """True when an element is page furniture by tag, ARIA role or a conventional class or id."""
     if element.tag in _NAV_TAGS or (element.get("role") or "").lower() in _NAV_ROLES:
         return True
+    if element.tag in _WHOLE_PAGE:
+        return False
     names = f"{element.get('class') or ''} {element.get('id') or ''}".lower()
     return bool(names.strip()) and bool(_NAV_CLASS.search(names.replace("-", " ").replace("_", " ")))
 
@@ -147,6 +151,10 @@ class _Walker:
 
     def flush(self) -> None:
         """End of an inline run: its anchors become links with the sentence around them."""
+        if self._open:
+            run = "".join(self._text)
+            for anchor in self._open:
+                anchor.before.append(run[anchor.start :])
         if self._anchors:
             run = "".join(self._text)
             sentences = _Sentences(run)
@@ -155,14 +163,15 @@ class _Walker:
         self._text.clear()
         self._anchors.clear()
         self._length = 0
-        for anchor in self._open:  # an <a> around blocks: its text starts again in the next run
+        for anchor in self._open:  # an <a> around blocks: its text goes on in the next run
             anchor.start = 0
 
     def _add(self, anchor: _Anchor, run: str, sentences: _Sentences) -> None:
         target = self._resolve(anchor.href)
         if target is None or target == self._page_url:
             return
-        text = _clean(run[anchor.start : anchor.end]) or _clean(anchor.title)
+        last = run[anchor.start : anchor.end]
+        text = _clean(" ".join([*anchor.before, last])) or _clean(anchor.title)
         key = (target, text)
         if key in self._seen:
             return
@@ -171,7 +180,7 @@ class _Walker:
             PageLink(
                 target_url=target,
                 anchor_text=text[:_MAX_CONTEXT],
-                context=sentences.around(anchor.start, anchor.end),
+                context=sentences.around(anchor.start, anchor.end) if last.strip() or not text else text[:_MAX_CONTEXT],
                 heading_path=tuple(text for _, text in self._headings),
                 in_navigation=self._nav_depth > 0,
                 nofollow=anchor.nofollow,
@@ -213,6 +222,6 @@ class _Sentences:
         begin = self._starts[max(0, bisect_right(self._starts, start) - 1)]
         stop = self._ends[min(bisect_left(self._ends, end), len(self._ends) - 1)]
         if stop - begin > _MAX_CONTEXT * 2:
-            begin = max(begin, start - _MAX_CONTEXT)
+            begin = max(begin, start - _MAX_CONTEXT // 2)  # the link itself stays in view
             stop = min(stop, begin + _MAX_CONTEXT * 2)
         return _clean(self._run[begin:stop])[:_MAX_CONTEXT]

@@ -36,7 +36,12 @@ class WarcAcquirer:
         try:
             with path.open("rb") as stream:
                 for record in ArchiveIterator(stream, record_types=WarcRecordType.response):
-                    url = canonicalise(record.headers["WARC-Target-URI"])
+                    if record.http_headers is None:
+                        continue
+                    try:
+                        url = canonicalise((record.headers.get("WARC-Target-URI") or "").strip("<>"))
+                    except FetchError:  # a crawler's own record, such as dns:…
+                        continue
                     media_type = (record.http_content_type or "").lower()
                     self._entries.setdefault(url, _Entry(record.stream_pos, media_type))
         except OSError as error:

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Sequence
 
 from webrag_core.config import Settings
-from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.errors import FetchError, StoreError, WebragError
 from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.urls import canonicalise
 from webrag_core.orchestration import answers, merger
 from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.expander import ExpansionOutcome, Walk, expand, frontier, score_frontier
+from webrag_core.orchestration.limits import bounded, chosen_candidates
 from webrag_core.orchestration.locality import neighbours
 from webrag_core.orchestration.models import (
     Action,
-    EvaluationSignals,
     ExpansionDecision,
     ExpansionStep,
     OrchestrationResult,
-    OrchestrationTiming,
-    QueryAnalysis,
-    QueryType,
     RankedChunk,
     Round,
     ScoredCandidate,
@@ -34,62 +27,15 @@ from webrag_core.orchestration.models import (
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
 from webrag_core.orchestration.rerankers import make_reranker, rank
+from webrag_core.orchestration.run_state import AnswerRequest, Progress, RunState
 from webrag_core.retrieval.citations import extract_citation, prove_citations
-from webrag_core.retrieval.models import CitationSpan, CorpusStats, RetrievalResult
+from webrag_core.retrieval.models import CitationSpan, RetrievalResult
 from webrag_core.retrieval.scope import Scope
-from webrag_core.retrieval.search import Mode, Searcher
+from webrag_core.retrieval.search import Searcher
 
-logger = logging.getLogger(__name__)
+__all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
 
-DEFAULT_POLICY = "seed-matrix"
 _TRACED_CANDIDATES = 20
-
-Progress = Callable[[str, Round | None], None]
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerRequest:
-    """One question. `expansion_budget` is the number of expansion rounds at most: None = automatic, 0 = none."""
-
-    urls: tuple[str, ...]
-    query: str
-    intent: QueryType | None = None
-    constraints: tuple[str, ...] = ()
-    expansion_budget: int | None = None
-    mode: Mode = "auto"
-    policy: str = DEFAULT_POLICY
-
-
-@dataclass(slots=True)
-class _State:
-    """What changes from round to round."""
-
-    answer_id: int
-    analysis: QueryAnalysis
-    walk: Walk
-    budget: int
-    deadline: float
-    sub_queries: list[str]
-    tried: set[frozenset[str]] = field(default_factory=set)
-    relaxed: int = 0
-    evidence: list[RankedChunk] = field(default_factory=list)
-    history: list[EvaluationSignals] = field(default_factory=list)
-    rounds: list[Round] = field(default_factory=list)
-    steps: list[ExpansionStep] = field(default_factory=list)
-    candidates: list[ScoredCandidate] = field(default_factory=list)
-    timing: OrchestrationTiming = field(default_factory=OrchestrationTiming)
-    mode: Literal["full_context", "chunk"] = "chunk"
-    stats: CorpusStats | None = None
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def seconds_left(self) -> float:
-        return self.deadline - time.monotonic()
-
-    def warn(self, message: str) -> None:
-        if message not in self.warnings:
-            logger.warning(message)
-            self.warnings.append(message)
 
 
 class OrchestratorEngine:
@@ -111,7 +57,7 @@ class OrchestratorEngine:
         """
         report = progress or (lambda phase, done: None)
         started = time.monotonic()
-        seeds = self.validate(request)
+        seeds = request.seeds()
         policy = get_policy(request.policy, self._settings)
         analysis = analyze_query(
             request.query,
@@ -135,7 +81,7 @@ class OrchestratorEngine:
                     "intent": request.intent,
                 },
             )
-        state = _State(
+        state = RunState(
             answer_id=answer_id,
             analysis=analysis,
             walk=Walk(seeds),
@@ -144,29 +90,22 @@ class OrchestratorEngine:
             sub_queries=list(analysis.sub_queries),
         )
         state.timing.query_analysis_ms = (time.monotonic() - started) * 1000
+        failure: str | None = "internal_error"
         try:
-            return await self._run(request, policy, state, report, started)
+            result = await self._run(request, policy, state, report, started)
+            failure = None
         except asyncio.CancelledError:
-            await asyncio.shield(self._failed(answer_id, "cancelled"))
+            failure = "cancelled"
             raise
         except WebragError as error:
-            await self._failed(answer_id, error.code)
+            failure = error.code
             raise
-
-    @staticmethod
-    def validate(request: AnswerRequest) -> tuple[str, ...]:
-        """The canonical URLs of a request that can be run. Raises InvalidInputError or FetchError(INVALID_URL)."""
-        if not request.urls:
-            raise InvalidInputError("no URL given")
-        if request.expansion_budget is not None and request.expansion_budget < 0:
-            raise InvalidInputError(f"the expansion budget is {request.expansion_budget}; it cannot be negative")
-        if not request.query.strip():
-            raise InvalidInputError("the query is empty")
-        return tuple(dict.fromkeys(canonicalise(url) for url in request.urls))
+        finally:
+            if failure is not None and failure != StoreError.code:
+                await asyncio.shield(self._failed(answer_id, failure))
+        return result
 
     async def _failed(self, answer_id: int, reason: str) -> None:
-        if reason == "database_unavailable":
-            return
         async with self._corpus.database.connection() as connection:
             await answers.fail_run(connection, answer_id, reason)
 
@@ -174,7 +113,7 @@ class OrchestratorEngine:
         self,
         request: AnswerRequest,
         policy: StopPolicy,
-        state: _State,
+        state: RunState,
         report: Progress,
         started: float,
     ) -> OrchestrationResult:
@@ -197,7 +136,7 @@ class OrchestratorEngine:
         report("citations", None)
         return await self._finish(request, policy, searcher, state, decision, started)
 
-    async def _take_seeds(self, state: _State) -> None:
+    async def _take_seeds(self, state: RunState) -> None:
         """Every given URL enters the scope; those that fail are warnings as long as one succeeds."""
         begun = time.monotonic()
         failures: list[FetchError] = []
@@ -219,7 +158,7 @@ class OrchestratorEngine:
         request: AnswerRequest,
         policy: StopPolicy,
         searcher: Searcher,
-        state: _State,
+        state: RunState,
         action: Action | None,
         report: Progress,
     ) -> ExpansionDecision:
@@ -243,7 +182,7 @@ class OrchestratorEngine:
             best_candidate_score=state.candidates[0].score if state.candidates else None,
         )
         state.history.append(signals)
-        decision = self._bounded(policy.decide(state.history), state, number)
+        decision = bounded(policy.decide(state.history), state, self._settings)
         state.timing.merge_ms += (time.monotonic() - scored) * 1000
         done = Round(
             round=number,
@@ -272,7 +211,7 @@ class OrchestratorEngine:
         report("round", done)
         return decision
 
-    async def _retrieve(self, request: AnswerRequest, searcher: Searcher, state: _State) -> list[RankedChunk]:
+    async def _retrieve(self, request: AnswerRequest, searcher: Searcher, state: RunState) -> list[RankedChunk]:
         scope = Scope.of(state.walk.depths)
         top_n = self._settings.reranker_top_n * 2**state.relaxed
         begun = time.monotonic()
@@ -296,57 +235,13 @@ class OrchestratorEngine:
         state.stats = found[0].corpus_stats
         return merger.merge_sub_queries(ranking.chunks, limit=top_n)  # redundancy is a signal first, and cut at the end
 
-    def _bounded(self, decision: ExpansionDecision, state: _State, number: int) -> ExpansionDecision:
-        """The loop's own hard limits, which no policy can overrule."""
-        if decision.action == "stop":
-            return decision
-        limits: list[tuple[bool, str, str]] = [
-            (state.seconds_left <= 0, "timeout", f"{self._settings.webrag_answer_timeout:g} s are over"),
-            (
-                number >= state.budget,
-                "round-limit",
-                f"the budget of {state.budget} expansion rounds is spent",
-            ),
-        ]
-        if decision.action == "expand_breadth":
-            pages = len(state.walk.documents)
-            limits += [
-                (
-                    pages >= self._settings.webrag_max_pages,
-                    "page-limit",
-                    f"{pages} pages are taken in, {self._settings.webrag_max_pages} are allowed",
-                ),
-                (
-                    not self._chosen(state),
-                    "no-candidates",
-                    f"none of {len(state.candidates)} links scores "
-                    f"{self._settings.expansion_min_candidate_score:g} or more",
-                ),
-            ]
-        if decision.action == "expand_intent" and alternative_sub_queries(state.analysis, state.tried) is None:
-            limits.append((True, "no-rewrite", "no rewriting of the query differs from what was searched"))
-        for reached, rule, reason in limits:
-            if reached:
-                if rule == "timeout":
-                    state.warn(f"stopped early: {reason}")
-                return decision.model_copy(
-                    update={"action": "stop", "rule": rule, "reason": f"{reason} (wanted: {decision.reason})"}
-                )
-        return decision
-
-    def _chosen(self, state: _State) -> list[ScoredCandidate]:
-        room = self._settings.webrag_max_pages - len(state.walk.documents)
-        count = min(self._settings.max_candidates_per_iteration, max(0, room))
-        floor = self._settings.expansion_min_candidate_score
-        return [candidate for candidate in state.candidates[:count] if candidate.score >= floor]
-
-    async def _expand(self, state: _State, decision: ExpansionDecision) -> None:
+    async def _expand(self, state: RunState, decision: ExpansionDecision) -> None:
         begun = time.monotonic()
         number = len(state.rounds)
         outcome = ExpansionOutcome([], {}, False)
         chosen: list[ScoredCandidate] = []
         if decision.action == "expand_breadth":
-            chosen = self._chosen(state)
+            chosen = chosen_candidates(state, self._settings)
             outcome = await expand(
                 self._corpus,
                 state.walk,
@@ -386,7 +281,7 @@ class OrchestratorEngine:
         request: AnswerRequest,
         policy: StopPolicy,
         searcher: Searcher,
-        state: _State,
+        state: RunState,
         decision: ExpansionDecision,
         started: float,
     ) -> OrchestrationResult:

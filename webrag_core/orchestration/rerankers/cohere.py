@@ -26,10 +26,14 @@ class CohereReranker(RemoteReranker):
         import cohere
         import httpx  # the SDK lets this library's errors through
         from cohere.core.api_error import ApiError
+        from cohere.core.parse_error import ParsingError
 
         try:
             async with cohere.AsyncClientV2(
-                api_key=key_or_dummy(self._key), base_url=self._url, timeout=self._seconds, max_retries=0
+                api_key=key_or_dummy(self._key),
+                base_url=self._url,
+                timeout=2 * self._seconds,  # ours comes first
+                max_retries=0,
             ) as client:
                 answer: object = await client.rerank(model=self._model, query=query, documents=passages)
         except ApiError as error:
@@ -39,6 +43,6 @@ class CohereReranker(RemoteReranker):
             return Failure.of_status(error.status_code)
         except httpx.HTTPError:
             return UNREACHABLE
-        except (ValueError, AttributeError, TypeError):
+        except (ParsingError, ValueError, AttributeError, TypeError):
             return GARBAGE
         return getattr(answer, "results", None)

@@ -28,7 +28,8 @@ class JinaReranker(RemoteReranker):
             "return_documents": False,
         }
         try:
-            async with httpx2.AsyncClient(timeout=self._seconds) as client:
+            # the caller's time budget comes before the client's
+            async with httpx2.AsyncClient(timeout=2 * self._seconds) as client:
                 answer = await client.post(f"{self._url.removesuffix('/rerank')}/rerank", headers=headers, json=body)
             if answer.status_code != 200:
                 return Failure.of_status(answer.status_code)

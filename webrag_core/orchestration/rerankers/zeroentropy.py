@@ -27,7 +27,10 @@ class ZeroEntropyReranker(RemoteReranker):
 
         try:
             async with zeroentropy.AsyncZeroEntropy(
-                api_key=key_or_dummy(self._key), base_url=self._url, timeout=self._seconds, max_retries=0
+                api_key=key_or_dummy(self._key),
+                base_url=self._url,
+                timeout=2 * self._seconds,  # ours comes first
+                max_retries=0,
             ) as client:
                 answer: object = await client.models.rerank(
                     model=self._model,
@@ -37,7 +40,7 @@ class ZeroEntropyReranker(RemoteReranker):
                 )
         except zeroentropy.APIStatusError as error:
             return Failure.of_status(error.status_code)
-        except zeroentropy.APIConnectionError:  # its time-outs included
+        except zeroentropy.APIConnectionError:
             return UNREACHABLE
         except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError):
             return GARBAGE  # no JSON, or JSON of another shape, on which the SDK stumbles

@@ -67,7 +67,7 @@ async def _find_evidence(
     from webrag_dagster.touched import WatchedCorpus, log_touched
 
     request = _request(config)
-    seed = OrchestratorEngine.validate(request)[0]
+    seed = request.seeds()[0]
     context.instance.add_run_tags(context.run_id, {"webrag/source": source_key(seed)})
 
     def progress(phase: str, done: "Round | None") -> None:

@@ -28,7 +28,7 @@ def documents(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.M
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
-            changes = await refresh_source(opened, context.partition_key, f"dagster-{context.run_id}")
+            changes = await refresh_source(opened, context.partition_key, f"dagster-{context.run.run_id}")
             _, layer = await layer_of(opened, context.partition_key, DOCUMENTS)
         counts = Counter(change.change for change in changes)
         metadata: Metadata = {

@@ -1,0 +1,33 @@
+"""A Dagster instance in memory and a corpus on a fresh database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+
+from tests.conftest import FROZEN_SITE
+
+
+@pytest.fixture
+def corpus_environment(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Settings as a run reads them: a fresh database, the frozen site in place of the web. Returns the database."""
+    monkeypatch.setenv("DATABASE_URL", database_url)
+    monkeypatch.setenv("WEBRAG_WARC", str(FROZEN_SITE))
+    return database_url
+
+
+@pytest.fixture
+def instance() -> Iterator[dg.DagsterInstance]:
+    """An empty instance that leaves nothing behind."""
+    with dg.DagsterInstance.ephemeral() as ephemeral:
+        yield ephemeral
+
+
+@pytest.fixture(scope="session")
+def definitions() -> dg.Definitions:
+    """The code location."""
+    from webrag_dagster.definitions import definitions as load
+
+    return load()

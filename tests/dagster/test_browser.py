@@ -1,0 +1,127 @@
+"""A person's way through the UI, in a real browser: launchpad, launch, success, the answer to read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from playwright.sync_api import Page, expect, sync_playwright
+
+from tests.conftest import FROZEN_SITE
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+SECONDS_TO_START = 90
+MILLISECONDS = 60_000
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+
+
+@pytest.fixture
+def ui(database_url: str, tmp_path: Path) -> Iterator[str]:
+    """Address of `webrag up` on an empty instance and an empty database, with the frozen site in place of the web."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
+    environment |= {"DATABASE_URL": database_url, "WEBRAG_WARC": str(FROZEN_SITE)}
+    log = tmp_path / "up.log"
+    with log.open("wb") as stream:
+        server = subprocess.Popen(
+            [Path(sys.executable).with_name("webrag"), "up", "--port", str(port)],
+            cwd=tmp_path,
+            env=environment,
+            stdout=stream,
+            stderr=stream,
+        )
+    tree: list[psutil.Process] = []
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait_for(address + "/server_info", server, log)
+        yield address
+        tree = psutil.Process(server.pid).children(recursive=True)
+        server.send_signal(signal.SIGINT)
+        assert server.wait(30) == 0
+        _, alive = psutil.wait_procs(tree, timeout=15)
+        assert alive == [], "every process ends with `webrag up`"
+    finally:
+        for process in (*tree, *psutil.Process().children(recursive=True)):
+            if process.is_running() and "dagster" in " ".join(_command(process)):
+                process.kill()
+        if server.poll() is None:
+            server.kill()
+            server.wait()
+
+
+def _command(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + SECONDS_TO_START
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except OSError:
+            time.sleep(0.3)
+    pytest.fail(f"the UI did not come up:\n{log.read_text()[-3000:]}")
+
+
+@pytest.fixture
+def page() -> Iterator[Page]:
+    """A page of a fresh browser."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser.new_page(viewport={"width": 1400, "height": 1200})
+        browser.close()
+
+
+def test_launch_from_the_launchpad_and_read_the_answer(ui: str, page: Page, tmp_path: Path) -> None:
+    shots = Path(os.environ.get("WEBRAG_SCREENSHOTS") or tmp_path)
+    shots.mkdir(parents=True, exist_ok=True)
+
+    page.goto(f"{ui}/locations/webrag/jobs/answer/playground")
+    editor = page.locator(".CodeMirror-code")
+    expect(editor).to_contain_text("url: https://docs.python.org/3.11/", timeout=MILLISECONDS)
+    lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
+    assert [line.split(":")[0] for line in lines if line] == ["query", "url"]
+    question = next(line.removeprefix("query: ") for line in lines if line.startswith("query: "))
+    page.screenshot(path=shots / "launchpad.png")
+
+    page.get_by_role("button", name="Launch run").click()
+    page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
+    expect(page.get_by_text("Success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    page.screenshot(path=shots / "run.png")
+
+    page.goto(f"{ui}/assets/answers")
+    page.get_by_text("[Show Markdown]").first.click(timeout=MILLISECONDS)
+    answer = page.locator(".dagster-markdown").filter(has_text="Why it stopped")
+    expect(answer).to_contain_text(question)
+    expect(answer.locator("a[href^='https://docs.python.org/3.11/']").first).to_be_visible()
+    assert answer.locator("blockquote pre").count() >= 2, "the question and at least one quote"
+    picture = answer.locator("img")
+    expect(picture).to_have_count(1)
+    assert picture.evaluate("image => image.complete && image.naturalWidth") == 480
+    answer.locator("h3").first.scroll_into_view_if_needed()
+    page.screenshot(path=shots / "answer.png")
+
+    page.goto(f"{ui}/assets/documents?partition=docs.python.org&view=partitions")
+    expect(page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    page.goto(f"{ui}/assets/answer_rounds")
+    expect(page.get_by_text("probability_complete").first).to_be_visible(timeout=MILLISECONDS)

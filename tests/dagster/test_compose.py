@@ -1,0 +1,86 @@
+"""docker-compose.yml and dagster.yaml, read as their users read them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import yaml
+
+from tests.conftest import REPOSITORY
+
+TEXT = (REPOSITORY / "docker-compose.yml").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
+SERVICES: dict[str, Any] = COMPOSE["services"]
+
+
+def test_the_services_of_a_cluster_are_there_and_wait_for_each_other() -> None:
+    assert set(SERVICES) == {"postgres", "code", "webserver", "daemon"}
+    for name, service in SERVICES.items():
+        assert service["healthcheck"]["test"], name
+        for needed, condition in service.get("depends_on", {}).items():
+            assert "healthcheck" in SERVICES[needed]
+            assert condition == {"condition": "service_healthy"}
+    assert "pgvector" in SERVICES["postgres"]["image"]
+
+
+def test_no_secret_is_written_down() -> None:
+    values = re.findall(r"(?im)^\s*\w*(?:password|secret|token|key)\w*:[ \t]*(\S.*)$", TEXT)
+    assert values
+    assert all(value.startswith("${") for value in values), values
+    assert all("@" not in url or "${POSTGRES_PASSWORD" in url for url in re.findall(r"postgresql://\S+", TEXT))
+
+
+def test_the_ui_is_published_on_this_machine_only() -> None:
+    published = [port for service in SERVICES.values() for port in service.get("ports", ())]
+    assert len(published) == 1
+    assert published[0].startswith("127.0.0.1:")
+
+
+def test_every_mounted_config_exists_and_paths_copied_into_the_image_too() -> None:
+    for service in SERVICES.values():
+        for config in service["configs"]:
+            assert config["source"] in COMPOSE["configs"]
+    dockerfile: str = SERVICES["code"]["build"]["dockerfile_inline"]
+    for line in re.findall(r"(?m)^COPY (.+)$", dockerfile):
+        for source in line.split()[:-1]:
+            assert (REPOSITORY / source).exists(), source
+
+
+def test_the_inline_instance_is_a_valid_one_on_postgresql(
+    tmp_path: Path, server_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = yaml.safe_load(COMPOSE["configs"]["instance"]["content"])
+    postgres = content["storage"]["postgres"]["postgres_db"]
+    assert postgres["scheme"] == "postgresql+psycopg2"
+    needed = {postgres[name]["env"] for name in ("hostname", "username", "password")}
+    for service in ("code", "webserver", "daemon"):
+        assert needed <= set(SERVICES[service]["environment"])
+    # the same file, with the one thing that differs here: where the server is
+    content["storage"]["postgres"] = {"postgres_url": server_url.replace("postgresql://", "postgresql+psycopg2://", 1)}
+    content["compute_logs"]["config"]["base_dir"] = str(tmp_path / "logs")
+    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(content))
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        assert instance.get_runs() == []
+        instance.add_dynamic_partitions("source", ["tea.example"])
+        assert instance.get_dynamic_partitions("source") == ["tea.example"]
+
+
+def test_the_inline_workspace_names_the_code_service() -> None:
+    [location] = yaml.safe_load(COMPOSE["configs"]["workspace"]["content"])["load_from"]
+    assert location["grpc_server"]["host"] in SERVICES
+    assert str(location["grpc_server"]["port"]) in SERVICES["code"]["command"]
+    [local] = yaml.safe_load((REPOSITORY / "workspace.yaml").read_text())["load_from"]
+    assert local["python_module"]["location_name"] == location["grpc_server"]["location_name"]
+
+
+def test_the_local_instance_needs_no_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.chdir(tmp_path)
+    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
+        assert instance.is_persistent
+        assert instance.get_runs() == []
+    assert [path.name for path in tmp_path.iterdir()] == [".webrag"]

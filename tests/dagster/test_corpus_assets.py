@@ -1,0 +1,151 @@
+"""The four corpus assets: one source, materialized again and again while the site changes."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import dagster as dg
+import psycopg
+import pytest
+
+from tests.dagster.small_warc import write_site
+from tests.local_site import page
+from webrag_core.config import load_settings
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_dagster.resources import CorpusResource
+
+KEY = "tea.example"
+HOME = f"https://{KEY}/"
+GREEN, BLACK = HOME + "green", HOME + "black"
+CORPUS = ("documents", "link_candidates", "chunks", "embeddings")
+
+SITE = {
+    HOME: page("Tea", "All about tea and water.", {"/green": "green tea", "/black": "black tea"}),
+    GREEN: page("Green tea", "Green tea is brewed at eighty degrees."),
+    BLACK: page("Black tea", "Black tea is brewed at ninety-five degrees."),
+}
+
+
+def materialize(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, warc: Path, key: str = KEY
+) -> dict[str, dg.AssetMaterialization]:
+    """All four assets of one source in one run."""
+    instance.add_dynamic_partitions("source", [key])
+    done = definitions.resolve_implicit_global_asset_job_def().execute_in_process(
+        instance=instance, partition_key=key, resources={"corpus": CorpusResource(warc=str(warc))}
+    )
+    assert done.success
+    return {name: done.asset_materializations_for_node(name)[0] for name in CORPUS}
+
+
+def versions(events: dict[str, dg.AssetMaterialization]) -> dict[str, str]:
+    """Data version per asset."""
+    return {name: (event.tags or {})["dagster/data_version"] for name, event in events.items()}
+
+
+def number(event: dg.AssetMaterialization, name: str) -> object:
+    """One number of the metadata."""
+    return event.metadata[name].value
+
+
+def listed(event: dg.AssetMaterialization) -> list[dict[str, object]]:
+    """Rows of the page list."""
+    pages = event.metadata["page_list"]
+    assert isinstance(pages, dg.TableMetadataValue)
+    return [dict(record.data) for record in pages.records]
+
+
+def add(warc: Path, *urls: str) -> None:
+    """Index pages outside Dagster."""
+
+    async def work() -> None:
+        async with Corpus.open(load_settings(), WarcAcquirer(warc)) as corpus:
+            for url in urls:
+                await corpus.add(url)
+
+    asyncio.run(work())
+
+
+@pytest.fixture
+def site(tmp_path: Path, corpus_environment: str) -> Path:
+    """The site on its first day, with all of its pages known."""
+    warc = write_site(tmp_path / "first.warc.gz", SITE)
+    add(warc, *SITE)
+    return warc
+
+
+def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path) -> None:
+    first = materialize(definitions, instance, site)
+    second = materialize(definitions, instance, site)
+    assert versions(first) == versions(second)
+    assert number(second["documents"], "pages_new") == 0
+    assert number(second["documents"], "pages_unchanged") == 3
+    assert number(second["link_candidates"], "links") == 2
+    assert number(second["chunks"], "rows_written") == 0
+    assert number(second["embeddings"], "texts_embedded") == 0
+    assert number(second["embeddings"], "vectors") == number(second["chunks"], "children")
+    assert number(second["embeddings"], "pages_waiting") == 0
+
+
+def test_a_changed_and_a_vanished_page(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path, corpus_environment: str
+) -> None:
+    first = materialize(definitions, instance, site)
+    later = {HOME: SITE[HOME], GREEN: page("Green tea", "Green tea is brewed at seventy degrees, not more.")}
+    second = materialize(definitions, instance, write_site(tmp_path / "second.warc.gz", later))
+    documents = second["documents"]
+    assert {name: number(documents, f"pages_{name}") for name in ("new", "changed", "unchanged", "failed")} == {
+        "new": 0,
+        "changed": 1,
+        "unchanged": 1,
+        "failed": 1,
+    }
+    rows = listed(documents)
+    assert [(row["page"], row["change"], row["reason"]) for row in rows] == [
+        (BLACK, "failed", "not_found"),
+        (GREEN, "changed", None),
+        (HOME, "unchanged", None),
+    ]
+    changed = {name for name in CORPUS if versions(first)[name] != versions(second)[name]}
+    assert changed == {"documents", "chunks", "embeddings"}
+    assert number(second["chunks"], "pages_cut_now") == 1
+    assert number(second["embeddings"], "pages_became_current") == 1
+    with psycopg.connect(corpus_environment) as connection:
+        current = dict(
+            connection.execute("SELECT url_canonical, text FROM contract.v_document WHERE is_current").fetchall()
+        )
+    assert "seventy" in current[GREEN]
+    assert "ninety-five" in current[BLACK], "a page that is gone keeps its last good text"
+
+
+def test_content_that_comes_back_has_its_old_data_version(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path
+) -> None:
+    first = materialize(definitions, instance, site)
+    other = write_site(tmp_path / "other.warc.gz", {**SITE, BLACK: page("Black tea", "Black tea wants boiling water.")})
+    assert versions(materialize(definitions, instance, other)) != versions(first)
+    back = materialize(definitions, instance, site)
+    assert versions(back) == versions(first)
+    assert number(back["embeddings"], "texts_embedded") == 0, "its vectors are still in the cache"
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_source_without_pages_begins_with_its_front_page(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    events = materialize(definitions, instance, write_site(tmp_path / "site.warc.gz", SITE))
+    assert number(events["documents"], "pages_new") == 1
+    assert number(events["embeddings"], "pages_became_current") == 1
+    assert number(events["link_candidates"], "distinct_targets") == 2
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_source_that_cannot_be_had_is_data_not_a_failed_run(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    events = materialize(definitions, instance, write_site(tmp_path / "site.warc.gz", SITE), key="nowhere.example")
+    assert number(events["documents"], "pages_failed") == 1
+    assert number(events["documents"], "pages") == 0
+    assert [row["reason"] for row in listed(events["documents"])] == ["not_found"]

@@ -1,0 +1,78 @@
+"""The code location: what it holds, what the launchpad opens with, what loading it costs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import dagster as dg
+
+from tests.conftest import REPOSITORY
+from webrag_dagster.partitions import SOURCES
+
+CORPUS = ("documents", "link_candidates", "chunks", "embeddings")
+
+LOAD_WITHOUT_INPUT_OR_OUTPUT = """
+import os, sys
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo", "subprocess.Popen", "os.mkdir"):
+        raise RuntimeError(f"{event} {arguments}")
+    if event == "open" and isinstance(arguments[1], str) and set(arguments[1]) & set("wax+"):
+        raise RuntimeError(f"{event} {arguments}")
+
+import dagster  # what Dagster itself does at import is not ours
+sys.dont_write_bytecode = True
+sys.addaudithook(refuse)
+from webrag_dagster.definitions import definitions
+found = definitions()
+print(found.resolve_job_def("answer").name)
+heavy = ("webrag_core.orchestration.engine", "webrag_core.store.database", "wordllama", "matplotlib")
+print([name for name in heavy if name in sys.modules])
+"""
+
+
+def test_every_corpus_layer_is_an_asset_partitioned_by_source(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    for name in CORPUS:
+        node = graph.get(dg.AssetKey(name))
+        assert node.partitions_def == SOURCES
+        assert node.code_version
+        assert node.description
+        assert node.group_name == "corpus"
+        assert not node.is_external
+    assert graph.get(dg.AssetKey("embeddings")).parent_keys == {dg.AssetKey("chunks")}
+    assert graph.get(dg.AssetKey("chunks")).parent_keys == {dg.AssetKey("documents")}
+    assert graph.get(dg.AssetKey("answers")).parent_keys == {dg.AssetKey("answer_rounds")}
+
+
+def test_launchpad_opens_with_url_and_query_only(definitions: dg.Definitions) -> None:
+    job = definitions.resolve_job_def("answer")
+    fields = job.config_mapping.config_schema.config_type.fields  # type: ignore[union-attr]
+    assert not any(field.is_required for field in fields.values())
+    # the launchpad opens with every default that is not null (test_browser looks at the real one)
+    defaults = {name: field.default_value for name, field in fields.items() if field.default_provided}
+    shown = {name: value for name, value in defaults.items() if value is not None}
+    assert set(shown) == {"url", "query"}
+    assert shown["url"].startswith("https://docs.python.org/3.11/")
+    assert set(fields) - set(shown) == {"expansion_budget", "intent", "constraints", "mode", "policy"}
+
+
+def test_every_run_executes_in_one_process(definitions: dg.Definitions) -> None:
+    assert definitions.executor == dg.in_process_executor
+    assert definitions.resolve_job_def("answer").executor_def == dg.in_process_executor
+
+
+def test_loading_reads_no_network_no_database_and_writes_nothing() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD_WITHOUT_INPUT_OR_OUTPUT],
+        cwd=REPOSITORY,
+        env={**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["answer", "[]"]
