@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
 
-ui: $(VENV)/.runtime          ## Dagster's UI and daemon on the same instance
-	$(BIN)/webrag up
+ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen site unless WEBRAG_WARC is set
+	$(BIN)/webrag up --demo-site
 
 test: $(VENV)/.dev            ## all tests
 	$(BIN)/pytest

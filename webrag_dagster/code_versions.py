@@ -20,8 +20,9 @@ def chunker() -> str:
 
 
 def embedding() -> str:
-    """Of the embedding model."""
-    from webrag_core.indexing.embedder import WordLlamaEmbedder
+    """Of the embedding model. Raises InvalidInputError for settings that cannot be read."""
+    from webrag_core.config import load_settings
+    from webrag_core.indexing.embedder import identity_of
 
-    model = WordLlamaEmbedder.identity
+    model = identity_of(load_settings())
     return f"{model.provider}/{model.name}/{model.dimensions}/{model.normalisation}"

@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    quotes: Annotated[int, typer.Option(min=1, help="Quotes to print.")] = 5,
+    quotes: Annotated[int, typer.Option(min=1, help="Quotes to print.")] = 3,
     as_json: Json = False,
 ) -> None:
     """Ask a frozen real website one question, through Dagster."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import dagster as dg
 
 from webrag_core.indexing.corpus import AddedDocument, Corpus
@@ -12,16 +10,12 @@ from webrag_dagster import layers, partitions
 from webrag_dagster.corpus_state import Layer, Page, source_pages
 from webrag_dagster.metadata import layer_metadata, table
 
-if TYPE_CHECKING:
-    from webrag_core.config import Settings
-
 
 class WatchedCorpus(Corpus):
     """A corpus that remembers the sources it was asked for, also when the run is cancelled half-way."""
 
     def __init__(self, corpus: Corpus) -> None:
-        settings: Settings = corpus.settings
-        super().__init__(corpus.database, corpus.ingestor.acquirer, settings)
+        super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.indexer.embedder)
         self.sources: set[str] = set()
 
     async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:

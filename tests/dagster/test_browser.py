@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -67,9 +68,10 @@ def ui(database_url: str, tmp_path: Path) -> Iterator[str]:
 
 def _command(process: psutil.Process) -> list[str]:
     try:
-        return process.cmdline()
+        command: list[str] = process.cmdline()
     except psutil.Error:
         return []
+    return command
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
@@ -106,8 +108,10 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: str, page: Page, tmp_
 
     page.get_by_role("button", name="Launch run").click()
     page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
-    expect(page.get_by_text("Success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    ended = page.get_by_text(re.compile("^(Success|Failure|Canceled)$")).first
+    expect(ended).to_be_visible(timeout=MILLISECONDS)
     page.screenshot(path=shots / "run.png")
+    assert ended.inner_text() == "Success", page.get_by_text("STEP_FAILURE").locator("..").all_inner_texts()
 
     page.goto(f"{ui}/assets/answers")
     page.get_by_text("[Show Markdown]").first.click(timeout=MILLISECONDS)

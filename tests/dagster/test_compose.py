@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 from tests.conftest import REPOSITORY
 

@@ -113,7 +113,7 @@ def test_a_changed_and_a_vanished_page(
     assert number(second["chunks"], "pages_cut_now") == 1
     assert number(second["embeddings"], "pages_became_current") == 1
     with psycopg.connect(corpus_environment) as connection:
-        current = dict(
+        current: dict[str, str] = dict(
             connection.execute("SELECT url_canonical, text FROM contract.v_document WHERE is_current").fetchall()
         )
     assert "seventy" in current[GREEN]

@@ -15,7 +15,7 @@ from webrag_core.errors import IntegrityError
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.static_model import count_tokens
 
-CHUNKER_VERSION = "blocks-1"
+CHUNKER_VERSION = "blocks-2"
 
 _CUTS = (
     re.compile(r"\n[ \t]*\n"),
@@ -24,6 +24,7 @@ _CUTS = (
     re.compile(r"\s+"),
 )
 _SMALL_SECTION = 0.35
+_HEADS = ("heading", "term")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ def chunk_markdown(text: str, *, parent_max: int, child_target: int) -> list[Chu
     do not partition their parent (a defect of this module: nothing is to be stored then).
     """
     pieces = _measure(text, parse_blocks(text))
+    child_target = min(child_target, parent_max)
     pieces = _split(text, pieces, child_target)
     parents = [_parent(text, group, child_target) for group in _pack_parents(pieces, parent_max)]
     _assert_partition(text, parents)
@@ -119,10 +121,14 @@ def _pack_parents(pieces: Sequence[_Piece], limit: int) -> list[list[_Piece]]:
         new_section = piece.block.kind == "heading" and size > limit * _SMALL_SECTION
         if not groups or size + piece.tokens > limit or new_section:
             carried: list[_Piece] = []
-            if groups and not new_section and groups[-1][-1].block.kind in ("heading", "term") and len(groups[-1]) > 1:
-                carried = [groups[-1].pop()]  # a heading or a term goes with what it heads
+            size = 0
+            # headings and terms go with what they head
+            while groups and not new_section and len(groups[-1]) > 1 and groups[-1][-1].block.kind in _HEADS:
+                if size + groups[-1][-1].tokens + piece.tokens > limit:
+                    break
+                carried.insert(0, groups[-1].pop())
+                size += carried[0].tokens
             groups.append(carried)
-            size = sum(part.tokens for part in carried)
         groups[-1].append(piece)
         size += piece.tokens
     return groups

@@ -75,6 +75,13 @@ def checked(vectors: Vectors, count: int, identity: ModelIdentity) -> Vectors:
     return vectors
 
 
+def identity_of(settings: Settings) -> ModelIdentity:
+    """The identity of the model that `make_embedder` would make, without loading anything."""
+    if settings.embedding_base_url is None and settings.embedding_api_key is None:
+        return WordLlamaEmbedder.identity
+    return ModelIdentity("openai-compatible", settings.embedding_model, settings.embedding_dimensions, "l2")
+
+
 def make_embedder(settings: Settings) -> Embedder:
     """The embedding model that the settings ask for: an OpenAI-compatible endpoint when EMBEDDING_BASE_URL or
     EMBEDDING_API_KEY is set, else the offline model.

@@ -62,10 +62,12 @@ async def _register(connection: AsyncConnection, identity: ModelIdentity) -> int
                 sql.Identifier(f"vectors_{model_id}_{column}"), table, sql.Identifier(column)
             )
         )
+    await connection.execute("DROP VIEW IF EXISTS contract.v_embedding")
     await connection.execute(
         sql.SQL(
-            "DROP VIEW IF EXISTS contract.v_embedding; CREATE VIEW contract.v_embedding AS"
-            " SELECT e.chunk_id, m.name AS model, m.dimensions AS dim, e.embedding AS vec FROM {} e CROSS JOIN embedding_models m WHERE m.id = {}"
+            "CREATE VIEW contract.v_embedding AS"
+            " SELECT e.chunk_id, m.name AS model, m.dimensions AS dim, e.embedding AS vec"
+            " FROM {} e CROSS JOIN embedding_models m WHERE m.id = {}"
         ).format(table, sql.Literal(model_id))
     )
     return model_id
@@ -85,12 +87,14 @@ async def ensure_vector_index(connection: AsyncConnection, model_id: int) -> boo
     row = await cursor.fetchone()
     if row is None or row[0] <= HNSW_MIN_ROWS:
         return False
-    await connection.execute("SELECT set_config('maintenance_work_mem', '256MB', false)")
-    await connection.execute(
-        sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw (embedding vector_cosine_ops)").format(
-            name, vector_table(model_id)
+    async with connection.transaction():  # two builders at once would both work, and one of them fail
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('vector_index', 0))")
+        await connection.execute("SELECT set_config('maintenance_work_mem', '256MB', true)")
+        await connection.execute(
+            sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw (embedding vector_cosine_ops)").format(
+                name, vector_table(model_id)
+            )
         )
-    )
     return True
 
 

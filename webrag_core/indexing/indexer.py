@@ -20,6 +20,7 @@ from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import chunker_key
 from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
+from webrag_core.indexing.moves import moved_urls, retire_moved
 from webrag_core.ingestion import documents
 from webrag_core.ingestion.documents import StoredVersion
 from webrag_core.store.database import Database
@@ -73,7 +74,7 @@ class Indexer:
             return 0
         parents = await self._cut(version)
         async with self._database.transaction() as connection:
-            await documents.lock_url(connection, version.canonical_url)
+            await documents.lock_urls(connection, version.canonical_url)
             cursor = await connection.execute(
                 "SELECT v.chunker IS DISTINCT FROM %s AND d.current_version IS DISTINCT FROM v.id"
                 " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
@@ -85,11 +86,16 @@ class Indexer:
             return await chunk_table.write_chunks(connection, version, parents, self._key)
 
     async def activate(self, version_id: int) -> IndexOutcome:
-        """Embed what the cache lacks, then make the version current together with its vectors and postings."""
+        """Embed what the cache lacks, then make the version current together with its vectors and postings.
+
+        A version that was fetched before the current one, or whose URL has become an alias since, does not become
+        current: whoever was slow must not bring back what is gone.
+        """
         model_id = await self.model_id()
         version = await self._version(version_id)
-        if version.chunker == self._key and await self._is_current(version, model_id):
-            return IndexOutcome(version.document_id, version_id, 0, False)
+        async with self._database.connection() as connection:
+            if await self._is_settled(connection, version, model_id):
+                return IndexOutcome(version.document_id, version_id, 0, False)
         parents = await self._cut(version)
         embedded = await self._embed(version, parents, model_id)
         counts = [
@@ -99,7 +105,11 @@ class Indexer:
         async with self._database.connection() as connection:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
         async with self._database.transaction() as connection:
-            await documents.lock_url(connection, version.canonical_url)
+            await documents.lock_urls(
+                connection, version.canonical_url, *await moved_urls(connection, version.document_id)
+            )
+            if await self._is_settled(connection, version, model_id):  # another writer was faster
+                return IndexOutcome(version.document_id, version_id, embedded, False)
             if not await chunk_table.has_chunks(connection, version_id, self._key):
                 await chunk_table.write_chunks(connection, version, parents, self._key)
             await self._write_vectors(connection, version, model_id)
@@ -108,6 +118,7 @@ class Indexer:
             changed = await self._make_current(connection, version)
             if changed:
                 await documents.log_change(connection, version.document_id, version_id, "version")
+            await retire_moved(connection, version.document_id, models.vector_table(model_id))
         return IndexOutcome(version.document_id, version_id, embedded, changed)
 
     async def finish_bulk(self) -> bool:
@@ -131,19 +142,23 @@ class Indexer:
             child_target=self._settings.child_target_tokens,
         )
 
-    async def _is_current(self, version: StoredVersion, model_id: int) -> bool:
-        """True when the version is current and has a vector for each of its children."""
-        async with self._database.connection() as connection:
-            cursor = await connection.execute(
-                sql.SQL(
-                    "SELECT d.current_version = v.id AND d.status = 'ready'"
-                    " AND v.child_count = (SELECT count(*) FROM {} e WHERE e.document_id = d.id)"
-                    " FROM documents d JOIN document_versions v ON v.document_id = d.id WHERE v.id = %s"
-                ).format(models.vector_table(model_id)),
-                (version.id,),
-            )
-            row = await cursor.fetchone()
-        return bool(row and row[0])
+    async def _is_settled(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
+        """True when nothing is left to do: the version is current and complete, or must not become current."""
+        cursor = await connection.execute(
+            sql.SQL(
+                "SELECT coalesce(c.fetched_at > v.fetched_at, false)"
+                " OR EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url),"
+                " coalesce(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s"
+                "  AND v.child_count = (SELECT count(*) FROM {} e WHERE e.document_id = d.id), false)"
+                " FROM document_versions v JOIN documents d ON d.id = v.document_id"
+                " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = %(version)s"
+            ).format(models.vector_table(model_id)),
+            {"version": version.id, "chunker": self._key},
+        )
+        row = await cursor.fetchone()
+        assert row is not None
+        overtaken, complete = row
+        return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
 
     async def _embed(self, version: StoredVersion, parents: list[Chunk], model_id: int) -> int:
         """Fill the cache for these children; no connection is held while the model works."""

@@ -27,15 +27,22 @@ class TermIds:
     async def resolve(self, connection: AsyncConnection, wanted: Iterable[str]) -> Mapping[str, int]:
         """Ids of all `wanted` terms, made when new. Needs autocommit: term rows must not wait for a long
         transaction, or two writers that meet each other's terms in another order would deadlock."""
-        unknown = sorted(set(wanted) - self._known.keys())
-        if unknown:
+        unknown = await self._learn(connection, set(wanted) - self._known.keys())
+        if unknown:  # asked first: a conflicting insert would use up an id for every term of every page
             await connection.execute(
                 "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
-                (unknown,),
+                (sorted(unknown),),
             )
-            cursor = await connection.execute("SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (unknown,))
-            self._known.update({term: int(term_id) for term, term_id in await cursor.fetchall()})
+            await self._learn(connection, unknown)
         return self._known
+
+    async def _learn(self, connection: AsyncConnection, terms: set[str]) -> set[str]:
+        """Read the ids of `terms` and return the terms that have none."""
+        if not terms:
+            return terms
+        cursor = await connection.execute("SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(terms),))
+        self._known.update({term: int(term_id) for term, term_id in await cursor.fetchall()})
+        return terms - self._known.keys()
 
 
 async def replace_postings(

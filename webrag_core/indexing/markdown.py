@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -12,8 +13,15 @@ from mdit_py_plugins.deflist import deflist_plugin
 
 # not str.splitlines(): that also breaks at \x0b, \x0c and U+2028, which are no line ends in Markdown
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_MARKS = re.compile(r"[`*]|(?<!\w)_+|_+(?!\w)")
+# code, an escaped character, a link or image, emphasis. Underscores go only in pairs around words: __init__ is a name
+_INLINE = re.compile(
+    r"(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|!?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?:[^()\\]|\\.|\([^()]*\))*\)"
+    r"|(?<![\w.])_(?P<stressed>[^_\n]+)_(?!\w)"
+    r"|[`*]+",
+    re.DOTALL,
+)
 _SPACE = re.compile(r"\s+")
 _ADMONITION = re.compile(
     r"^\W*(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W",
@@ -44,8 +52,16 @@ def _parser() -> MarkdownIt:
 
 
 def plain_text(markdown: str) -> str:
-    """One line of Markdown without its marks: link texts stay, URLs, emphasis and code marks go."""
-    return _SPACE.sub(" ", _MARKS.sub("", _LINK.sub(r"\1", markdown))).strip()
+    """One line of Markdown without its marks: link texts stay, URLs, emphasis, escapes and code marks go."""
+    return _SPACE.sub(" ", _INLINE.sub(_without_marks, markdown)).strip()
+
+
+def _without_marks(match: re.Match[str]) -> str:
+    if match["code"] is not None:
+        return match["code"]
+    if match["text"] is not None or match["stressed"] is not None:
+        return _INLINE.sub(_without_marks, match["text"] or match["stressed"] or "")
+    return match["escaped"] or ""
 
 
 def parse_blocks(text: str) -> list[Block]:
@@ -55,8 +71,9 @@ def parse_blocks(text: str) -> list[Block]:
     """
     starts = _line_starts(text)
     walker = _Walker(text, starts)
-    for token in _parser().parse(text.replace("\x00", "\ufffd")):
-        walker.visit(token)
+    tokens = _parser().parse(text.replace("\x00", "\ufffd"))
+    for token, following in zip_longest(tokens, tokens[1:]):
+        walker.visit(token, following.content if following is not None else "")
     return walker.blocks()
 
 
@@ -70,11 +87,12 @@ class _Walker:
         self._starts = starts
         self._headings: list[tuple[int, str]] = []
         self._terms: list[str] = []
-        self._containers: list[str] = []
+        self._containers: list[tuple[str, list[tuple[int, str]]]] = []  # with the headings before them
         self._found: list[tuple[int, int, tuple[str, ...], str, frozenset[str]]] = []
         self._table_start: int | None = None
 
-    def visit(self, token: Token) -> None:
+    def visit(self, token: Token, content: str) -> None:
+        """Take in one token; `content` is that of the next one: the text of a heading or term."""
         kind = token.type
         if kind == "table_open" and token.map:
             self._leaf(token.map, "table", {"table"})
@@ -86,45 +104,49 @@ class _Walker:
         elif kind in ("fence", "code_block") and token.map:
             self._leaf(token.map, "code", {"code"})
         elif kind == "heading_open" and token.map:
-            self._heading(token)
+            self._heading(token, content)
         elif kind in ("paragraph_open", "html_block", "hr") and token.map:
             self._leaf(token.map, kind.removesuffix("_open"), set())
         elif kind == "dl_open":
-            self._containers.append("definition_list")
+            self._enter("definition_list")
             self._terms.append("")
         elif kind == "dl_close":
-            self._containers.pop()
+            self._leave()
             self._terms.pop()
         elif kind == "dt_open" and token.map:
             line = token.map[0]  # the plugin gives terms an empty range
-            self._terms[-1] = plain_text(self._slice(line, line + 1))[:_MAX_TERM]
+            self._terms[-1] = plain_text(content)[:_MAX_TERM]
             self._leaf((line, line + 1), "term", set())
         elif kind == "ordered_list_open":
-            self._containers.append("steps")
+            self._enter("steps")
         elif kind in ("bullet_list_open", "blockquote_open"):
-            self._containers.append("")
+            self._enter("")
         elif kind in ("ordered_list_close", "bullet_list_close", "blockquote_close"):
-            self._containers.pop()
+            self._leave()
+
+    def _enter(self, flag: str) -> None:
+        self._containers.append((flag, list(self._headings)))
+
+    def _leave(self) -> None:
+        _, self._headings = self._containers.pop()  # a heading in a list or quotation says nothing about what follows
 
     def _slice(self, start: int, end: int) -> str:
         return self._text[self._starts[start] : self._starts[min(end, len(self._starts) - 1)]]
 
     def _path(self) -> tuple[str, ...]:
-        return (*(text for _, text in self._headings), *(term for term in self._terms if term))
+        return (*(text for _, text in self._headings if text), *(term for term in self._terms if term))
 
-    def _heading(self, token: Token) -> None:
+    def _heading(self, token: Token, content: str) -> None:
         assert token.map is not None
         level = int(token.tag[1])
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
-        line = self._slice(*token.map).strip()
-        text = line.split("\n")[0] if token.markup in ("=", "-") else line.strip("#")
-        self._headings.append((level, plain_text(text)[:_MAX_TERM]))
+        self._headings.append((level, plain_text(content)[:_MAX_TERM]))
         self._leaf(token.map, "heading", set())
 
     def _leaf(self, lines: list[int] | tuple[int, int], kind: str, flags: set[str]) -> None:
         text = self._slice(lines[0], lines[1])
-        flags = flags | {name for name in self._containers if name}
+        flags = flags | {name for name, _ in self._containers if name}
         if kind == "paragraph":
             if _ADMONITION.match(text):
                 flags.add("admonition")

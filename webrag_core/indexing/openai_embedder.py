@@ -20,7 +20,7 @@ import numpy as np
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
-from webrag_core.indexing.embedder import ModelIdentity, Vectors, checked
+from webrag_core.indexing.embedder import Vectors, checked, identity_of
 from webrag_core.indexing.remote import http_reason, key_or_dummy, require_package
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ class OpenAIEmbedder:
     def __init__(self, settings: Settings) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
         require_package("openai", "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
-        self.identity = ModelIdentity(
-            "openai-compatible", settings.embedding_model, settings.embedding_dimensions, "l2"
-        )
+        self.identity = identity_of(settings)
         self._url = settings.embedding_base_url or _OPENAI
         self._key = settings.embedding_api_key
         self._seconds = settings.embedding_timeout

@@ -19,7 +19,7 @@ from webrag_core.ingestion.urls import source_key
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A row of `documents`."""
+    """A row of `documents`. `latest_version` is the last one fetched: not current yet while it is being indexed."""
 
     id: int
     source_id: int
@@ -31,6 +31,8 @@ class StoredDocument:
     etag: str | None
     last_modified: str | None
     last_checked: datetime | None
+    latest_version: int | None
+    extractor: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +66,19 @@ class StoredLink:
 
 _DOCUMENT = (
     "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
-    " d.etag, d.last_modified, d.last_checked FROM documents d "
+    " d.etag, d.last_modified, d.last_checked, v.id AS latest_version, v.extractor FROM documents d"
+    " LEFT JOIN LATERAL (SELECT n.id, n.extractor FROM document_versions n WHERE n.document_id = d.id"
+    " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
+    " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
+    " (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s))"
 )
 
 
 async def find_document(connection: AsyncConnection, url: str) -> StoredDocument | None:
-    """The document that canonical `url` names, directly or as an alias."""
+    """The document that canonical `url` names. An alias wins over a document that stood there before it moved."""
     async with connection.cursor(row_factory=class_row(StoredDocument)) as cursor:
-        await cursor.execute(_DOCUMENT + "WHERE d.canonical_url = %s", (url,))
-        found = await cursor.fetchone()
-        if found is None:
-            await cursor.execute(_DOCUMENT + "JOIN url_aliases a ON a.document_id = d.id WHERE a.url = %s", (url,))
-            found = await cursor.fetchone()
-        return found
+        await cursor.execute(_DOCUMENT, {"url": url})
+        return await cursor.fetchone()
 
 
 async def load_version(connection: AsyncConnection, version_id: int) -> StoredVersion | None:
@@ -90,9 +92,10 @@ async def load_version(connection: AsyncConnection, version_id: int) -> StoredVe
         return await cursor.fetchone()
 
 
-async def lock_url(connection: AsyncConnection, url: str) -> None:
-    """Serialise writers of one URL until the transaction ends."""
-    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (url,))
+async def lock_urls(connection: AsyncConnection, *urls: str) -> None:
+    """Serialise writers of these URLs until the transaction ends. Once per transaction: sorted, nobody deadlocks."""
+    for url in sorted(set(urls)):
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (url,))
 
 
 async def ensure_document(connection: AsyncConnection, url: str) -> int:
@@ -117,15 +120,17 @@ async def store_version(
     Returns (document id, version id). The same text is the same version, whenever it is seen again; the version
     does not become current here (indexing does that, once everything that belongs to it is there).
     """
-    await lock_url(connection, page.final_url)
+    aliases = sorted({page.url, *page.redirects} - {page.final_url})
+    await lock_urls(connection, page.final_url, *aliases)
     document_id = await ensure_document(connection, page.final_url)
-    for alias in dict.fromkeys((page.url, *page.redirects)):
-        if alias != page.final_url:
-            await connection.execute(
-                "INSERT INTO url_aliases (url, document_id) VALUES (%s, %s)"
-                " ON CONFLICT (url) DO UPDATE SET document_id = EXCLUDED.document_id",
-                (alias, document_id),
-            )
+    # a URL is either a document or an alias: what it was seen as last counts
+    await connection.execute("DELETE FROM url_aliases WHERE url = %s", (page.final_url,))
+    for alias in aliases:
+        await connection.execute(
+            "INSERT INTO url_aliases (url, document_id) VALUES (%s, %s)"
+            " ON CONFLICT (url) DO UPDATE SET document_id = EXCLUDED.document_id",
+            (alias, document_id),
+        )
     digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
@@ -133,7 +138,8 @@ async def store_version(
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
         " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s, %(published)s, %(modified)s, %(extractor)s"
         " FROM document_versions WHERE document_id = %(document)s"
-        " ON CONFLICT (document_id, sha256) DO UPDATE SET fetched_at = EXCLUDED.fetched_at,"
+        " ON CONFLICT (document_id, sha256) DO UPDATE SET"
+        " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
         " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor RETURNING id",
         {
             "document": document_id,
@@ -154,10 +160,19 @@ async def store_version(
     assert row is not None
     version_id = int(row[0])
     await _replace_links(connection, version_id, converted.links)
+    # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
-        "UPDATE documents SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, updated_at = now(),"
-        " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s",
-        (acquirer, page.headers.get("etag"), page.headers.get("last-modified"), page.fetched_at, document_id),
+        "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, updated_at = now(),"
+        " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s"
+        " AND NOT EXISTS (SELECT FROM document_versions n WHERE n.document_id = d.id AND n.fetched_at > %s)",
+        (
+            acquirer,
+            page.headers.get("etag"),
+            page.headers.get("last-modified"),
+            page.fetched_at,
+            document_id,
+            page.fetched_at,
+        ),
     )
     return document_id, version_id
 
@@ -189,8 +204,9 @@ async def _replace_links(connection: AsyncConnection, version_id: int, links: Se
 async def touch_unchanged(connection: AsyncConnection, document_id: int, page: AcquiredPage) -> None:
     """A conditional request said that the stored copy is still current."""
     await connection.execute(
-        "UPDATE documents SET last_checked = %s, status = 'ready', reason = NULL WHERE id = %s",
-        (page.fetched_at, document_id),
+        "UPDATE documents SET last_checked = %s, etag = coalesce(%s, etag), last_modified = coalesce(%s, last_modified)"
+        " WHERE id = %s",
+        (page.fetched_at, page.headers.get("etag"), page.headers.get("last-modified"), document_id),
     )
 
 

@@ -15,7 +15,7 @@ from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
 from webrag_core.ingestion.charset import decode_page
 from webrag_core.ingestion.documents import FetchRecord, StoredDocument
 from webrag_core.ingestion.gate import NetworkGate
-from webrag_core.ingestion.html import ConvertedPage, convert_html
+from webrag_core.ingestion.html import EXTRACTOR_VERSION, ConvertedPage, convert_html
 from webrag_core.ingestion.http import HttpAcquirer
 from webrag_core.ingestion.links import storable
 from webrag_core.ingestion.urls import canonicalise
@@ -56,22 +56,19 @@ class Ingestor:
         """Store the page at `url` unless a fresh enough copy is stored already.
 
         `refresh` asks the site again even then (conditionally). Raises FetchError with a reason when the URL gives
-        no usable page; the failure is in the ledger by then and a good version stays as it was.
+        no usable page; the failure is in the ledger by then and a good version stays as it was. What is no URL at
+        all is in no ledger.
         """
         url = canonicalise(url)
         async with self._database.connection() as connection:
             stored = await documents.find_document(connection, url)
         if stored is not None and stored.acquirer != self.acquirer.name:
             stored = None  # a frozen copy never stands in for the live page, nor the other way round
-        if stored is not None and stored.current_version is not None and not refresh and self._fresh(stored):
-            return IngestOutcome(stored.canonical_url, stored.id, stored.current_version, "reused")
+        if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored):
+            return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
         started = datetime.now(UTC)
         try:
-            page = await self.acquirer.fetch(
-                url,
-                etag=stored.etag if stored and stored.current_version else None,
-                last_modified=stored.last_modified if stored and stored.current_version else None,
-            )
+            page = await self._fetch(url, stored)
             converted = None if page.not_modified else await asyncio.to_thread(_convert, page)
         except FetchError as error:
             await self._failed(url, error, started, run_id)
@@ -84,6 +81,15 @@ class Ingestor:
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
             await documents.record_fetch(connection, self._record(url, page, outcome, started, run_id))
         return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw)
+
+    async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
+        """The page, or a 304 that is about the stored document. A text of another extractor is fetched anew."""
+        if stored is None or stored.latest_version is None or stored.extractor != EXTRACTOR_VERSION:
+            return await self.acquirer.fetch(url)
+        page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
+        if page.not_modified and page.final_url != stored.canonical_url:  # redirected elsewhere, to an equal validator
+            return await self.acquirer.fetch(url)
+        return page
 
     def _fresh(self, stored: StoredDocument) -> bool:
         max_age = self._settings.webrag_max_age
@@ -99,18 +105,18 @@ class Ingestor:
         started: datetime,
         run_id: str | None,
     ) -> IngestOutcome:
-        if stored is None or stored.current_version is None:
+        if stored is None or stored.latest_version is None:
             error = FetchError(Reason.BAD_RESPONSE, f"{url} answered 304 to an unconditional request", status=304)
             await self._failed(url, error, started, run_id)
             raise error
         async with self._database.transaction() as connection:
             await documents.touch_unchanged(connection, stored.id, page)
             await documents.record_fetch(connection, self._record(url, page, "unchanged", started, run_id))
-        return IngestOutcome(stored.canonical_url, stored.id, stored.current_version, "unchanged")
+        return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "unchanged")
 
     async def _failed(self, url: str, error: FetchError, started: datetime, run_id: str | None) -> None:
         async with self._database.transaction() as connection:
-            await documents.lock_url(connection, url)
+            await documents.lock_urls(connection, url)
             await documents.record_failure(connection, url, error)
             await documents.record_fetch(
                 connection,

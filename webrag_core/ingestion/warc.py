@@ -45,7 +45,8 @@ class WarcAcquirer:
                     media_type = (record.http_content_type or "").lower()
                     self._entries.setdefault(url, _Entry(record.stream_pos, media_type))
         except OSError as error:
-            raise InvalidInputError(f"the WARC file {path} cannot be read: {error.strerror}") from error
+            problem = error.strerror or "it is no WARC file"
+            raise InvalidInputError(f"the WARC file {path} cannot be read: {problem}") from error
         if not self._entries:
             raise InvalidInputError(f"{path} holds no WARC response")
 
@@ -87,11 +88,19 @@ class WarcAcquirer:
         return None
 
     def _read(self, entry: _Entry) -> tuple[int, dict[str, str], bytes]:
-        with self._path.open("rb") as stream:
-            stream.seek(entry.offset)
-            record = next(iter(ArchiveIterator(stream, record_types=WarcRecordType.response)))
-            headers = {name.lower(): value for name, value in record.http_headers}
-            return int(record.http_headers.status_code or 0), headers, record.reader.read()
+        """Status, headers and decoded body of one record. Raises FetchError when the file changed underneath."""
+        broken = FetchError(Reason.BAD_RESPONSE, f"{self._path} changed or broke off since it was opened")
+        try:
+            with self._path.open("rb") as stream:
+                stream.seek(entry.offset)
+                records = ArchiveIterator(stream, record_types=WarcRecordType.response, auto_decode="all")
+                record = next(iter(records), None)  # a StopIteration would never leave the worker thread
+                if record is None or record.http_headers is None:
+                    raise broken
+                headers = {name.lower(): value for name, value in record.http_headers}
+                return int(record.http_headers.status_code or 0), headers, record.reader.read()
+        except OSError as error:
+            raise broken from error
 
     def _answer(
         self,
@@ -103,7 +112,7 @@ class WarcAcquirer:
         body: bytes,
         etag: str | None,
     ) -> AcquiredPage:
-        if status >= 400:
+        if not 200 <= status < 300:
             reason = Reason.NOT_FOUND if status in (404, 410) else Reason.HTTP_STATUS
             raise FetchError(reason, f"the frozen site answered {status} for {final}", status=status)
         unchanged = etag is not None and headers.get("etag") == etag

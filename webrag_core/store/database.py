@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
-from webrag_core.store.embedded import embedded_url
+from webrag_core.store.embedded import embedded_url, exit_on_sigterm
 from webrag_core.store.migrate import migrate
 
 _CONNECT_SECONDS = 10.0
@@ -46,13 +46,16 @@ class Database:
         """
         url = settings.database_url
         if url is None:
+            exit_on_sigterm()
             url = await asyncio.to_thread(embedded_url, settings.webrag_home)
         try:
             connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
             async with connection:
                 await migrate(connection)
-        except psycopg.Error as error:
+        except psycopg.OperationalError as error:
             raise StoreError(_reachable_message(error)) from error
+        except psycopg.Error as error:
+            raise StoreError(_reachable_message(error)) from None  # what cannot be parsed is quoted, password and all
         database = cls(url)
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -61,13 +64,16 @@ class Database:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[AsyncConnection]:
-        """A pooled autocommit connection. Raises StoreError when none can be had or the server goes away."""
+        """A pooled autocommit connection.
+
+        Raises StoreError when none can be had, the server goes away, or a statement inside the block fails.
+        """
         try:
             async with self._pool.connection() as connection:
                 yield connection
         except PoolTimeout as error:
             raise StoreError("no database connection came free in time") from error
-        except psycopg.OperationalError as error:
+        except psycopg.Error as error:
             raise StoreError(_reachable_message(error)) from error
 
     @asynccontextmanager
@@ -103,4 +109,6 @@ def _reachable_message(error: psycopg.Error) -> str:
     state = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
     if error.sqlstate in ("0A000", "58P01", "42704"):
         return f"the database lacks the pgvector extension{state}"
+    if error.sqlstate and not error.sqlstate.startswith(("08", "28", "3D", "42501", "57P")):
+        return f"the database refused a statement{state}"
     return f"the database cannot be reached or refused the request{state}; check DATABASE_URL"

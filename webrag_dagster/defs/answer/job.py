@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
 
 DEMO_URL = "https://docs.python.org/3.11/library/asyncio.html"
-DEMO_QUERY = "Can I safely share one async FIFO between several OS threads?"
+DEMO_QUERY = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
 
 
 class AnswerConfig(dg.Config):
