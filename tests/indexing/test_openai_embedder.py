@@ -20,7 +20,8 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
 from webrag_core.indexing import openai_embedder
 from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder, make_embedder
+from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
+from webrag_core.indexing.embedder_factory import make_embedder
 from webrag_core.indexing.openai_embedder import OpenAIEmbedder, retry_after
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.lookup import search_corpus

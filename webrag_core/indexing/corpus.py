@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.config import Settings
-from webrag_core.indexing.embedder import Embedder, make_embedder
+from webrag_core.indexing.embedder import Embedder
+from webrag_core.indexing.embedder_factory import make_embedder
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.ingestion.service import Ingestor, make_acquirer

@@ -76,20 +76,7 @@ def checked(vectors: Vectors, count: int, identity: ModelIdentity) -> Vectors:
 
 
 def identity_of(settings: Settings) -> ModelIdentity:
-    """The identity of the model that `make_embedder` would make, without loading anything."""
+    """The identity of the model that these settings ask for, without loading anything."""
     if settings.embedding_base_url is None and settings.embedding_api_key is None:
         return WordLlamaEmbedder.identity
     return ModelIdentity("openai-compatible", settings.embedding_model, settings.embedding_dimensions, "l2")
-
-
-def make_embedder(settings: Settings) -> Embedder:
-    """The embedding model that the settings ask for: an OpenAI-compatible endpoint when EMBEDDING_BASE_URL or
-    EMBEDDING_API_KEY is set, else the offline model.
-
-    Opens nothing yet. Raises InvalidInputError when the endpoint's SDK is not installed.
-    """
-    if settings.embedding_base_url is None and settings.embedding_api_key is None:
-        return WordLlamaEmbedder()
-    from webrag_core.indexing.openai_embedder import OpenAIEmbedder
-
-    return OpenAIEmbedder(settings)

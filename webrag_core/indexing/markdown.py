@@ -15,9 +15,9 @@ from mdit_py_plugins.deflist import deflist_plugin
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # code, an escaped character, a link or image, emphasis. Underscores go only in pairs around words: __init__ is a name
 _INLINE = re.compile(
-    r"(?P<ticks>`+)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
+    r"(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
-    r"|!?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\((?:[^()\\]|\\.|\([^()]*\))*\)"
+    r"|!?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\\]|\\.|\([^()]*\))*+\)"
     r"|(?<![\w.])_(?P<stressed>[^_\n]+)_(?!\w)"
     r"|[`*]+",
     re.DOTALL,

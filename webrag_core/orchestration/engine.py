@@ -10,6 +10,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, StoreError, WebragError
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.orchestration import answers, merger
+from webrag_core.orchestration.citing import cite
 from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.expander import ExpansionOutcome, Walk, expand, frontier, score_frontier
 from webrag_core.orchestration.limits import bounded, chosen_candidates
@@ -28,8 +29,8 @@ from webrag_core.orchestration.policies import StopPolicy, get_policy
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
 from webrag_core.orchestration.rerankers import make_reranker, rank
 from webrag_core.orchestration.run_state import AnswerRequest, Progress, RunState
-from webrag_core.retrieval.citations import extract_citation, prove_citations
-from webrag_core.retrieval.models import CitationSpan, RetrievalResult
+from webrag_core.retrieval.citations import prove_citations
+from webrag_core.retrieval.models import RetrievalResult
 from webrag_core.retrieval.scope import Scope
 from webrag_core.retrieval.search import Searcher
 
@@ -289,16 +290,7 @@ class OrchestratorEngine:
         begun = time.monotonic()
         kept = merger.without_redundancy(state.evidence, self._settings.redundancy_ceiling)
         kept = merger.fit_budget(kept, self._settings.retrieval_context_budget)
-        citations: list[CitationSpan] = [
-            extract_citation(
-                ranked.chunk,
-                ranked.chunk.match_start,
-                ranked.chunk.match_end,
-                number=number,
-                score=ranked.reranked_score,
-            )
-            for number, ranked in enumerate(kept, start=1)
-        ]
+        citations = cite(kept)
         state.timing.merge_ms += (time.monotonic() - begun) * 1000
         begun = time.monotonic()
         nearby: Sequence[RankedChunk] = []

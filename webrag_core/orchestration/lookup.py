@@ -9,9 +9,10 @@ from pydantic import BaseModel
 
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.orchestration import merger
+from webrag_core.orchestration.citing import cite
 from webrag_core.orchestration.models import RankedChunk
 from webrag_core.orchestration.rerankers import make_reranker, rank
-from webrag_core.retrieval.citations import extract_citation, prove_citations
+from webrag_core.retrieval.citations import prove_citations
 from webrag_core.retrieval.models import CitationSpan, CorpusStats, TimingInfo
 from webrag_core.retrieval.scope import source_scope
 from webrag_core.retrieval.search import Mode, Searcher
@@ -48,16 +49,7 @@ async def search_corpus(
     for warning in ranking.warnings:
         logger.warning(warning)
     kept = merger.without_redundancy(ranking.chunks[0], settings.redundancy_ceiling)
-    citations = [
-        extract_citation(
-            chunk.chunk,
-            chunk.chunk.match_start,
-            chunk.chunk.match_end,
-            number=number,
-            score=chunk.reranked_score,
-        )
-        for number, chunk in enumerate(kept, start=1)
-    ]
+    citations = cite(kept)
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
     return CorpusSearch(

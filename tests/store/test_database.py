@@ -1,0 +1,83 @@
+"""Pool, transactions and snapshots."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from webrag_core.config import Settings
+from webrag_core.errors import StoreError
+from webrag_core.store.database import Database
+
+
+def test_a_transaction_is_all_or_nothing(settings: Settings) -> None:
+    async def run() -> int:
+        async with await Database.open(settings) as database:
+            with pytest.raises(ZeroDivisionError):
+                async with database.transaction() as connection:
+                    await connection.execute("INSERT INTO sources (key) VALUES ('a.test')")
+                    raise ZeroDivisionError
+            async with database.connection() as connection:
+                row = await (await connection.execute("SELECT count(*) FROM sources")).fetchone()
+                assert row is not None
+                return int(row[0])
+
+    assert asyncio.run(run()) == 0
+
+
+def test_a_snapshot_sees_one_state_and_writes_nothing(settings: Settings) -> None:
+    count = "SELECT count(*) FROM sources"
+
+    async def run() -> None:
+        async with await Database.open(settings) as database:
+            async with database.snapshot() as reader:
+                before = await (await reader.execute(count)).fetchone()
+                async with database.transaction() as writer:
+                    await writer.execute("INSERT INTO sources (key) VALUES ('a.test')")
+                assert await (await reader.execute(count)).fetchone() == before == (0,)
+            with pytest.raises(StoreError):
+                async with database.snapshot() as reader:
+                    await reader.execute("INSERT INTO sources (key) VALUES ('b.test')")
+
+    asyncio.run(run())
+
+
+def test_what_the_server_refuses_is_our_error_and_the_connection_goes_back(settings: Settings) -> None:
+    async def run() -> None:
+        async with await Database.open(settings) as database:
+            for statement in ("SELECT * FROM no_such_table", "SELECT 1/0", "INSERT INTO sources (key) VALUES ('')"):
+                for _ in range(3):
+                    with pytest.raises(StoreError, match="SQLSTATE"):
+                        async with database.connection() as connection:
+                            await connection.execute(statement)
+            async with database.connection() as connection:
+                assert await (await connection.execute("SELECT 1")).fetchone() == (1,)
+
+    asyncio.run(run())
+
+
+def test_connections_cut_by_the_server_are_replaced(settings: Settings, database_url: str) -> None:
+    async def run() -> None:
+        async with await Database.open(settings) as database:
+            with pytest.raises(StoreError):
+                async with database.connection() as connection:
+                    with psycopg.connect(database_url, autocommit=True) as other:
+                        other.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
+                    await connection.execute("SELECT 1")
+            async with database.connection() as connection:
+                assert await (await connection.execute("SELECT 1")).fetchone() == (1,)
+
+    asyncio.run(run())
+
+
+def test_a_closed_database_says_so(settings: Settings) -> None:
+    async def run() -> None:
+        database = await Database.open(settings)
+        await database.close()
+        with pytest.raises(StoreError):
+            async with database.connection():
+                pass
+
+    asyncio.run(run())

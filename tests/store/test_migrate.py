@@ -1,0 +1,72 @@
+"""Migrations on a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+
+import psycopg
+import pytest
+from psycopg import AsyncConnection
+
+from webrag_core.config import Settings
+from webrag_core.errors import StoreError
+from webrag_core.store.database import Database
+from webrag_core.store.migrate import migrate, migrations
+
+
+async def _migrate(url: str) -> list[str]:
+    async with await AsyncConnection.connect(url, autocommit=True) as connection:
+        return await migrate(connection)
+
+
+def test_each_migration_applies_once_and_in_order(database_url: str) -> None:
+    names = [migration.name for migration in migrations()]
+    assert names == sorted(names)
+    assert asyncio.run(_migrate(database_url)) == names
+    assert asyncio.run(_migrate(database_url)) == []
+
+
+def test_concurrent_callers_wait_for_the_one_that_works(database_url: str) -> None:
+    async def race() -> list[list[str]]:
+        return await asyncio.gather(*(_migrate(database_url) for _ in range(5)))
+
+    applied = asyncio.run(race())
+    assert sorted(map(len, applied)) == [0, 0, 0, 0, len(migrations())]
+
+
+def test_a_newer_database_is_refused_and_left_alone(settings: Settings, database_url: str) -> None:
+    asyncio.run(_migrate(database_url))
+    with psycopg.connect(database_url) as connection:
+        connection.execute("INSERT INTO schema_migrations (name) VALUES ('9999_future.sql')")
+    with pytest.raises(StoreError, match=r"9999_future\.sql") as caught:
+        asyncio.run(Database.open(settings))
+    assert caught.value.code == "database_too_new"
+
+
+def test_a_migration_that_fails_leaves_nothing(database_url: str) -> None:
+    with psycopg.connect(database_url) as connection:
+        connection.execute("CREATE TABLE answer_runs (id integer)")  # in the way of the second file
+    with pytest.raises(psycopg.errors.DuplicateTable):
+        asyncio.run(_migrate(database_url))
+    with psycopg.connect(database_url) as connection:
+        assert connection.execute("SELECT to_regclass('documents'), to_regclass('schema_migrations')").fetchone() == (
+            None,
+            None,
+        )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me:hunter2@127.0.0.1:1/db",
+        "postgresql://me:hunter2@no-such-host.invalid/db",
+        "me:hunter2@127.0.0.1/db",
+        "postgresql://me:hunter2@127.0.0.1:port/db",
+    ],
+)
+def test_an_unreachable_database_tells_no_password(url: str) -> None:
+    with pytest.raises(StoreError) as caught:
+        asyncio.run(Database.open(Settings(_env_file=None, database_url=url)))
+    assert caught.value.code == "database_unavailable"
+    assert "hunter2" not in "".join(traceback.format_exception(caught.value))
