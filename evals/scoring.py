@@ -57,7 +57,7 @@ def score_item(golden: GoldenQuery, record: Mapping[str, Any]) -> dict[str, floa
     ]
     success = all(round_number is not None for round_number in reached)
     complete_at = max((number for number in reached if number is not None), default=0)
-    exact = success and max(order.values()) == complete_at and record["stop"] != "cap"
+    exact = success and max(order.values(), default=0) == complete_at and record["stop"] != "cap"
     spl = golden.oracle_pages / max(pages, golden.oracle_pages) if success else 0.0
     return {
         "success": success,

@@ -16,6 +16,7 @@ from typing import Any, TextIO
 
 from evals.goldens import GoldenQuery
 from webrag_core.config import Settings
+from webrag_core.errors import FetchError
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.warc import WarcAcquirer
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
@@ -58,8 +59,10 @@ async def run_suite(
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()
             request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=policy)
-            result = await engine.run(request)
-            record = run_record(golden.id, result)
+            try:
+                record = run_record(golden.id, await engine.run(request))
+            except FetchError as error:  # a seed that the site does not hold fails its item, not the suite
+                record = failed_record(golden, policy, error)
             record["cpu_s"] = round(time.process_time() - cpu, 4)
             record["wall_s"] = round(time.perf_counter() - wall, 4)
             out.write(json.dumps(record, ensure_ascii=False) + "\n")
@@ -67,6 +70,22 @@ async def run_suite(
             records.append(record)
             advance(golden.id)
     return records
+
+
+def failed_record(golden: GoldenQuery, policy: str, error: FetchError) -> dict[str, Any]:
+    """The line of an item whose seed page could not be had."""
+    return {
+        "id": golden.id,
+        "system": f"webrag/{policy}",
+        "fetched": [],
+        "failed": {golden.seed_url: error.reason.value},
+        "stop": "gave_up",
+        "claimed_found": False,
+        "confidence": 0.0,
+        "evidence": [],
+        "rounds": [],
+        "warnings": [error.message],
+    }
 
 
 def run_record(item_id: str, result: OrchestrationResult) -> dict[str, Any]:

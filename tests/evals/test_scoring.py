@@ -66,6 +66,11 @@ def test_claiming_without_the_page_costs_half_a_point() -> None:
     assert score_item(golden(), record(("start.html", 0), claimed=False))["net"] == 0.0
 
 
+def test_an_item_that_never_started_scores_nothing() -> None:
+    score = score_item(golden(), record(claimed=False, stop="gave_up"))
+    assert (score["success"], score["stop_exact"], score["utility"], score["pages"]) == (False, False, 0.0, 0)
+
+
 def test_evidence_beyond_the_budget_does_not_count() -> None:
     far = "x " * 16_000 + "The answer is forty-two."
     assert not score_item(golden(), record(("guide/", 0), text=far))["quotes"]

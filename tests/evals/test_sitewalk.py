@@ -32,6 +32,17 @@ def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, tmp_path: 
     assert timeless[0] == timeless[1]
 
 
+def test_a_seed_that_is_not_on_the_site_fails_its_item_only(webrag: Webrag, tmp_path: Path) -> None:
+    lines = DEFAULT_GOLDEN.read_text().splitlines()
+    stray = {**json.loads(lines[0]), "id": "stray", "seed_url": "https://docs.python.org/3.11/no-such-page.html"}
+    (tmp_path / "two.jsonl").write_text(f"{json.dumps(stray)}\n{lines[8]}\n")
+    done = webrag("eval", "sitewalk", "--golden", "two.jsonl", "--out", "log.jsonl")
+    assert done.returncode == 0, done.stderr
+    log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert log[0]["failed"] == {stray["seed_url"]: "not_found"}
+    assert log[1]["evidence"]
+
+
 def test_all_goldens_load_and_lie_on_the_site() -> None:
     from webrag_core.ingestion.warc import WarcAcquirer
 

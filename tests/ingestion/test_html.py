@@ -114,7 +114,7 @@ def test_raw_tex_is_kept_where_a_script_typesets_it() -> None:
     body = r"<p>so \(a_1 \, b\) and \[c \\ d\] hold, <code>\(e\)</code> too</p>"
     typeset = page(f'<head><script src="https://cdn.test/MathJax.js"></script></head><body>{body}</body>').markdown
     assert typeset == "so $a_1 \\, b$ and $c \\\\ d$ hold, `\\(e\\)` too\n"
-    assert "\\\\(a\\_1" in page(f"<body>{body}</body>").markdown.replace("a_1", "a\\_1")
+    assert "\\\\(a" in page(f"<body>{body}</body>").markdown  # without the script it is text with backslashes
 
 
 def test_exponents_do_not_run_into_their_base() -> None:
@@ -205,7 +205,8 @@ def test_no_page_can_name_a_placeholder() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["", " \n", "<html></html>", "<!-- words in a comment -->", "<body><nav>links</nav></body>", "\x00\x00", "¶"]
+    "body",
+    ["", " \n", "<html></html>", "<!-- words in a comment -->", "<body><nav>links</nav></body>", "\x00\x00", "¶"],
 )
 def test_empty_pages(body: str) -> None:
     with pytest.raises(FetchError) as caught:

@@ -160,6 +160,8 @@ def _is_verbatim(element: HtmlElement) -> bool:
 def _wrap_tex(parent: HtmlElement, position: int, text: str) -> str:
     """Insert `math` elements for the formulas of `text` at `position`; what comes before the first is returned."""
     found = list(_RAW_TEX.finditer(text))
+    if not found:
+        return text
     ends = [match.start() for match in found[1:]] + [len(text)]
     for number, (match, end) in enumerate(zip(found, ends, strict=True)):
         formula = lxml.html.HtmlElement()
@@ -168,7 +170,7 @@ def _wrap_tex(parent: HtmlElement, position: int, text: str) -> str:
         formula.text = match.group()
         formula.tail = text[match.end() : end]
         parent.insert(position + number, formula)
-    return text[: found[0].start()] if found else text
+    return text[: found[0].start()]
 
 
 def protect_math(main: HtmlElement, placeholders: Placeholders) -> None:

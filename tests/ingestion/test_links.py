@@ -1,0 +1,117 @@
+"""Links of a page with what surrounds them."""
+
+from __future__ import annotations
+
+import pytest
+
+from webrag_core.ingestion.html import convert_html
+from webrag_core.ingestion.links import PageLink
+
+URL = "https://example.org/a/page.html"
+
+
+def links(body: str, head: str = "") -> list[PageLink]:
+    html = f"<head>{head}</head><body>{body}<p>Some words here.</p></body>"
+    return list(convert_html(html.encode(), url=URL).links)
+
+
+def test_anchor_sentence_and_heading_path() -> None:
+    [first, second] = links(
+        """<h1>Top<a class="headerlink" href="#top">¶</a></h1><p>Before it.</p><h2>Old</h2><h2>New  part</h2>
+        <p>A first sentence. Read <a href="../b.html#x">the <b>other</b>
+        page</a>, e.g. now! A <a href="c">third</a></p>"""
+    )
+    assert first == PageLink(
+        "https://example.org/b.html",
+        "the other page",
+        "Read the other page, e.g. now!",
+        ("Top", "New part"),
+        in_navigation=False,
+        nofollow=False,
+    )
+    assert (second.target_url, second.context) == ("https://example.org/a/c", "A third")
+
+
+def test_headings_end_with_their_section() -> None:
+    found = links("<h1>A</h1><h3>B</h3><a href=1>x</a><h2>C</h2><a href=2>x</a><h1>D</h1><a href=3>x</a>")
+    assert [link.heading_path for link in found] == [("A", "B"), ("A", "C"), ("D",)]
+
+
+def test_what_is_no_link_to_another_page() -> None:
+    assert (
+        links(
+            """<a>no</a> <a href="">no</a> <a href="#part">no</a> <a href="page.html#part">no</a>
+            <a href="mailto:a@example.org">no</a> <a href="javascript:x()">no</a> <a href="http://[broken">no</a>
+            <a href="http://me:secret@example.org/">no</a> <script>document.write("<a href=x>no</a>")</script>
+            <template><a href="t">no</a></template>"""
+        )
+        == []
+    )
+
+
+@pytest.mark.parametrize(
+    ("html", "navigation"),
+    [
+        ('<nav><a href="x">x</a></nav>', True),
+        ('<footer><a href="x">x</a></footer>', True),
+        ('<div role="navigation"><a href="x">x</a></div>', True),
+        ('<ul class="main-menu"><li><a href="x">x</a></ul>', True),
+        ('<div id="page_sidebar"><a href="x">x</a></div>', True),
+        ('<p class="navigate information">see <a href="x">x</a></p>', False),
+        ('<main class="with-sidebar"><a href="x">x</a></main>', False),
+        ('<nav>-</nav><p><a href="x">x</a></p>', False),
+    ],
+)
+def test_navigation(html: str, navigation: bool) -> None:
+    assert [link.in_navigation for link in links(html)] == [navigation]
+
+
+def test_a_layout_class_of_the_body_makes_no_navigation() -> None:
+    html = b'<body class="right-sidebar nav-open"><p>see <a href="x">x</a> and more</p></body>'
+    assert [link.in_navigation for link in convert_html(html, url=URL).links] == [False]
+
+
+def test_nofollow_and_titles() -> None:
+    [first, second] = links('<a rel="noopener NOFOLLOW" href="a">a</a> <a href="b" title="A picture"><img src="p"></a>')
+    assert (first.nofollow, second.nofollow) == (True, False)
+    assert second.anchor_text == "A picture"
+
+
+def test_base_and_one_spelling_per_target() -> None:
+    found = links(
+        '<a href="x?utm_source=q">x</a> <a href="/base/x">x</a> <a href="x#y">X</a> <a href="HTTPS://Example.org/z">z</a>',
+        head='<base href="/base/">',
+    )
+    assert [(link.target_url, link.anchor_text) for link in found] == [
+        ("https://example.org/base/x", "x"),
+        ("https://example.org/base/x", "X"),
+        ("https://example.org/z", "z"),
+    ]
+
+
+def test_a_link_around_blocks_has_all_their_words() -> None:
+    [card, plain] = links(
+        """<div><a href="card"><h3>Title</h3><p>What it is about.</p></a></div><p>See <a href="b">b</a>.</p>"""
+    )
+    assert (card.anchor_text, card.context) == ("Title What it is about.", "Title What it is about.")
+    assert (plain.anchor_text, plain.context) == ("b", "See b.")
+
+
+def test_a_long_sentence_is_cut_around_the_link() -> None:
+    [link] = links(f"<p>{'before ' * 300}<a href='x'>anchor</a>{' after' * 300}</p>")
+    assert len(link.context) <= 400
+    assert "before anchor after" in link.context
+
+
+def test_comments_and_brackets_between_words_lose_nothing() -> None:
+    [link] = links("<p>one <!-- c --> two <a href='x'>a<!-- d -->b</a><?pi?> three</p>")
+    assert (link.anchor_text, link.context) == ("ab", "one two ab three")
+
+
+@pytest.mark.parametrize("separator", [" ", "<br>", ". "])
+def test_many_links_in_one_paragraph(separator: str) -> None:
+    """Looking at the whole paragraph for each link would take minutes."""
+    count = 20_000
+    found = links("<p>" + separator.join(f'<a href="/{n}">Link {n}</a>' for n in range(count)) + "</p>")
+    assert len(found) == count
+    assert all(link.anchor_text in link.context for link in found[:: count // 10])
