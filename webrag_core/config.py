@@ -38,8 +38,25 @@ class Settings(BaseSettings):
     webrag_user_agent: str = "webrag/0.1 (research memory)"
     webrag_fetch_timeout: float = Field(default=30.0, gt=0, description="Seconds for one page, redirects included")
     webrag_max_body_bytes: int = Field(default=20_000_000, gt=0, description="Cap on one decoded page")
+    webrag_obey_robots: bool = Field(default=True, description="Whether robots.txt is obeyed when fetching live pages")
+    webrag_host_concurrency: int = Field(default=2, ge=1, description="Pages of one host fetched at the same time")
     webrag_max_age: float | None = Field(
         default=None, ge=0, description="Seconds after which a stored page is fetched again; unset = never"
+    )
+    firecrawl_api_key: SecretStr | None = Field(
+        default=None, repr=False, description="Alone it means https://api.firecrawl.dev; unset = own acquirer"
+    )
+    firecrawl_api_url: str | None = Field(
+        default=None, description="Self-hosted Firecrawl, as http://127.0.0.1:3002 (no key needed)"
+    )
+    firecrawl_max_age: float = Field(
+        default=0.0,
+        ge=0,
+        le=315_360_000,
+        description="Seconds that a copy in Firecrawl's cache may be old; 0 = always fetched anew",
+    )
+    firecrawl_timeout: float = Field(
+        default=30.0, ge=2, description="Seconds for one page or map through Firecrawl, waiting and retries included"
     )
 
     # Indexing
@@ -107,6 +124,8 @@ class Settings(BaseSettings):
         return self
 
     @field_validator(
+        "firecrawl_api_key",
+        "firecrawl_api_url",
         "embedding_base_url",
         "embedding_api_key",
         "reranker_base_url",
@@ -120,14 +139,14 @@ class Settings(BaseSettings):
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
         return text.strip() or None if isinstance(text, str) else text
 
-    @field_validator("embedding_api_key", "reranker_api_key")
+    @field_validator("firecrawl_api_key", "embedding_api_key", "reranker_api_key")
     @classmethod
     def _fits_a_header(cls, key: SecretStr | None) -> SecretStr | None:
         if key is not None and not all("!" <= character <= "~" for character in key.get_secret_value()):
             raise ValueError("holds a character that no HTTP header can carry")
         return key
 
-    @field_validator("embedding_base_url", "reranker_base_url")
+    @field_validator("firecrawl_api_url", "embedding_base_url", "reranker_base_url")
     @classmethod
     def _plain_url(cls, url: str | None) -> str | None:
         if url is None:

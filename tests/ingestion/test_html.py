@@ -216,11 +216,7 @@ def test_empty_pages(body: str) -> None:
 
 @pytest.mark.parametrize("tag", ["div", "blockquote", "b", "table><tr><td", "dl><dd", "ul><li"])
 def test_a_page_nested_too_deeply_is_refused_and_never_cut_short(tag: str) -> None:
-    deep = f"<{tag}>" * 300 + "bottom" + FILLER
-    try:
-        assert "bottom" in page(deep).markdown
-    except FetchError as error:
-        assert error.reason is Reason.PARSE_FAILURE
+    assert "bottom" in page(f"<{tag}>" * 120 + "bottom" + FILLER).markdown
     with pytest.raises(FetchError) as caught:
         page(f"<{tag}>" * 5_000 + "bottom" + FILLER)
     assert caught.value.reason is Reason.PARSE_FAILURE

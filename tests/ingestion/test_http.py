@@ -95,6 +95,10 @@ def test_statuses_without_a_page(status: str, reason: Reason) -> None:
         (reply(b"\xef\xbb\xbf\n <HTML lang=en>"), "text/html"),
         (reply(b'<?xml version="1.0"?>\n<html xmlns="x"></html>'), "application/xhtml+xml"),
         (reply("caf\u00e9".encode()), "text/plain"),
+        *(
+            (answer, "application/pdf")
+            for answer in (typed("application/pdf", PDF), typed("text/html", PDF), reply(PDF))
+        ),
     ],
 )
 def test_types_that_are_pages(page: bytes, media_type: str) -> None:
@@ -104,10 +108,10 @@ def test_types_that_are_pages(page: bytes, media_type: str) -> None:
 @pytest.mark.parametrize(
     "page",
     [
-        *(typed("application/pdf", PDF), typed("image/png", PNG), typed("application/json", b"{}")),
+        *(typed("image/png", PNG), typed("application/json", b"{}")),
         *(typed("text/css"), typed("application/xml"), typed("nonsense")),
-        *(typed("text/plain", PNG), typed("text/plain", PDF), typed("application/octet-stream", PDF)),
-        *(reply(PNG), reply(PDF), reply(b"PK\x03\x04zip"), reply(b'<?xml version="1.0"?><rss/>')),
+        *(typed("text/plain", PNG), typed("application/octet-stream", PNG)),
+        *(reply(PNG), reply(b"PK\x03\x04zip"), reply(b'<?xml version="1.0"?><rss/>')),
         reply(b"", "content-type: video/mp4", length=10**9),
     ],
 )
@@ -149,6 +153,7 @@ def test_no_url_is_the_callers_mistake_and_a_bad_one_the_pages() -> None:
         (b"words" + b"\0" * 10, None),
         (b"w" * 2_000 + b"\0", "text/plain"),
         (b"\x1f\x8b\x08", None),
+        (PDF, "application/pdf"),
     ],
 )
 def test_sniffing(head: bytes, media_type: str | None) -> None:

@@ -15,10 +15,10 @@ from webrag_core.store.database import Database
 def test_a_transaction_is_all_or_nothing(settings: Settings) -> None:
     async def run() -> int:
         async with await Database.open(settings) as database:
-            with pytest.raises(ZeroDivisionError):
+            with pytest.raises(StoreError):  # noqa: PT012
                 async with database.transaction() as connection:
                     await connection.execute("INSERT INTO sources (key) VALUES ('a.test')")
-                    raise ZeroDivisionError
+                    await connection.execute("SELECT 1/0")
             async with database.connection() as connection:
                 row = await (await connection.execute("SELECT count(*) FROM sources")).fetchone()
                 assert row is not None
@@ -61,7 +61,7 @@ def test_what_the_server_refuses_is_our_error_and_the_connection_goes_back(setti
 def test_connections_cut_by_the_server_are_replaced(settings: Settings, database_url: str) -> None:
     async def run() -> None:
         async with await Database.open(settings) as database:
-            with pytest.raises(StoreError):
+            with pytest.raises(StoreError):  # noqa: PT012
                 async with database.connection() as connection:
                     with psycopg.connect(database_url, autocommit=True) as other:
                         other.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))

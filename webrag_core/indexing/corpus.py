@@ -25,6 +25,7 @@ class AddedDocument:
     version_id: int
     outcome: Literal["fetched", "unchanged", "reused"]
     embedded: int
+    warnings: tuple[str, ...] = ()
 
 
 class Corpus:
@@ -57,4 +58,4 @@ class Corpus:
         """Fetch (unless fresh), store and index one page. Raises FetchError with the reason recorded."""
         page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh)
         indexed = await self.indexer.index(page.version_id)
-        return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded)
+        return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)

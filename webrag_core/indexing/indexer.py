@@ -77,12 +77,13 @@ class Indexer:
             await documents.lock_urls(connection, version.canonical_url)
             cursor = await connection.execute(
                 "SELECT v.chunker IS DISTINCT FROM %s AND d.current_version IS DISTINCT FROM v.id"
+                " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url)"
                 " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
                 (self._key, version_id),
             )
             row = await cursor.fetchone()
             if row is None or not row[0]:
-                return 0  # current, or another writer was faster
+                return 0  # current, moved away, or another writer was faster
             return await chunk_table.write_chunks(connection, version, parents, self._key)
 
     async def activate(self, version_id: int) -> IndexOutcome:

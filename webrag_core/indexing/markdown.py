@@ -115,7 +115,7 @@ class _Walker:
             self._terms.pop()
         elif kind == "dt_open" and token.map:
             line = token.map[0]  # the plugin gives terms an empty range
-            self._terms[-1] = plain_text(content)[:_MAX_TERM]
+            self._terms[-1] = plain_text(content)[:_MAX_TERM].rstrip()
             self._leaf((line, line + 1), "term", set())
         elif kind == "ordered_list_open":
             self._enter("steps")
@@ -141,7 +141,7 @@ class _Walker:
         level = int(token.tag[1])
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
-        self._headings.append((level, plain_text(content)[:_MAX_TERM]))
+        self._headings.append((level, plain_text(content)[:_MAX_TERM].rstrip()))
         self._leaf(token.map, "heading", set())
 
     def _leaf(self, lines: list[int] | tuple[int, int], kind: str, flags: set[str]) -> None:

@@ -14,6 +14,8 @@ class AcquiredPage:
 
     `url` is the canonical URL asked for, `final_url` the canonical URL that answered, `redirects` the canonical
     URLs passed on the way (asked URL first, final URL not included). Header names are lower case.
+    `fetched_at` is the true time of the copy, also when it came out of somebody's cache. `acquirer` names who
+    fetched it when that is not the acquirer that was asked; `warnings` say what was not as it should be.
     """
 
     url: str
@@ -24,6 +26,8 @@ class AcquiredPage:
     fetched_at: datetime
     bytes_raw: int
     redirects: tuple[str, ...] = field(default=())
+    acquirer: str | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def not_modified(self) -> bool:
@@ -37,7 +41,7 @@ class AcquiredPage:
 
 
 class Acquirer(Protocol):
-    """Fetches one page. Implementations: `http` (live, through the network gate) and `warc` (a frozen site)."""
+    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `warc` (frozen site)."""
 
     name: str
 

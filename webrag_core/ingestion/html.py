@@ -23,6 +23,7 @@ from webrag_core.ingestion.definition_lists import (
     strip_placeholder_marks,
 )
 from webrag_core.ingestion.links import PageLink, extract_links, storable
+from webrag_core.ingestion.main_content import drop, main_content
 from webrag_core.ingestion.rewrites import (
     flatten_inline_code,
     mark_code,
@@ -45,16 +46,6 @@ _OPTIONS = html_to_markdown.ConversionOptions(
     # its own idea of furniture goes by class name and takes code of side notes with it; ours is below
     preprocessing=html_to_markdown.PreprocessingOptions(enabled=False),
 )
-_DROPPED = (
-    ".//script | .//style | .//noscript | .//template | .//svg | .//iframe | .//object | .//canvas"
-    " | .//input | .//select | .//textarea | .//button | .//dialog | .//nav"
-    " | .//*[@hidden] | .//*[@aria-hidden='true']"
-    " | .//*[@role='navigation' or @role='search' or @role='banner' or @role='contentinfo']"
-)
-_BODY_FURNITURE = ".//header | .//footer | .//aside"
-_SECTIONING = {"main", "article", "section"}
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-_MIN_MAIN_WORDS = 5
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
 
 
@@ -83,7 +74,7 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
     title = _title(document)
     links = tuple(extract_links(root, base_url, url))
     raw_tex = shows_raw_tex(document)
-    main = _main_content(root)
+    main = main_content(root)
     _clean(main, base_url, url)
     strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
@@ -149,29 +140,9 @@ def _take_base(document: HtmlElement, url: str) -> str:
     return base
 
 
-def _main_content(root: HtmlElement) -> HtmlElement:
-    """The element that holds the content: main, role=main, a single article, else the body without furniture."""
-    for path in (".//main", ".//*[@role='main']", ".//article"):
-        found = root.xpath(path)
-        if len(found) == 1 and len(found[0].text_content().split()) >= _MIN_MAIN_WORDS:
-            return found[0]
-    headings = root.xpath(".//h1")
-    for element in root.xpath(_BODY_FURNITURE):
-        of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())
-        holds_title = element.tag == "header" and len(headings) == 1 and element in headings[0].iterancestors()
-        if not of_section and not holds_title:
-            _drop(element)
-    return root
-
-
 def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
-    for element in main.xpath(_DROPPED):
-        _drop(element)
-    for element in main.xpath(".//*[@style]"):
-        if _HIDDEN_STYLE.search(element.get("style") or ""):
-            _drop(element)
     for element in main.xpath(".//a[contains(concat(' ', @class, ' '), ' headerlink ')]"):
-        _drop(element)
+        drop(element)
     for anchor in main.iter("a"):
         if (anchor.text_content() or "").strip() in {"¶", "#", "§", "\uf0c1"}:
             anchor.text = ""
@@ -189,11 +160,6 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
         href = anchor.get("href") or ""
         if href.split("#", 1)[0] in ("", page_url) or not href.startswith(("http:", "https:")):
             anchor.attrib.pop("href", None)  # within the page, or no page at all: the words stay
-
-
-def _drop(element: HtmlElement) -> None:
-    if element.getparent() is not None:
-        element.drop_tree()
 
 
 def _convert(html: str) -> str:

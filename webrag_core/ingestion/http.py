@@ -9,17 +9,20 @@ from datetime import UTC, datetime
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
 from webrag_core.ingestion.gate import GateResponse, NetworkGate, is_sendable
+from webrag_core.ingestion.politeness import HostQueues, RetryLater, retry_after_s
+from webrag_core.ingestion.robots import Robots
 
-ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,*/*;q=0.1"
+ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 
 _MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"})
-_PAGES = _MARKUP | {"text/plain"}
+_PDF = "application/pdf"
+_PAGES = _MARKUP | {"text/plain", _PDF, "application/x-pdf"}
 _UNSTATED = frozenset({"", "application/octet-stream"})
 
-# What follows is the WHATWG MIME sniffing standard, reduced to telling HTML from text from everything else.
+# What follows is the WHATWG MIME sniffing standard, reduced to telling HTML, PDF and text from everything else.
 _SNIFFED_BYTES = 1_445
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-_BINARY_MARKS = (b"%PDF-", b"%!PS-Adobe-", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
+_BINARY_MARKS = (b"%!PS-Adobe-", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 _WIDE_BOMS = {b"\xfe\xff": "utf-16-be", b"\xff\xfe": "utf-16-le"}
 _HTML_START = re.compile(
     r"\s*<(?:!--|(?:!doctype html|html|head|body|title|style|script|iframe|h1|div|font|table|a|b|br|p)[\s>])",
@@ -29,19 +32,23 @@ _XHTML = re.compile(r"<html[\s>]", re.I)
 
 
 class HttpAcquirer:
-    """Fetches live pages. Implements `Acquirer`."""
+    """Fetches live pages, at the pace that their hosts ask for. Implements `Acquirer`."""
 
     name = "http"
 
-    def __init__(self, gate: NetworkGate) -> None:
+    def __init__(self, gate: NetworkGate, *, robots: Robots | None = None, hosts: HostQueues | None = None) -> None:
+        """Without `robots` no robots.txt is read. Redirects are checked too when `gate` is an ObedientGate."""
         self._gate = gate
+        self._robots = robots
+        self._hosts = hosts or HostQueues()
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
 
         The page's `content-type` header is the server's, or the sniffed type where the server gave none.
 
-        Raises FetchError for everything that is not a page or a 304, InvalidInputError for no URL at all.
+        Raises FetchError for everything that is not a page or a 304 (RATE_LIMITED when the host asks to wait longer
+        than the time for a page, ROBOTS_DISALLOWED), InvalidInputError for no URL at all.
         """
         if not url.strip():
             raise InvalidInputError("no URL given")
@@ -53,11 +60,20 @@ class HttpAcquirer:
         conditional = len(headers) > 1
 
         def inspect(status: int, answered: Mapping[str, str]) -> None:
+            if status in (429, 503) and "retry-after" in answered:
+                seconds = retry_after_s(answered["retry-after"], datetime.now(UTC))
+                if seconds is not None:
+                    raise RetryLater(seconds, status=status)
             _check_status(status, conditional=conditional)
             if status not in (204, 304) and _media_type(answered) not in _PAGES | _UNSTATED:
                 raise _unsupported()
 
-        answer = await self._gate.get(url, headers, inspect=inspect)
+        rules = await self._robots.check(url) if self._robots is not None else None
+        answer = await self._hosts.run(
+            url,
+            lambda: self._gate.get(url, headers, inspect=inspect),
+            crawl_delay_s=rules.crawl_delay_s if rules is not None else 0.0,
+        )
         return AcquiredPage(
             url=answer.url,
             final_url=answer.final_url,
@@ -74,8 +90,10 @@ class HttpAcquirer:
 
 
 def sniff(head: bytes) -> str | None:
-    """Type of a body by its `head`: text/html, application/xhtml+xml or text/plain; None = not a page."""
+    """Type of a body by its `head`: text/html, application/xhtml+xml, application/pdf or text/plain; None = no page."""
     head = head[:_SNIFFED_BYTES]
+    if head.startswith(b"%PDF-"):
+        return _PDF
     encoding = _WIDE_BOMS.get(head[:2])
     if encoding is None:
         head = head.removeprefix(b"\xef\xbb\xbf")
@@ -102,9 +120,11 @@ def _page_headers(answer: GateResponse) -> Mapping[str, str]:
     if not answer.body.removeprefix(b"\xef\xbb\xbf").strip():
         raise FetchError(Reason.EMPTY_PAGE, "the page is empty", status=answer.status)
     declared = _media_type(answer.headers)
+    sniffed = sniff(answer.body)
+    if sniffed == _PDF or declared.endswith("pdf"):
+        return {**answer.headers, "content-type": _PDF}  # whatever it was called; that it is none, its parser tells
     if declared in _MARKUP:
         return answer.headers
-    sniffed = sniff(answer.body)
     wide = re.search(r"charset\s*=\s*[\"']?utf-(?:16|32)", answer.headers.get("content-type", ""), re.I)
     if sniffed is None and not (declared == "text/plain" and wide):
         raise _unsupported()
@@ -117,4 +137,4 @@ def _media_type(headers: Mapping[str, str]) -> str:
 
 
 def _unsupported() -> FetchError:
-    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML nor plain text")
+    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML, PDF nor plain text")

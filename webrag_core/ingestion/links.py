@@ -108,7 +108,7 @@ class _Walker:
             self.flush()
         if is_navigation(element):
             self._nav_depth += 1
-        if tag == "a":
+        if tag == "a" and not self._skip_depth:
             anchor = _Anchor(
                 href=(element.get("href") or "").strip(),
                 start=self._length,
@@ -120,7 +120,7 @@ class _Walker:
         self._append(element.text)
 
     def _end(self, tag: str, element: HtmlElement) -> None:
-        if tag == "a" and self._open:
+        if tag == "a" and self._open and not self._skip_depth:
             anchor = self._open.pop()
             anchor.end = self._length
             if anchor.href:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
@@ -12,36 +10,56 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion import documents
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
-from webrag_core.ingestion.charset import decode_page
 from webrag_core.ingestion.documents import FetchRecord, StoredDocument
 from webrag_core.ingestion.gate import NetworkGate
-from webrag_core.ingestion.html import EXTRACTOR_VERSION, ConvertedPage, convert_html
+from webrag_core.ingestion.html import EXTRACTOR_VERSION
 from webrag_core.ingestion.http import HttpAcquirer
-from webrag_core.ingestion.links import storable
+from webrag_core.ingestion.parse_worker import convert_in_worker
+from webrag_core.ingestion.politeness import HostQueues
+from webrag_core.ingestion.robots import ObedientGate, Robots
 from webrag_core.ingestion.urls import canonicalise
 from webrag_core.ingestion.warc import WarcAcquirer
 from webrag_core.store.database import Database
 
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
-_MIN_WORDS = 3
+_LIVE = frozenset({"http", "firecrawl"})
 
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What became of one URL. `url` is the document's canonical URL after redirects."""
+    """What became of one URL. `url` is the document's canonical URL after redirects, `warnings` what went amiss."""
 
     url: str
     document_id: int
     version_id: int
     outcome: Literal["fetched", "unchanged", "reused"]
     bytes_raw: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 def make_acquirer(settings: Settings) -> Acquirer:
-    """The acquirer that the settings ask for: a frozen site when WEBRAG_WARC is set, else the live web."""
+    """The acquirer that the settings ask for: a frozen site when WEBRAG_WARC is set, else the live web.
+
+    The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, by ourselves where
+    Firecrawl fails and where neither is set. Raises InvalidInputError.
+    """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
-    return HttpAcquirer(NetworkGate(settings))
+    gate = NetworkGate(settings)
+    own = _polite_acquirer(settings, gate)
+    if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
+        return own
+    from webrag_core.ingestion.fallback import FallbackAcquirer  # nobody else pays for its client
+    from webrag_core.ingestion.firecrawl import FirecrawlAcquirer
+
+    return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
+
+
+def _polite_acquirer(settings: Settings, gate: NetworkGate) -> HttpAcquirer:
+    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout)
+    if not settings.webrag_obey_robots:
+        return HttpAcquirer(gate, hosts=hosts)
+    robots = Robots(gate, settings.webrag_user_agent)
+    return HttpAcquirer(ObedientGate(settings, robots), robots=robots, hosts=hosts)
 
 
 class Ingestor:
@@ -62,25 +80,27 @@ class Ingestor:
         url = canonicalise(url)
         async with self._database.connection() as connection:
             stored = await documents.find_document(connection, url)
-        if stored is not None and stored.acquirer != self.acquirer.name:
+        if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
             stored = None  # a frozen copy never stands in for the live page, nor the other way round
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored):
             return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
         started = datetime.now(UTC)
         try:
             page = await self._fetch(url, stored)
-            converted = None if page.not_modified else await asyncio.to_thread(_convert, page)
+            converted = None if page.not_modified else await convert_in_worker(page)
         except FetchError as error:
             await self._failed(url, error, started, run_id)
             raise
         if converted is None:
             return await self._unchanged(url, stored, page, started, run_id)
         async with self._database.transaction() as connection:
-            document_id, version_id = await documents.store_version(connection, page, converted, self.acquirer.name)
+            document_id, version_id = await documents.store_version(
+                connection, page, converted, page.acquirer or self.acquirer.name
+            )
             same = stored is not None and stored.current_version == version_id
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
             await documents.record_fetch(connection, self._record(url, page, outcome, started, run_id))
-        return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw)
+        return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, page.warnings)
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
         """The page, or a 304 that is about the stored document. A text of another extractor is fetched anew."""
@@ -112,7 +132,9 @@ class Ingestor:
         async with self._database.transaction() as connection:
             await documents.touch_unchanged(connection, stored.id, page)
             await documents.record_fetch(connection, self._record(url, page, "unchanged", started, run_id))
-        return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "unchanged")
+        return IngestOutcome(
+            stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings
+        )
 
     async def _failed(self, url: str, error: FetchError, started: datetime, run_id: str | None) -> None:
         async with self._database.transaction() as connection:
@@ -134,7 +156,7 @@ class Ingestor:
     def _record(self, url: str, page: AcquiredPage, outcome: str, started: datetime, run_id: str | None) -> FetchRecord:
         return FetchRecord(
             url=url,
-            acquirer=self.acquirer.name,
+            acquirer=page.acquirer or self.acquirer.name,
             outcome=outcome,
             started_at=started,
             final_url=page.final_url,
@@ -146,21 +168,6 @@ class Ingestor:
         )
 
 
-def _convert(page: AcquiredPage) -> ConvertedPage:
-    """Markdown of a page. Plain text and Markdown answers are their own Markdown.
-
-    Raises FetchError(EMPTY_PAGE) for fewer than three words: nothing that could be evidence.
-    """
-    charset = _CHARSET.search(page.headers.get("content-type", ""))
-    encoding = charset.group(1) if charset else None
-    if page.media_type.startswith("text/") and page.media_type != "text/html":
-        converted = _plain(page, encoding)
-    else:
-        converted = convert_html(page.body, url=page.final_url, charset=encoding)
-    if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
-        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content to speak of")
-    return converted
-
-
-def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:
-    return ConvertedPage(storable(decode_page(page.body, charset)), None, None, None, None, None, ())
+def _same_web(stored: str | None, asked: str) -> bool:
+    """True when pages of one acquirer may stand for pages of the other: both are the live web, or they are the same."""
+    return stored == asked or (stored in _LIVE and asked in _LIVE)

@@ -150,6 +150,8 @@ class OrchestratorEngine:
                 state.warn(f"{url}: {error.message}")
             else:
                 state.walk.add(url, added, round_number=0, depth=0)
+                for warning in added.warnings:
+                    state.warn(warning)
         state.timing.expansion_ms += (time.monotonic() - begun) * 1000
         if not state.walk.depths:
             raise failures[0]
@@ -255,6 +257,8 @@ class OrchestratorEngine:
                 state.warn("stopped early: pages were still being fetched when the time was over")
             for url, reason in outcome.failed.items():
                 state.warn(f"{url}: {reason}")
+            for warning in outcome.warnings:
+                state.warn(warning)
         elif decision.action == "expand_recall":
             state.relaxed += 1
         else:

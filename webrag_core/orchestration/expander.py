@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from webrag_core.errors import FetchError
 from webrag_core.indexing.corpus import AddedDocument, Corpus
 from webrag_core.ingestion.documents import StoredLink, load_links
+from webrag_core.ingestion.traps import count_patterns, find_trap
 from webrag_core.ingestion.urls import page_key, source_key
 from webrag_core.orchestration.link_scoring import LinkCandidate, derive_parent_urls, seed_weights
 from webrag_core.orchestration.models import QueryAnalysis, RunDocument, ScoredCandidate
@@ -64,7 +65,7 @@ class Walk:
 
 
 async def frontier(corpus: Corpus, walk: Walk) -> list[LinkCandidate]:
-    """Every unvisited same-site page that the run's documents link to, plus the folders above the seeds."""
+    """Every unvisited same-site page that the run's documents link to, plus the folders above the seeds; no traps."""
     unread = [document_id for document_id in walk.depths if document_id not in walk.links]
     if unread:
         async with corpus.database.connection() as connection:
@@ -107,7 +108,8 @@ def _candidates(walk: Walk) -> list[LinkCandidate]:
                         in_navigation=False,
                     )
                 )
-    return found
+    taken = count_patterns(document.url for document in walk.documents)
+    return [candidate for candidate in found if find_trap(candidate.url, taken) is None]
 
 
 def _candidate(url: str, links: Sequence[StoredLink], walk: Walk) -> LinkCandidate:
@@ -139,6 +141,7 @@ class ExpansionOutcome:
     expanded: list[str]
     failed: dict[str, str]
     timed_out: bool
+    warnings: list[str] = field(default_factory=list)
 
 
 async def expand(
@@ -164,6 +167,7 @@ async def expand(
     expanded: list[str] = []
     failed: dict[str, str] = {}
     timed_out = False
+    warnings: list[str] = []
     for candidate in chosen:  # in the order of their scores, so that two runs take them in alike
         task = tasks[candidate.url]
         if task.cancelled():
@@ -175,6 +179,8 @@ async def expand(
             failed[candidate.url] = error.reason.value
         elif error is not None:
             raise error
-        elif walk.add(candidate.url, task.result(), round_number=round_number, depth=candidate.link_depth):
-            expanded.append(task.result().url)
-    return ExpansionOutcome(expanded, failed, timed_out)
+        else:
+            warnings.extend(task.result().warnings)
+            if walk.add(candidate.url, task.result(), round_number=round_number, depth=candidate.link_depth):
+                expanded.append(task.result().url)
+    return ExpansionOutcome(expanded, failed, timed_out, warnings)

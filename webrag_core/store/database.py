@@ -73,8 +73,10 @@ class Database:
                 yield connection
         except PoolTimeout as error:
             raise StoreError("no database connection came free in time") from error
-        except psycopg.Error as error:
+        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
             raise StoreError(_reachable_message(error)) from error
+        except psycopg.Error as error:
+            raise StoreError(f"the database refused a statement (SQLSTATE {error.sqlstate})") from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
