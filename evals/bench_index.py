@@ -2,9 +2,10 @@
 
 pages per CPU-second = pages / (user + system CPU seconds of this process, of its conversion workers and of every
 PostgreSQL process it caused), everything included: reading, conversion, chunking, embedding, writing, building the
-vector index. RSS is the peak resident set of this process; that of the largest worker stands beside it. The reference figure of 5.7 CPU-seconds per page is that of the seeds' reference
-implementation on 150 of these pages, its own process only, without database (98 % of it parsing each page again for
-every chunk); it is quoted, not measured here.
+vector index. RSS is the peak resident set of this process; that of the largest worker stands beside it. The
+reference figure of 5.7 CPU-seconds per page is that of the specification's reference implementation on 150 of these
+pages, its own process only, without database (98 % of it parsing each page again for every chunk); it is quoted, not
+measured here.
 """
 
 from __future__ import annotations
