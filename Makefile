@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-sitewalk requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -22,6 +22,9 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 
 bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site
 	$(BIN)/python -m evals.bench_index
+
+bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
+	$(BIN)/python -m evals.check_conversion
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
 	$(BIN)/webrag eval sitewalk
