@@ -13,8 +13,9 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request, as it came over the wire; header names in lower case."""
+    """One request, as it came over the wire; header names in lower case, `body` empty where none was sent."""
 
+    method: str
     path: str
     headers: dict[str, str]
     body: dict[str, Any]
@@ -31,7 +32,8 @@ class Reply:
     hold: bool = False
 
 
-Answer = Callable[[Call], Any]
+# what is sent: a Reply, the body of a plain one, or a function that says which of the two
+Answer = Callable[[Call], Any] | Reply | Mapping[str, Any]
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class Provider:
     """Answers each request with the next of `script`, then by `answer`. Remembers what it was asked."""
 
     answer: Answer
-    script: list[Reply | Answer] = field(default_factory=list)
+    script: list[Answer] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     url: str = ""
     over: threading.Event = field(default_factory=threading.Event)
@@ -49,22 +51,28 @@ class Provider:
         with self.lock:
             self.calls.append(call)
             turn = self.script.pop(0) if self.script else self.answer
-        said = turn if isinstance(turn, Reply) else turn(call)
+        said = turn(call) if callable(turn) else turn
         return said if isinstance(said, Reply) else Reply(said)
+
+    @property
+    def asked(self) -> list[str]:
+        """Method and path of every request so far."""
+        return [f"{call.method} {call.path}" for call in self.calls]
 
 
 @contextmanager
-def serving(answer: Answer, *script: Reply | Answer) -> Iterator[Provider]:
+def serving(answer: Answer, *script: Answer) -> Iterator[Provider]:
     """The provider, listening on 127.0.0.1 as long as the block lasts."""
     provider = Provider(answer, list(script))
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
+        def respond(self) -> None:
+            length = int(self.headers.get("content-length") or 0)
+            body = json.loads(self.rfile.read(length)) if length else {}
             headers = {name.lower(): value for name, value in self.headers.items()}
-            reply = provider.reply(Call(self.path, headers, json.loads(body)))
+            reply = provider.reply(Call(self.command, self.path, headers, body))
             if reply.hold:
                 provider.over.wait()
                 self.close_connection = True
@@ -76,6 +84,8 @@ def serving(answer: Answer, *script: Reply | Answer) -> Iterator[Provider]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        do_GET = do_POST = do_DELETE = respond
 
         def log_message(self, format: str, *args: Any) -> None:
             """Quiet."""

@@ -7,8 +7,6 @@ import logging
 import sys
 import traceback
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from typing import Any
 
 import numpy as np
@@ -22,7 +20,7 @@ from webrag_core.indexing import openai_embedder
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.indexing.embedder_factory import make_embedder
-from webrag_core.indexing.openai_embedder import OpenAIEmbedder, retry_after
+from webrag_core.indexing.openai_embedder import OpenAIEmbedder
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.lookup import search_corpus
 
@@ -303,22 +301,6 @@ def test_the_key_is_in_no_message_no_traceback_and_no_log(
     assert caught.value.__context__ is None
     assert KEY not in caplog.text
     assert KEY not in repr(settings) + str(settings.model_dump())
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("", None), ("soon", None), ("nan", None), ("inf", None)],
-)
-def test_retry_after_in_seconds(value: str, seconds: float | None) -> None:
-    assert retry_after({"retry-after": value}) == seconds
-
-
-def test_retry_after_as_a_date() -> None:
-    asked = retry_after({"retry-after": format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)})
-    assert asked is not None
-    assert 3000 < asked <= 3600
-    assert retry_after({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}) == 0.0
-    assert retry_after({}) is None
 
 
 # --- which embedder the settings choose ---

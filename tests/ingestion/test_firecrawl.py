@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.ingestion.firecrawl_server import KEY, PAGE, Firecrawl, document, firecrawl, scraped
+from tests.ingestion.firecrawl_server import KEY, PAGE, document, firecrawl, scraped
 from tests.ingestion.local_server import resolver
-from tests.provider_server import Reply, silent_url
+from tests.provider_server import Provider, Reply, silent_url
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion import firecrawl as module
@@ -41,18 +41,18 @@ def acquirer(url: str, **settings: Any) -> FirecrawlAcquirer:
     return FirecrawlAcquirer(configured, NetworkGate(configured, resolver=resolver(NAMES)))
 
 
-def use(server: Firecrawl, work: Callable[[FirecrawlAcquirer], Awaitable[T]], **settings: Any) -> T:
+def use(server: Provider, work: Callable[[FirecrawlAcquirer], Awaitable[T]], **settings: Any) -> T:
     async def run() -> T:
         return await work(acquirer(server.url, **settings))
 
     return asyncio.run(run())
 
 
-def fetch(server: Firecrawl, url: str = URL, **settings: Any) -> AcquiredPage:
+def fetch(server: Provider, url: str = URL, **settings: Any) -> AcquiredPage:
     return use(server, lambda firecrawl_: firecrawl_.fetch(url), **settings)
 
 
-def refusal(server: Firecrawl, url: str = URL, **settings: Any) -> FetchError:
+def refusal(server: Provider, url: str = URL, **settings: Any) -> FetchError:
     with pytest.raises(FetchError) as caught:
         fetch(server, url, **settings)
     return caught.value
@@ -262,7 +262,7 @@ def test_a_document_still_in_the_works_is_not_waited_for() -> None:
 
 
 def test_nobody_listens() -> None:
-    assert refusal(Firecrawl([], url=silent_url())).reason is Reason.PROVIDER_FAILED
+    assert refusal(Provider({}, url=silent_url())).reason is Reason.PROVIDER_FAILED
 
 
 def test_a_map_of_objects_and_bare_strings() -> None:
@@ -403,7 +403,7 @@ class Direct:
         """Nothing to release."""
 
 
-def fall_back(server: Firecrawl, direct: Acquirer, times: int = 1) -> AcquiredPage:
+def fall_back(server: Provider, direct: Acquirer, times: int = 1) -> AcquiredPage:
     async def work(firecrawl_: FirecrawlAcquirer) -> AcquiredPage:
         both = FallbackAcquirer(firecrawl_, direct)
         pages = [await both.fetch(URL, etag='"1"') for _ in range(times)]

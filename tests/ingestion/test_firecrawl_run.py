@@ -7,10 +7,10 @@ from typing import Any
 
 import psycopg
 
-from tests.ingestion.firecrawl_server import KEY, Call, document, firecrawl
+from tests.ingestion.firecrawl_server import KEY, document, firecrawl
 from tests.ingestion.local_server import resolver
 from tests.local_site import SITE, LocalSite, page
-from tests.provider_server import Reply
+from tests.provider_server import Call, Reply
 from webrag_core.config import Settings
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.fallback import FallbackAcquirer

@@ -23,13 +23,14 @@ HTML = reply(b"<!DOCTYPE html><title>t</title><p>text", "content-type: text/html
     [
         ("120", 120.0),
         (" 0 ", 0.0),
+        ("1.5", 1.5),
         ("9" * 500, MAX_RETRY_AFTER_S),
         ("Fri, 02 Jan 2026 03:05:05 GMT", 60.0),
         ("Friday, 02-Jan-26 03:05:05 GMT", 60.0),
         ("Fri Jan  2 03:05:05 2026", 60.0),
         ("Fri, 02 Jan 2026 03:00:00 GMT", 0.0),
         ("Fri, 02 Jan 9999 03:00:00 GMT", MAX_RETRY_AFTER_S),
-        *((value, None) for value in ("", "-5", "1.5", "soon", "٣", "Fri, 99 Jan 2026 03:00:00 GMT")),
+        *((value, None) for value in ("", "-5", "1.5.2", "soon", "٣", "Fri, 99 Jan 2026 03:00:00 GMT")),
     ],
 )
 def test_retry_after(value: str, seconds: float | None) -> None:

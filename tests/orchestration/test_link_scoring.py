@@ -15,18 +15,7 @@ from webrag_core.orchestration.query_analyzer import analyze_query
 
 QUERY = "How do I cancel a task group?"  # terms: cancel, task, group
 ANALYSIS = analyze_query(QUERY)
-BARE = LinkCandidate(
-    url="https://example.test/",
-    from_url="https://example.test/start",
-    anchor_texts=(),
-    context="",
-    heading_path=(),
-    title=None,
-    description=None,
-    link_depth=1,
-    in_degree=1,
-    in_navigation=False,
-)
+BARE = LinkCandidate(url="https://example.test/", from_url="https://example.test/start", link_depth=1, in_degree=1)
 
 
 def score(**changes: object) -> ScoredCandidate:

@@ -7,13 +7,11 @@ does beyond its documentation (limits, error bodies, models that refuse `dimensi
 from __future__ import annotations
 
 import asyncio
-import math
 import random
 from asyncio import sleep
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,6 +20,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.indexing.embedder import Vectors, checked, identity_of
 from webrag_core.indexing.remote import http_reason, key_or_dummy, require_package
+from webrag_core.ingestion.politeness import retry_after_s
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -131,7 +130,7 @@ class OpenAIEmbedder:
         except openai.APIStatusError as error:
             status = error.status_code
             again = status in (408, 429) or status >= 500
-            return _Failure(http_reason(status, "EMBEDDING"), again, retry_after(error.response.headers), status)
+            return _Failure(http_reason(status, "EMBEDDING"), again, _asked_wait(error.response.headers), status)
         except openai.APIConnectionError:
             return _Failure("the endpoint cannot be reached (check EMBEDDING_BASE_URL)", again=True)
         except (openai.OpenAIError, ValueError, AttributeError, TypeError):
@@ -180,15 +179,6 @@ def _rows(answer: object) -> list[tuple[object, object]] | None:
     return [(getattr(row, "index", None), getattr(row, "embedding", None)) for row in data]
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a Retry-After header (a number or an HTTP date) asks for; None when it says nothing usable."""
-    value = headers.get("retry-after", "").strip()
-    try:
-        seconds = float(value)
-    except ValueError:
-        try:
-            when = parsedate_to_datetime(value)
-        except ValueError:
-            return None
-        seconds = (when.replace(tzinfo=when.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+def _asked_wait(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the endpoint asks to wait; None when it says nothing usable."""
+    return retry_after_s(headers.get("retry-after", ""), datetime.now(UTC))

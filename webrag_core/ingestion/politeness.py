@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -16,6 +17,8 @@ from webrag_core.ingestion.urls import source_key
 
 MAX_ATTEMPTS = 3
 MAX_RETRY_AFTER_S = 30 * 24 * 3600.0
+
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 Result = TypeVar("Result")
 
@@ -32,11 +35,12 @@ class RetryLater(FetchError):
 def retry_after_s(value: str, now: datetime) -> float | None:
     """Seconds from `now` (aware) that a Retry-After header asks for, 30 days at most; None when it says nothing.
 
-    Both forms of RFC 9110 are understood. What lies in the past is zero.
+    Both forms of RFC 9110 are understood, and fractions of seconds, which some APIs send. What lies in the past is
+    zero.
     """
     value = value.strip()
-    if value.isascii() and value.isdecimal():
-        return MAX_RETRY_AFTER_S if len(value) > 9 else min(float(value), MAX_RETRY_AFTER_S)
+    if _SECONDS.fullmatch(value):
+        return min(float(value), MAX_RETRY_AFTER_S)
     try:
         moment = parsedate_to_datetime(value)
         if moment.tzinfo is None:

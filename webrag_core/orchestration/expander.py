@@ -94,20 +94,7 @@ def _candidates(walk: Walk) -> list[LinkCandidate]:
     for seed in walk.seeds:
         for url in derive_parent_urls(seed):
             if page_key(url) not in grouped and page_key(url) not in walk.visited:
-                found.append(
-                    LinkCandidate(
-                        url=url,
-                        from_url=seed,
-                        anchor_texts=(),
-                        context="",
-                        heading_path=(),
-                        title=None,
-                        description=None,
-                        link_depth=1,
-                        in_degree=0,
-                        in_navigation=False,
-                    )
-                )
+                found.append(LinkCandidate(url=url, from_url=seed, link_depth=1))
     taken = count_patterns(document.url for document in walk.documents)
     return [candidate for candidate in found if find_trap(candidate.url, taken) is None]
 

@@ -39,14 +39,14 @@ class LinkCandidate:
 
     url: str
     from_url: str
-    anchor_texts: tuple[str, ...]
-    context: str
-    heading_path: tuple[str, ...]
-    title: str | None
-    description: str | None
     link_depth: int
-    in_degree: int
-    in_navigation: bool
+    anchor_texts: tuple[str, ...] = ()
+    context: str = ""
+    heading_path: tuple[str, ...] = ()
+    title: str | None = None
+    description: str | None = None
+    in_degree: int = 0
+    in_navigation: bool = False
 
 
 def seed_weights(candidates: Iterable[LinkCandidate], query: str, analysis: QueryAnalysis) -> list[ScoredCandidate]:
