@@ -7,6 +7,7 @@ A kill at any instant leaves the previous version whole.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass
 
 from pgvector import Vector
@@ -60,8 +61,10 @@ class Indexer:
         return self._model_id
 
     async def index(self, version_id: int) -> IndexOutcome:
-        """All stages for one version; what is done already is not done again."""
-        await self.chunk(version_id)
+        """All stages for one version; what is done already is not done again.
+
+        Nothing is staged first: `activate` cuts what is not cut yet, and writes it in the same transaction.
+        """
         return await self.activate(version_id)
 
     async def chunk(self, version_id: int) -> int:
@@ -99,10 +102,7 @@ class Indexer:
                 return IndexOutcome(version.document_id, version_id, 0, False)
         parents = await self._cut(version)
         embedded = await self._embed(version, parents, model_id)
-        counts = [
-            term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end])
-            for parent in parents
-        ]
+        counts = await asyncio.to_thread(_count_terms, version, parents)
         async with self._database.connection() as connection:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
         async with self._database.transaction() as connection:
@@ -212,3 +212,9 @@ class Indexer:
             others,
         )
         return cursor.rowcount > 0
+
+
+def _count_terms(version: StoredVersion, parents: list[Chunk]) -> list[Counter[str]]:
+    return [
+        term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end]) for parent in parents
+    ]
