@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import typer
 
+from webrag_core.cli_models import model_app
 from webrag_core.cli_output import err, out, print_answer, print_citation, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError, WebragError
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus.")
 app.add_typer(database_app, name="db")
+app.add_typer(model_app, name="model")
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]

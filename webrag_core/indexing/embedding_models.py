@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
-from webrag_core.errors import StoreError
+from webrag_core.errors import InvalidInputError, StoreError
 from webrag_core.indexing.embedder import ModelIdentity
 
 # below this many rows an exact scan is as fast as the graph and misses nothing
@@ -19,32 +19,74 @@ def vector_table(model_id: int) -> sql.Identifier:
     return sql.Identifier(f"vectors_{int(model_id)}")
 
 
+async def lock_models(connection: AsyncConnection, *, shared: bool = False) -> None:
+    """Until the transaction ends no model changes its state; `shared` lets others hold the same lock."""
+    lock = "pg_advisory_xact_lock_shared" if shared else "pg_advisory_xact_lock"
+    await connection.execute(f"SELECT {lock}(hashtextextended('embedding_models', 0))".encode())
+
+
 async def live_model(connection: AsyncConnection, identity: ModelIdentity) -> int:
     """Id of the live model, which must be `identity`; registered (with its table) when there is none yet.
 
     Raises StoreError when another model is live: vectors of two models are never mixed.
     """
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('embedding_models', 0))")
+        await lock_models(connection)
         cursor = await connection.execute(
             "SELECT id, provider, name, dimensions, normalisation FROM embedding_models WHERE state = 'live'"
         )
         row = await cursor.fetchone()
         if row is None:
-            return await _register(connection, identity)
+            model_id = await _register(connection, identity, "live")
+            await show_in_contract(connection, model_id)
+            return model_id
         if ModelIdentity(*row[1:]) != identity:
             raise StoreError(
-                f"the corpus is indexed with {row[2]} ({row[3]} dimensions), not with {identity.name}",
+                f"the corpus is indexed with {row[2]} ({row[3]} dimensions), not with {identity.name};"
+                " `webrag model build` and `webrag model switch` change that",
                 code="embedding_model_mismatch",
             )
         return int(row[0])
 
 
-async def _register(connection: AsyncConnection, identity: ModelIdentity) -> int:
+async def require_live(connection: AsyncConnection, model_id: int) -> None:
+    """Hold the model live until the transaction ends. Raises StoreError when it is no longer."""
+    await lock_models(connection, shared=True)
+    cursor = await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (model_id,))
+    row = await cursor.fetchone()
+    if row is None or not row[0]:
+        raise StoreError("the corpus was switched to another embedding model", code="embedding_model_mismatch")
+
+
+async def building_model(connection: AsyncConnection, identity: ModelIdentity) -> int:
+    """Id of `identity` as a model that is being built; registered when new, taken up again when retired.
+
+    Raises InvalidInputError when it is live, or when no model is live (then there is nothing to build beside).
+    """
+    async with connection.transaction():
+        await lock_models(connection)
+        cursor = await connection.execute(
+            "SELECT id, state, (provider, name, dimensions, normalisation) = (%s, %s, %s, %s)"
+            " FROM embedding_models ORDER BY id",
+            (identity.provider, identity.name, identity.dimensions, identity.normalisation),
+        )
+        known = await cursor.fetchall()
+        if not any(state == "live" for _, state, _ in known):
+            raise InvalidInputError("no page is indexed yet: the first one is indexed with the model that is set")
+        for model_id, state, same in known:
+            if same and state == "live":
+                raise InvalidInputError(f"the model {identity.name} is live already; set EMBEDDING_* to the new one")
+            if same:
+                await connection.execute("UPDATE embedding_models SET state = 'building' WHERE id = %s", (model_id,))
+                return int(model_id)
+        return await _register(connection, identity, "building")
+
+
+async def _register(connection: AsyncConnection, identity: ModelIdentity, state: str) -> int:
     cursor = await connection.execute(
         "INSERT INTO embedding_models (provider, name, dimensions, normalisation, state)"
-        " VALUES (%s, %s, %s, %s, 'live') RETURNING id",
-        (identity.provider, identity.name, identity.dimensions, identity.normalisation),
+        " VALUES (%s, %s, %s, %s, %s) RETURNING id",
+        (identity.provider, identity.name, identity.dimensions, identity.normalisation, state),
     )
     row = await cursor.fetchone()
     assert row is not None
@@ -62,15 +104,19 @@ async def _register(connection: AsyncConnection, identity: ModelIdentity) -> int
                 sql.Identifier(f"vectors_{model_id}_{column}"), table, sql.Identifier(column)
             )
         )
+    return model_id
+
+
+async def show_in_contract(connection: AsyncConnection, model_id: int) -> None:
+    """Point the contract view at the model that is live now."""
     await connection.execute("DROP VIEW IF EXISTS contract.v_embedding")
     await connection.execute(
         sql.SQL(
             "CREATE VIEW contract.v_embedding AS"
             " SELECT e.chunk_id, m.name AS model, m.dimensions AS dim, e.embedding AS vec"
             " FROM {} e CROSS JOIN embedding_models m WHERE m.id = {}"
-        ).format(table, sql.Literal(model_id))
+        ).format(vector_table(model_id), sql.Literal(model_id))
     )
-    return model_id
 
 
 async def ensure_vector_index(connection: AsyncConnection, model_id: int) -> bool:

@@ -106,6 +106,7 @@ class Indexer:
         async with self._database.connection() as connection:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
         async with self._database.transaction() as connection:
+            await models.require_live(connection, model_id)
             await documents.lock_urls(
                 connection, version.canonical_url, *await moved_urls(connection, version.document_id)
             )
