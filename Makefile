@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-sitewalk requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -25,6 +25,9 @@ bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the
 
 bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
 	$(BIN)/python -m evals.check_conversion
+
+bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, then compare with an undisturbed corpus
+	$(BIN)/python -m evals.bench_crash
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
 	$(BIN)/webrag eval sitewalk

@@ -140,6 +140,8 @@ def test_leftovers_do_not_keep_the_server_from_starting(home: Path, data: Path, 
     pid = os.getpid() if lines == 8 else dead
     content = [str(pid), str(data), "1700000000", "5432", str(data), "", "  1234567 0", "ready   "]
     (data / "postmaster.pid").write_text("\n".join(content[:lines]) + "\n")
+    if lines == 8:  # a server that was killed leaves the lock of its socket as well
+        (data / ".s.PGSQL.5432.lock").write_text("\n".join(content[:5]) + "\n")
     owner = Owner(home)
     try:
         assert _owners(data) == {owner.pid}

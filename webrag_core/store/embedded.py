@@ -19,6 +19,7 @@ from webrag_core.errors import StoreError
 logger = logging.getLogger(__name__)
 
 _START_SECONDS = 60.0
+_RETRY_SECONDS = 10.0
 _PID_FILE_LINES = 8  # of a server that is up; the library fails on any other number
 _this_process = threading.Lock()
 
@@ -51,16 +52,18 @@ def embedded_url(home: Path) -> str:
 
 
 def _start(server: object, data: Path) -> None:
-    """Start and wait; a crash recovery may outlast the ten seconds that pg_ctl is given."""
+    """Start and wait: a crash recovery may outlast the ten seconds that pg_ctl is given, and the processes of a
+    server that was killed take a moment to end."""
     import subprocess
 
-    deadline = time.monotonic() + _START_SECONDS
+    begun = time.monotonic()
     while True:
         try:
             server.start()  # type: ignore[attr-defined]
             return
         except subprocess.SubprocessError as error:
-            if time.monotonic() > deadline or not (data / "postmaster.pid").exists():
+            recovers = (data / "postmaster.pid").exists()
+            if time.monotonic() - begun > (_START_SECONDS if recovers else _RETRY_SECONDS):
                 raise StoreError(
                     f"the embedded PostgreSQL in {data} does not come up; its log is {data / 'log'}"
                 ) from error
@@ -106,10 +109,26 @@ def _forget_false_postmaster(data: Path) -> None:
     runs = psutil.pid_exists(pid) if pid else False
     if runs and not _serves(pid, data):
         logger.warning("removing a stale postmaster.pid: process %d is another program", pid)
+        _forget_socket(lines)
         pid_file.unlink(missing_ok=True)
     elif not runs and len(lines) != _PID_FILE_LINES:
         logger.warning("removing a broken postmaster.pid")
         pid_file.unlink(missing_ok=True)
+
+
+def _forget_socket(lines: list[str]) -> None:
+    """The socket's lock file names the same process, and the new server would believe it.
+
+    Lines of a postmaster.pid: pid, data folder, start time, port, socket folder, …
+    """
+    if len(lines) < 5:
+        return
+    lock = Path(lines[4].strip()) / f".s.PGSQL.{lines[3].strip()}.lock"
+    try:
+        if lock.read_text().splitlines()[:1] == lines[:1]:
+            lock.unlink(missing_ok=True)
+    except FileNotFoundError:
+        return
 
 
 def _serves(pid: int, data: Path) -> bool:

@@ -1,0 +1,30 @@
+"""One hash for everything a reader can find in a corpus: equal corpora have equal digests, whatever their row ids."""
+
+from __future__ import annotations
+
+import hashlib
+
+from psycopg import AsyncConnection
+
+_CONTENT = (
+    "SELECT url_canonical, status, content_sha256 FROM contract.v_document WHERE is_current ORDER BY 1",
+    "SELECT d.canonical_url, c.level, c.ordinal, c.char_start, c.char_end, c.heading_path, c.flags, c.embed_sha256"
+    " FROM chunks c JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2, 3",
+    "SELECT d.canonical_url, c.ordinal, e.vec::text FROM contract.v_embedding e JOIN chunks c ON c.id = e.chunk_id"
+    " JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2",
+    "SELECT d.canonical_url, c.ordinal, t.term, p.frequency FROM lexical_postings p"
+    " JOIN lexical_terms t ON t.id = p.term_id JOIN chunks c ON c.id = p.chunk_id"
+    " JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2, 3",
+    "SELECT d.canonical_url, l.ordinal, l.target_url, l.anchor_text, l.context FROM link_candidates l"
+    " JOIN documents d ON d.current_version = l.version_id ORDER BY 1, 2",
+)
+
+
+async def corpus_digest(connection: AsyncConnection) -> str:
+    """sha256 over documents, chunks, vectors, postings and links of all current versions."""
+    digest = hashlib.sha256()
+    for query in _CONTENT:
+        cursor = await connection.execute(query.encode())
+        async for row in cursor:
+            digest.update(repr(row).encode())
+    return digest.hexdigest()
