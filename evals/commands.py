@@ -39,21 +39,20 @@ def sitewalk(
 ) -> None:
     """Walk from each golden's seed page; write a run log, print the scores."""
     from evals.scoring import METRICS, aggregate
-    from evals.sitewalk import run_suite
+    from evals.sitewalk import run_suite, suite_settings
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_goldens(golden)
     settings = load_settings()
     get_policy(policy, settings)
+    own = suite_settings(settings, warc)
     try:
         run_log.parent.mkdir(parents=True, exist_ok=True)
         stream = run_log.open("w", encoding="utf-8")
     except OSError as error:
         raise InvalidInputError(f"{run_log} cannot be written: {error.strerror}") from error
     with stream, progress(len(goldens), "sitewalk") as advance:
-        records = asyncio.run(
-            run_suite(goldens, warc=warc, policy=policy, settings=settings, out=stream, advance=advance)
-        )
+        records = asyncio.run(run_suite(goldens, warc=warc, policy=policy, settings=own, out=stream, advance=advance))
     table = aggregate(goldens, records)
     if as_json:
         scores = {group: {name: dataclasses.asdict(cell) for name, cell in row.items()} for group, row in table.items()}
@@ -61,7 +60,7 @@ def sitewalk(
         return
     rows = []
     for group, row in table.items():
-        n = max(cell.n for cell in row.values())
+        n = max((cell.n for cell in row.values()), default=0)
         cells = [f"{row[m].mean:.2f} [{row[m].low:.2f}, {row[m].high:.2f}]" if m in row else "–" for m in METRICS]
         rows.append((group, n, *cells))
     print_table(("group", "n", *METRICS), rows)

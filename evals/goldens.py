@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ValidationError, model_validator
 
 from webrag_core.errors import InvalidInputError
 
@@ -30,21 +30,34 @@ class GoldenQuery(BaseModel):
     gold_quotes: list[list[str]]
     oracle_pages: int
 
+    @model_validator(mode="after")
+    def _gold_fits_kind(self) -> Self:
+        if len(self.gold_pages) != len(self.gold_quotes):
+            raise ValueError("gold_pages and gold_quotes do not run parallel")
+        if (self.kind == "unanswerable") == bool(self.gold_pages):
+            raise ValueError("only an unanswerable query has no gold pages")
+        return self
+
 
 def load_goldens(path: Path) -> list[GoldenQuery]:
-    """Read a JSONL file. Raises InvalidInputError naming the first line that is no golden query."""
+    """Read a JSONL file. Raises InvalidInputError naming the first line that is no golden query or repeats an id."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from error
-    goldens = []
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"{path} is not UTF-8 text") from error
+    goldens: dict[str, GoldenQuery] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            goldens.append(GoldenQuery.model_validate(json.loads(line)))
+            golden = GoldenQuery.model_validate(json.loads(line))
         except (json.JSONDecodeError, ValidationError) as error:
             raise InvalidInputError(f"{path}:{number} is not a golden query") from error
+        if golden.id in goldens:
+            raise InvalidInputError(f"{path}:{number} repeats the id {golden.id}")
+        goldens[golden.id] = golden
     if not goldens:
         raise InvalidInputError(f"{path} holds no golden query")
-    return goldens
+    return list(goldens.values())

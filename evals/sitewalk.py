@@ -6,7 +6,6 @@ from a database of the suite's own; that saves time and tells an item nothing ab
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import time
@@ -16,7 +15,7 @@ from typing import Any, TextIO
 
 from evals.goldens import GoldenQuery
 from webrag_core.config import Settings
-from webrag_core.errors import FetchError
+from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.warc import WarcAcquirer
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
@@ -30,8 +29,14 @@ _EXHAUSTED = {"no-candidates", "no-rewrite"}
 
 
 def suite_settings(settings: Settings, warc: Path) -> Settings:
-    """Settings of a suite: its own embedded database per frozen site, no live page, no ageing."""
-    digest = hashlib.sha256(warc.read_bytes()).hexdigest()[:12]
+    """Settings of a suite: its own embedded database per frozen site, no live page, no ageing.
+
+    Raises InvalidInputError when the site cannot be read.
+    """
+    try:
+        digest = hashlib.sha256(warc.read_bytes()).hexdigest()[:12]
+    except OSError as error:
+        raise InvalidInputError(f"{warc} cannot be read: {error.strerror}") from error
     return settings.model_copy(
         update={
             "webrag_home": settings.webrag_home / f"eval-{digest}",
@@ -51,10 +56,10 @@ async def run_suite(
     out: TextIO,
     advance: Callable[[str], None],
 ) -> list[dict[str, Any]]:
-    """Run every golden, write its run-log line to `out` as it ends, return the lines."""
-    own = await asyncio.to_thread(suite_settings, settings, warc)
+    """Run every golden, write its run-log line to `out` as it ends, return the lines. `settings` as of
+    `suite_settings`."""
     records = []
-    async with Corpus.open(own, WarcAcquirer(warc)) as corpus:
+    async with Corpus.open(settings, WarcAcquirer(warc)) as corpus:
         engine = OrchestratorEngine(corpus)
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()

@@ -92,7 +92,7 @@ class Settings(BaseSettings):
     reranker_model: str | None = Field(default=None, description="Unset = the provider's default")
     reranker_base_url: str | None = Field(default=None, description="Self-hosted or gateway; unset = the provider's")
     reranker_timeout: float = Field(default=10.0, gt=0, description="Seconds for one request, never retried")
-    reranker_top_n: int = Field(default=20, ge=1)
+    reranker_top_n: int = Field(default=20, ge=1, le=1000)
 
     # Expansion
     max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")

@@ -54,6 +54,31 @@ def test_all_goldens_load_and_lie_on_the_site() -> None:
         assert {url for needed in golden.gold_pages for url in needed} <= pages
 
 
+def test_unusable_files_are_named_and_no_log_is_begun(webrag: Webrag, tmp_path: Path) -> None:
+    line = DEFAULT_GOLDEN.read_text().splitlines()[0]
+    unfit = {**json.loads(line), "gold_pages": [], "gold_quotes": []}
+    for name, content in {
+        "bytes.jsonl": b"\xff\xfe",
+        "twice.jsonl": f"{line}\n{line}\n".encode(),
+        "unfit.jsonl": json.dumps(unfit).encode(),
+    }.items():
+        (tmp_path / name).write_bytes(content)
+        done = webrag("eval", "sitewalk", "--golden", name, "--out", "log.jsonl")
+        assert (done.returncode, name in done.stderr) == (2, True), done.stderr
+    for warc in ("none.warc.gz", str(tmp_path)):
+        done = webrag("eval", "sitewalk", "--warc", warc, "--out", "log.jsonl")
+        assert (done.returncode, warc in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "log.jsonl").exists()
+
+
+def test_a_suite_of_unanswerable_items_has_a_table(webrag: Webrag, tmp_path: Path) -> None:
+    lines = [line for line in DEFAULT_GOLDEN.read_text().splitlines() if '"unanswerable"' in line]
+    (tmp_path / "none.jsonl").write_text(lines[0])
+    done = webrag("eval", "sitewalk", "--golden", "none.jsonl", "--policy", "stop-at-once", "--out", "log.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "unanswerable" in done.stdout
+
+
 def test_a_broken_golden_file_is_named_by_line(webrag: Webrag, tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl"
     broken.write_text(DEFAULT_GOLDEN.read_text().splitlines()[0] + "\nnot json\n")

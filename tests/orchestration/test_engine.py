@@ -98,6 +98,11 @@ def test_recorded_rounds_replay_to_the_recorded_decisions(settings: Settings) ->
         (AnswerRequest((), "x"), "no URL"),
         (AnswerRequest((ASYNCIO,), "x", expansion_budget=-1), "negative"),
         (AnswerRequest((ASYNCIO,), "x", policy="oracle"), "unknown stop policy"),
+        (AnswerRequest((ASYNCIO,), "x", policy="fixed-k:" + 5000 * "9"), "unknown stop policy"),
+        (AnswerRequest((ASYNCIO,), "x\0y"), "no text"),
+        (AnswerRequest((ASYNCIO,), "x\udcffy"), "no text"),
+        (AnswerRequest((ASYNCIO,), "x", constraints=("\udcff",)), "no text"),
+        (AnswerRequest(tuple(f"{SITE}/{number}" for number in range(31)), "x"), "WEBRAG_MAX_PAGES"),
     ],
 )
 def test_unusable_requests_are_refused_before_anything_is_written(
@@ -147,6 +152,65 @@ def test_pages_are_a_hard_limit(settings: Settings) -> None:
     result = ask(tight, AnswerRequest((ASYNCIO,), QUESTION, policy="fixed-k:5"))
     assert len(result.documents) == 2
     assert result.final_decision.rule == "page-limit"
+
+
+def test_a_seed_that_redirects_to_another_host_is_walked_there(settings: Settings) -> None:
+    there = "https://www.site.example"
+    site = LocalSite(
+        {
+            f"{there}/": page("Bridges", "About bridges.", {"/spans": "longest bridge span"}),
+            f"{there}/spans": page("Spans", "The longest bridge span of all measures 2,023 metres."),
+        },
+        {"/": f"{there}/"},
+    )
+    result = ask(settings, AnswerRequest((f"{SITE}/",), "What is the longest bridge span?"), site)
+    assert [document.url for document in result.documents] == [f"{there}/", f"{there}/spans"]
+    assert "2,023 metres" in result.citations[0].verbatim_text
+
+
+def test_a_folder_above_two_seeds_is_one_candidate(settings: Settings) -> None:
+    site = LocalSite({f"/bridges/{name}": page(name, "Nothing about it.") for name in ("a", "b")})
+    request = AnswerRequest((f"{SITE}/bridges/a", f"{SITE}/bridges/b"), "bridges", policy="fixed-k:1")
+    result = ask(settings, request, site)
+    assert [candidate.url for candidate in result.rounds[0].candidates] == [f"{SITE}/bridges/"]
+    assert [document.url for document in result.documents if document.outcome == "failed"] == [f"{SITE}/bridges/"]
+
+
+def test_seeds_left_over_when_the_time_is_over_are_failures(settings: Settings) -> None:
+    site = LocalSite({f"/{name}": page(name, "Words about bridges.") for name in ("a", "b")})
+    hurried = settings.model_copy(update={"webrag_answer_timeout": 1e-6})
+    result = ask(hurried, AnswerRequest((f"{SITE}/a", f"{SITE}/b"), "bridges"), site)
+    assert [(document.outcome, document.reason) for document in result.documents] == [
+        ("fetched", None),
+        ("failed", "timeout"),
+    ]
+    assert site.requests == [f"{SITE}/a"]
+
+
+def test_everything_that_was_asked_is_kept_with_the_run(settings: Settings) -> None:
+    site = LocalSite({"/": page("Tea", "Green tea is brewed at eighty degrees.")})
+    request = AnswerRequest((f"{SITE}/",), "tea", intent="how_to", constraints=("degrees",), expansion_budget=0)
+    ask(settings, request, site)
+    assert rows(settings, "SELECT options FROM answer_runs") == [
+        ({"urls": [f"{SITE}/"], "budget": 0, "mode": "auto", "intent": "how_to", "constraints": ["degrees"]},)
+    ]
+
+
+def test_full_context_that_does_not_fit_is_said(settings: Settings) -> None:
+    tiny = settings.model_copy(update={"retrieval_context_budget": 1})
+    result = ask(tiny, AnswerRequest((ASYNCIO,), QUESTION, mode="full_context", expansion_budget=0))
+    assert (result.mode, len(result.chunks)) == ("chunk", 1)
+    assert any("RETRIEVAL_CONTEXT_BUDGET" in warning for warning in result.warnings)
+
+
+@pytest.mark.parametrize("radius", [1, 3_000_000_000])
+def test_neighbours_stand_beside_their_hit_at_its_depth(settings: Settings, radius: int) -> None:
+    few = {"locality_expansion_radius": radius, "min_score_for_expansion": 0.3, "reranker_top_n": 2}
+    result = ask(settings.model_copy(update=few), AnswerRequest((ASYNCIO,), QUESTION))
+    depths = {document.document_id: document.link_depth for document in result.documents}
+    neighbours = [ranked.chunk for ranked in result.chunks if ranked.is_locality_expanded]
+    assert any(chunk.depth for chunk in neighbours)
+    assert all(chunk.depth == depths[chunk.document_id] for chunk in neighbours)
 
 
 class NeverStop:

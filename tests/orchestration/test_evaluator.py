@@ -42,6 +42,7 @@ def ranked(
         char_end=len(text),
         match_start=0,
         match_end=len(text),
+        match_heading_path=[],
         token_count=tokens,
         score=score,
         raw_similarity=score,

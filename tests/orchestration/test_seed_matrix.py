@@ -59,6 +59,7 @@ class Evidence:
                 char_end=len(text),
                 match_start=0,
                 match_end=len(text),
+                match_heading_path=[],
                 token_count=round(self.fill * BUDGET / max(different, 1)),
                 score=score,
                 raw_similarity=score,

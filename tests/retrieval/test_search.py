@@ -13,10 +13,12 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import IntegrityError, InvalidInputError
 from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import K1, B, search_parents
 from webrag_core.retrieval.citations import extract_citation, prove_citations
+from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.scope import Scope, source_scope
 from webrag_core.retrieval.search import Searcher, within_budget
 
@@ -101,6 +103,91 @@ def test_scope_keeps_everything_else_out(settings: Settings) -> None:
         assert empty.corpus_stats.total_tokens == 0
 
     search(settings, work)
+
+
+@pytest.mark.parametrize("query", ["nul\0", "not utf-8 \udcff"])
+def test_a_query_that_is_no_text_is_refused(settings: Settings, query: str) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        with pytest.raises(InvalidInputError, match="no text"):
+            await searcher.retrieve(query, Scope.of({ids["/cats"]: 0}))
+        async with corpus.database.connection() as connection:
+            with pytest.raises(InvalidInputError, match="no text"):
+                await source_scope(connection, [query])
+
+    search(settings, work)
+
+
+@pytest.mark.parametrize("paths", ["abc", "cba"])
+def test_equal_scores_are_cut_in_url_order_whoever_was_indexed_first(settings: Settings, paths: str) -> None:
+    async def body() -> None:
+        pages = {f"/{path}": page("Twins", "The same words about krill on every page.") for path in paths}
+        async with Corpus.open(settings, LocalSite(pages)) as corpus:
+            documents = {path: (await corpus.add(SITE + path)).document_id for path in pages}
+            scope = Scope.of(dict.fromkeys(documents.values(), 0))
+            model = await corpus.indexer.model_id()
+            vector = (await corpus.indexer.embedder.embed(["krill"]))[0]
+            async with corpus.database.snapshot() as connection:
+                lexical = await search_parents(connection, terms("krill"), scope, limit=2)
+                dense = await search_children(connection, model, vector, scope, matching_rows=3, limit=2, ef_search=100)
+                cursor = await connection.execute(
+                    "SELECT id, document_id FROM chunks WHERE level = 'parent' ORDER BY id"
+                )
+                owner = {parent: document for parent, document in await cursor.fetchall()}
+            best = [documents["/a"], documents["/b"]]
+            assert [owner[hit.parent_id] for hit in lexical.hits] == best
+            assert [owner[hit.parent_id] for hit in dense] == best
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize(("limit", "ef_search"), [(2, 2000), (900, 40), (5000, 100)])
+def test_no_setting_asks_the_graph_for_more_than_it_takes(settings: Settings, limit: int, ef_search: int) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        vector = (await corpus.indexer.embedder.embed(["krill"]))[0]
+        async with corpus.database.snapshot() as connection:
+            found = await search_children(
+                connection,
+                await corpus.indexer.model_id(),
+                vector,
+                Scope.of(dict.fromkeys(ids.values(), 0)),
+                matching_rows=HNSW_MIN_ROWS + 1,
+                limit=limit,
+                ef_search=ef_search,
+            )
+        assert len(found) == min(limit, 3)
+
+    search(settings, work)
+
+
+def test_candidates_beyond_any_number_are_all_there_are(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        wide = settings.model_copy(update={"retrieval_top_k_children_limit": 10**20})
+        greedy = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), wide)
+        result = await greedy.retrieve("cat", Scope.of(dict.fromkeys(ids.values(), 0)), mode="chunk")
+        assert result.chunks[0].source_url == f"{SITE}/cats"
+
+    search(settings, work)
+
+
+def test_a_quote_stands_under_its_own_heading(settings: Settings) -> None:
+    """Without a title on the page a parent of two sections bears the first one's heading."""
+    small = settings.model_copy(update={"child_target_tokens": 16})
+    html = (
+        "<html><body><main><h2>Lions</h2><p>The lion lives in prides on the wide savannah and hunts zebras.</p>"
+        "<h2>Whales</h2><p>The whale filters krill from the cold sea, tons of it each day.</p></main></body></html>"
+    )
+
+    async def body() -> None:
+        async with Corpus.open(small, LocalSite({"/": html})) as corpus:
+            scope = Scope.of({(await corpus.add(f"{SITE}/")).document_id: 0})
+            searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), small)
+            for mode in ("chunk", "full_context"):
+                (chunk,) = (await searcher.retrieve("krill whale", scope, mode=mode)).chunks
+                assert chunk.heading_path == ["Lions"]
+                assert "krill" in chunk.match_text
+                assert chunk.section_heading == "Whales"
+
+    asyncio.run(body())
 
 
 def test_depth_weighs_by_distance_in_this_run(settings: Settings) -> None:

@@ -23,7 +23,7 @@ class SourceStatus(BaseModel):
 
 
 class CorpusStatus(BaseModel):
-    """The whole corpus. `failures` counts documents by reason."""
+    """The whole corpus. `answers` counts runs that gave one, `failures` documents by reason."""
 
     sources: list[SourceStatus]
     embedding_model: str | None
@@ -50,7 +50,7 @@ async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             "SELECT (SELECT name FROM embedding_models WHERE state = 'live') AS embedding_model,"
-            " (SELECT count(*) FROM answer_runs) AS answers,"
+            " (SELECT count(*) FROM answer_runs WHERE state = 'done') AS answers,"
             " pg_database_size(current_database()) AS database_bytes,"
             " (SELECT coalesce(jsonb_object_agg(reason, n), '{}') FROM"
             "   (SELECT reason, count(*) AS n FROM documents WHERE status = 'failed' GROUP BY reason) f) AS failures"

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from webrag_core.config import Settings
-from webrag_core.errors import FetchError, StoreError, WebragError
+from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.orchestration import answers, merger
 from webrag_core.orchestration.citing import cite
@@ -59,6 +59,11 @@ class OrchestratorEngine:
         report = progress or (lambda phase, done: None)
         started = time.monotonic()
         seeds = request.seeds()
+        if len(seeds) > self._settings.webrag_max_pages:
+            raise InvalidInputError(
+                f"{len(seeds)} URLs are given; one answer takes in {self._settings.webrag_max_pages} pages at most"
+                " (WEBRAG_MAX_PAGES)"
+            )
         policy = get_policy(request.policy, self._settings)
         analysis = analyze_query(
             request.query,
@@ -80,6 +85,7 @@ class OrchestratorEngine:
                     "budget": budget,
                     "mode": request.mode,
                     "intent": request.intent,
+                    "constraints": list(request.constraints),
                 },
             )
         state = RunState(
@@ -138,11 +144,14 @@ class OrchestratorEngine:
         return await self._finish(request, policy, searcher, state, decision, started)
 
     async def _take_seeds(self, state: RunState) -> None:
-        """Every given URL enters the scope; those that fail are warnings as long as one succeeds."""
+        """Every given URL enters the scope; those that fail are warnings as long as one succeeds, and so are those
+        that are still to be fetched when the time is over."""
         begun = time.monotonic()
         failures: list[FetchError] = []
         for url in state.walk.seeds:
             try:
+                if state.walk.documents and state.seconds_left <= 0:
+                    raise FetchError(Reason.TIMEOUT, "not fetched: the time of this answer is over")
                 added = await self._corpus.add(url, run_id=f"answer-{state.answer_id}")
             except FetchError as error:
                 failures.append(error)
@@ -235,6 +244,8 @@ class OrchestratorEngine:
         state.timing.reranking_ms += (time.monotonic() - retrieved) * 1000
         state.tried.add(frozenset(state.sub_queries))
         state.mode = found[0].mode
+        if request.mode == "full_context" != state.mode:
+            state.warn("the pages exceed RETRIEVAL_CONTEXT_BUDGET: the best chunks instead of the full context")
         state.stats = found[0].corpus_stats
         return merger.merge_sub_queries(ranking.chunks, limit=top_n)  # redundancy is a signal first, and cut at the end
 
@@ -305,6 +316,8 @@ class OrchestratorEngine:
                 radius=self._settings.locality_expansion_radius,
                 min_score=self._settings.min_score_for_expansion,
             )
+            judged = {ranked.chunk.chunk_id for ranked in state.evidence}  # what was dropped does not come back so
+            nearby = [neighbour for neighbour in nearby if neighbour.chunk.chunk_id not in judged]
         state.timing.locality_ms = (time.monotonic() - begun) * 1000
         chunks = merger.fit_budget([*kept, *nearby], self._settings.retrieval_context_budget)
         async with self._corpus.database.transaction() as connection:

@@ -60,8 +60,14 @@ class Walk:
 
     @property
     def sites(self) -> set[str]:
-        """Source keys that expansion may stay on: those of the given URLs."""
-        return {source_key(url) for url in self.seeds}
+        """Source keys that expansion may stay on: those of the given URLs and of where they redirect to."""
+        return {source_key(url) for url in self.entries}
+
+    @property
+    def entries(self) -> list[str]:
+        """The given URLs and the pages they turned out to be, each once."""
+        seeds = (self.urls[document_id] for document_id, depth in self.depths.items() if depth == 0)
+        return list(dict.fromkeys([*self.seeds, *seeds]))
 
 
 async def frontier(corpus: Corpus, walk: Walk) -> list[LinkCandidate]:
@@ -91,10 +97,12 @@ def _candidates(walk: Walk) -> list[LinkCandidate]:
                 spelled.setdefault(key, target)
                 grouped.setdefault(key, []).append(link)
     found = [_candidate(spelled[key], links, walk) for key, links in grouped.items()]
-    for seed in walk.seeds:
-        for url in derive_parent_urls(seed):
-            if page_key(url) not in grouped and page_key(url) not in walk.visited:
-                found.append(LinkCandidate(url=url, from_url=seed, link_depth=1))
+    known = walk.visited.union(grouped)
+    for entry in walk.entries:
+        for url in derive_parent_urls(entry):
+            if page_key(url) not in known:
+                known.add(page_key(url))
+                found.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
     taken = count_patterns(document.url for document in walk.documents)
     return [candidate for candidate in found if find_trap(candidate.url, taken) is None]
 

@@ -5,23 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webrag_core.orchestration.models import RankedChunk
+from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.search import Searcher
 
 
 async def neighbours(
     searcher: Searcher, hits: Sequence[RankedChunk], *, radius: int, min_score: float
 ) -> list[RankedChunk]:
-    """Siblings within `radius` parents of each hit that scores at least `min_score`, without those already there.
+    """Siblings within `radius` parents of each hit that scores at least `min_score`, without the hits themselves.
 
-    They carry score 0 and `is_locality_expanded`, and never enter stop decisions.
+    Those of the best hit first, so that a budget cuts those of the worst; per hit in reading order. They carry score 0
+    and `is_locality_expanded`, and never enter stop decisions. `hits` best first.
     """
     strong = [hit.chunk for hit in hits if hit.reranked_score >= min_score]
     if radius <= 0 or not strong:
         return []
     present = {hit.chunk.chunk_id for hit in hits}
     siblings = await searcher.siblings(strong, radius)
-    return [
-        RankedChunk(chunk=sibling, reranked_score=0.0, is_locality_expanded=True)
-        for sibling in siblings
-        if sibling.chunk_id not in present
-    ]
+    found = [sibling for sibling in siblings if sibling.chunk_id not in present]
+    found.sort(key=lambda sibling: _nearest(sibling, strong, radius))
+    return [RankedChunk(chunk=sibling, reranked_score=0.0, is_locality_expanded=True) for sibling in found]
+
+
+def _nearest(sibling: RetrievedChunk, hits: Sequence[RetrievedChunk], radius: int) -> int:
+    """Position of the best hit that `sibling` stands next to."""
+    return next(
+        index
+        for index, hit in enumerate(hits)
+        if hit.version_id == sibling.version_id and abs(hit.chunk_index - sibling.chunk_index) <= radius
+    )

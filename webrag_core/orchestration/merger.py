@@ -14,26 +14,34 @@ def by_score(chunks: Iterable[RankedChunk]) -> list[RankedChunk]:
 
 
 def merge_sub_queries(results: Sequence[Sequence[RankedChunk]], *, limit: int) -> list[RankedChunk]:
-    """At most `limit` chunks: each sub-query first gets its share, the rest is filled by score.
+    """At most `limit` chunks: each sub-query first gets its share (the first ones, when there are more sub-queries
+    than places), the rest is filled by score.
 
     Scores of different sub-queries are not comparable, so none may crowd out another. A chunk that several
     sub-queries found keeps its best score.
     """
     share = max(1, limit // max(1, len(results)))
     chosen: dict[int, RankedChunk] = {}
-    for ranked in results:
+    for ranked in results[:limit]:
         for chunk in by_score(ranked)[:share]:
             _keep_best(chosen, chunk)
     for chunk in by_score(chunk for ranked in results for chunk in ranked):
-        if len(chosen) >= limit and chunk.chunk.chunk_id not in chosen:
-            break
-        _keep_best(chosen, chunk)
+        if len(chosen) < limit or chunk.chunk.chunk_id in chosen:
+            _keep_best(chosen, chunk)
     return by_score(chosen.values())
 
 
 def accumulate(earlier: Sequence[RankedChunk], latest: Sequence[RankedChunk]) -> list[RankedChunk]:
-    """The evidence of all rounds: a chunk seen again takes its latest score, none is lost to a worse round."""
-    known = {chunk.chunk.chunk_id: chunk for chunk in earlier}
+    """The evidence of all rounds: a chunk seen again takes its latest score, none is lost to a worse round.
+
+    A page that another run indexed anew in between counts as it is now: no evidence mixes two versions of it.
+    """
+    current = {chunk.chunk.document_id: chunk.chunk.version_id for chunk in latest}
+    known = {
+        chunk.chunk.chunk_id: chunk
+        for chunk in earlier
+        if current.get(chunk.chunk.document_id, chunk.chunk.version_id) == chunk.chunk.version_id
+    }
     known.update({chunk.chunk.chunk_id: chunk for chunk in latest})
     return by_score(known.values())
 

@@ -22,6 +22,7 @@ from webrag_core.orchestration.models import (
     ScoredCandidate,
 )
 from webrag_core.retrieval.models import CorpusStats
+from webrag_core.retrieval.query import check_query, check_text
 from webrag_core.retrieval.search import Mode
 
 logger = logging.getLogger(__name__)
@@ -52,8 +53,9 @@ class AnswerRequest:
             raise InvalidInputError("no URL given")
         if self.expansion_budget is not None and self.expansion_budget < 0:
             raise InvalidInputError(f"the expansion budget is {self.expansion_budget}; it cannot be negative")
-        if not self.query.strip():
-            raise InvalidInputError("the query is empty")
+        check_query(self.query)
+        for constraint in self.constraints:
+            check_text(constraint, "constraint")
         return tuple(dict.fromkeys(canonicalise(url) for url in self.urls))
 
 

@@ -7,6 +7,7 @@ it influences a score.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -30,7 +31,8 @@ class LexicalHit:
 
 @dataclass(frozen=True, slots=True)
 class LexicalResult:
-    """Best parents first; `idf` of each query term in the scope (terms that never occur have the highest)."""
+    """Best parents first; `idf` of each query term in the scope, in the query's order (terms that never occur have the
+    highest)."""
 
     hits: list[LexicalHit]
     idf: dict[str, float]
@@ -44,6 +46,8 @@ class _Row:
     score: float
 
 
+# The order in which PostgreSQL adds up is its own: scores are rounded before they are compared. Equal ones are cut and
+# listed by URL and reading order, never by ids, which depend on who was indexed first.
 _QUERY = """
 WITH query AS (
     SELECT q.term, t.id FROM unnest(%(terms)s::text[]) AS q (term) LEFT JOIN lexical_terms t ON t.term = q.term
@@ -55,21 +59,24 @@ WITH query AS (
     SELECT q.term, q.id, ln(1 + (%(parents)s - count(f.chunk_id) + 0.5) / (count(f.chunk_id) + 0.5)) AS idf
     FROM query q LEFT JOIN found f ON f.term_id = q.id GROUP BY q.term, q.id
 ), ranked AS (
-    SELECT f.chunk_id, sum(w.idf * f.frequency * (%(k1)s + 1)
-           / (f.frequency + %(k1)s * (1 - %(b)s + %(b)s * f.length / %(mean)s))) AS score
+    SELECT f.chunk_id, round(sum(w.idf * f.frequency * (%(k1)s + 1)
+           / (f.frequency + %(k1)s * (1 - %(b)s + %(b)s * f.length / %(mean)s)))::numeric, 9) AS score
     FROM found f JOIN weighted w ON w.id = f.term_id GROUP BY f.chunk_id
-    ORDER BY score DESC, f.chunk_id LIMIT %(limit)s
+    ORDER BY score DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
+), best AS (
+    SELECT r.chunk_id, r.score FROM ranked r JOIN chunks c ON c.id = r.chunk_id
+    JOIN documents d ON d.id = c.document_id ORDER BY r.score DESC, d.canonical_url, c.ordinal LIMIT %(limit)s
 )
 SELECT term, idf::float8, NULL::bigint AS parent_id, 0::float8 AS score FROM weighted
 UNION ALL
-SELECT '', 0, chunk_id, score::float8 FROM ranked
+SELECT '', 0, chunk_id, score::float8 FROM best
 """
 
 
 async def search_parents(
     connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int
 ) -> LexicalResult:
-    """The `limit` best parents of the scope."""
+    """The `limit` best parents of the scope; equal scores by URL and reading order."""
     wanted = list(dict.fromkeys(query_terms))
     cursor = await connection.execute(
         "SELECT coalesce(sum(parents), 0), coalesce(sum(length), 0) FROM lexical_documents WHERE document_id = ANY(%s)",
@@ -93,11 +100,12 @@ async def search_parents(
             },
         )
         rows = await typed.fetchall()
-    idf = {row.term: row.idf for row in rows if row.parent_id is None}
-    attainable = sum(idf.values()) * (K1 + 1)
+    weights = {row.term: row.idf for row in rows if row.parent_id is None}
+    idf = {term: weights[term] for term in wanted}
+    attainable = math.fsum(idf.values()) * (K1 + 1)
     hits = [
         LexicalHit(row.parent_id, row.score, min(1.0, row.score / attainable) if attainable else 0.0)
         for row in rows
         if row.parent_id is not None
     ]
-    return LexicalResult(sorted(hits, key=lambda hit: (-hit.score, hit.parent_id)), idf)
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf)

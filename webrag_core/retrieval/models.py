@@ -12,7 +12,8 @@ class RetrievedChunk(BaseModel):
     """A parent chunk chosen for the context, with the child span that matched best.
 
     `text` is the exact slice [char_start, char_end) (Unicode code points, half-open) of the document version's
-    Markdown; `match_start`/`match_end` delimit the best matching child in the same coordinates.
+    Markdown; `match_start`/`match_end` delimit the best matching child in the same coordinates, and
+    `match_heading_path` is where that child stands: a parent may span several sections.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -31,6 +32,7 @@ class RetrievedChunk(BaseModel):
     char_end: int
     match_start: int
     match_end: int
+    match_heading_path: list[str]
     token_count: int
     score: float
     raw_similarity: float
@@ -41,8 +43,8 @@ class RetrievedChunk(BaseModel):
 
     @property
     def section_heading(self) -> str | None:
-        """The heading path as one line, or None above the first heading."""
-        return " > ".join(self.heading_path) or None
+        """The heading path of the matching child as one line, or None above the first heading."""
+        return " > ".join(self.match_heading_path) or None
 
     @property
     def match_text(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.retrieval.query import check_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ async def source_scope(connection: AsyncConnection, keys: Sequence[str] | None) 
     Raises InvalidInputError naming a source that does not exist.
     """
     if keys is not None:
+        for key in keys:
+            check_text(key, "source")
         cursor = await connection.execute("SELECT key FROM sources WHERE key = ANY(%s)", (list(keys),))
         unknown = sorted(set(keys) - {row[0] for row in await cursor.fetchall()})
         if unknown:

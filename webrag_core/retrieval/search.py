@@ -15,13 +15,13 @@ from psycopg import AsyncConnection
 from psycopg.rows import dict_row
 
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import LexicalResult, search_parents
 from webrag_core.retrieval.dense import ChildHit, children_of, search_children
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk, TimingInfo
+from webrag_core.retrieval.query import check_query
 from webrag_core.retrieval.scope import Scope, ScopeSize, scope_size
 from webrag_core.store.database import Database
 
@@ -52,10 +52,9 @@ class Searcher:
 
         `relaxed` doubles the number of candidates and lowers the similarity floor once per unit (expand_recall).
         `mode="auto"` takes the full context when it fits RETRIEVAL_FULL_CONTEXT_THRESHOLD.
-        Raises InvalidInputError for an empty query.
+        Raises InvalidInputError for a query that is empty or no text.
         """
-        if not query.strip():
-            raise InvalidInputError("the query is empty")
+        check_query(query)
         started = time.perf_counter()
         vector = (await self._embedder.embed([query]))[0]
         embedded = time.perf_counter()
@@ -64,7 +63,9 @@ class Searcher:
         async with self._database.snapshot() as connection:
             size = await scope_size(connection, scope)
             full = _full_context(mode, size, self._settings)
-            lexical = await search_parents(connection, terms(query), scope, limit=size.parents if full else limit)
+            lexical = await search_parents(
+                connection, terms(query), scope, limit=size.parents if full else min(limit, size.parents)
+            )
             dense: list[ChildHit] = []
             if size.children:
                 dense = await search_children(
@@ -73,7 +74,7 @@ class Searcher:
                     vector,
                     scope,
                     matching_rows=size.children,
-                    limit=size.children if full else limit,
+                    limit=size.children if full else min(limit, size.children),
                     ef_search=self._settings.retrieval_hnsw_ef_search * 2**relaxed,
                 )
             wanted = {hit.parent_id for hit in dense if full or hit.similarity >= floor}
@@ -102,9 +103,12 @@ class Searcher:
         )
 
     async def siblings(self, hits: Sequence[RetrievedChunk], radius: int) -> list[RetrievedChunk]:
-        """Parents at most `radius` positions before or after each hit, hits included, unscored, reading order."""
+        """Parents at most `radius` positions before or after each hit, hits included, unscored, reading order. They
+        are as far from the seed as the hit."""
+        depths = {hit.document_id: hit.depth for hit in hits}
         async with self._database.snapshot() as connection:
-            return [_chunk(row) for row in await _load_siblings(connection, hits, radius)]
+            rows = await _load_siblings(connection, hits, radius)
+        return [_chunk(row, depth=depths[row["document_id"]]) for row in rows]
 
 
 def within_budget(chunks: Sequence[RetrievedChunk], budget: int) -> list[RetrievedChunk]:
@@ -142,12 +146,15 @@ async def _load_siblings(
 ) -> list[dict[str, Any]]:
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
-            _PARENTS + " JOIN (SELECT DISTINCT h.version, n.ordinal FROM"
-            " unnest(%s::integer[], %s::integer[]) AS h (version, ordinal),"
-            " generate_series(h.ordinal - %s, h.ordinal + %s) AS n (ordinal)) near"
-            " ON near.version = c.version_id AND near.ordinal = c.ordinal AND c.level = 'parent'"
+            _PARENTS + " WHERE c.version_id = ANY(%(versions)s) AND c.level = 'parent' AND EXISTS (SELECT FROM"
+            " unnest(%(versions)s::integer[], %(ordinals)s::integer[]) AS h (version, ordinal)"
+            " WHERE h.version = c.version_id AND abs(h.ordinal - c.ordinal) <= %(radius)s)"
             " ORDER BY d.canonical_url, c.ordinal",
-            ([hit.version_id for hit in hits], [hit.chunk_index for hit in hits], radius, radius),
+            {
+                "versions": [hit.version_id for hit in hits],
+                "ordinals": [hit.chunk_index for hit in hits],
+                "radius": radius,
+            },
         )
         return await cursor.fetchall()
 
@@ -155,13 +162,12 @@ async def _load_siblings(
 def _chunk(
     row: dict[str, Any],
     *,
-    match: tuple[int, int] | None = None,
+    match: ChildHit | None = None,
     score: float = 0.0,
     similarity: float = 0.0,
     lexical: float = 0.0,
     depth: int = 0,
 ) -> RetrievedChunk:
-    start, end = match or (row["char_start"], row["char_end"])
     return RetrievedChunk(
         chunk_id=row["id"],
         document_id=row["document_id"],
@@ -174,8 +180,9 @@ def _chunk(
         chunk_index=row["ordinal"],
         char_start=row["char_start"],
         char_end=row["char_end"],
-        match_start=start,
-        match_end=end,
+        match_start=match.start if match else row["char_start"],
+        match_end=match.end if match else row["char_end"],
+        match_heading_path=match.heading_path if match else row["heading_path"],
         token_count=row["token_count"],
         score=score,
         raw_similarity=similarity,
@@ -211,7 +218,7 @@ def _rank(
         chunks.append(
             _chunk(
                 row,
-                match=(best.start, best.end) if best else None,
+                match=best,
                 score=fused * weight,
                 similarity=similarity,
                 lexical=words,
@@ -238,3 +245,4 @@ def _choose_match(chunk: RetrievedChunk, family: Sequence[ChildHit], idf: dict[s
 
     best = max(family, key=worth)
     chunk.match_start, chunk.match_end = best.start, best.end
+    chunk.match_heading_path = best.heading_path

@@ -27,6 +27,8 @@ class StopPolicy(Protocol):
         one."""
 
 
+_MAX_DIGITS = 9
+
 POLICIES: dict[str, Callable[[Settings], StopPolicy]] = {
     "seed-matrix": SeedMatrix,
     "stop-at-once": lambda _: FixedRounds("stop-at-once", 0),
@@ -44,7 +46,7 @@ def get_policy(name: str, settings: Settings) -> StopPolicy:
     if factory is not None:
         return factory(settings)
     kind, _, rounds = name.partition(":")
-    if kind == "fixed-k" and rounds.isascii() and rounds.isdigit():
+    if kind == "fixed-k" and rounds.isascii() and rounds.isdigit() and len(rounds) <= _MAX_DIGITS:
         return FixedRounds(name, int(rounds))
     known = ", ".join(sorted(POLICIES))
     raise InvalidInputError(f"unknown stop policy {name!r}; known: {known} (fixed-k:N for N rounds)")
