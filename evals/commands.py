@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
-from webrag_core.cli_output import out, print_json, print_table, progress
+from webrag_core.cli_output import Json, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -35,7 +35,7 @@ def sitewalk(
     run_log: Annotated[Path, typer.Option("--out", help="Where the run log goes, JSONL.")] = Path(
         "runs/sitewalk.jsonl"
     ),
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Walk from each golden's seed page; write a run log, print the scores."""
     from evals.scoring import METRICS, aggregate

@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Coroutine
 from contextlib import nullcontext
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal
 
 import typer
 
 from webrag_core.cli_models import model_app
-from webrag_core.cli_output import err, out, print_answer, print_citation, print_json, print_table, progress
+from webrag_core.cli_output import Json, err, out, print_answer, print_citation, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError, WebragError
-
-Result = TypeVar("Result")
 
 app = typer.Typer(
     name="webrag",
@@ -31,15 +28,9 @@ database_app = typer.Typer(no_args_is_help=True, help="The database behind the c
 app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
-
-
-def run(coroutine: Coroutine[Any, Any, Result]) -> Result:
-    """Run one command's coroutine to its end."""
-    return asyncio.run(coroutine)
 
 
 @app.command()
@@ -83,7 +74,7 @@ def answer(
         else:
             print_answer(result, quotes=quotes)
 
-    run(work())
+    asyncio.run(work())
 
 
 @app.command()
@@ -111,7 +102,7 @@ def search(
         if not found.citations:
             out.print("Nothing was found.")
 
-    run(work())
+    asyncio.run(work())
 
 
 @app.command()
@@ -164,7 +155,7 @@ def ingest(
             )
         return 1 if failed else 0
 
-    raise typer.Exit(run(work()))
+    raise typer.Exit(asyncio.run(work()))
 
 
 @app.command()
@@ -188,7 +179,7 @@ def status(as_json: Json = False) -> None:
             f" {found.database_bytes / 1e6:.0f} MB, failures by reason: {found.failures or 'none'}"
         )
 
-    run(work())
+    asyncio.run(work())
 
 
 @app.command()
@@ -217,7 +208,7 @@ def verify(as_json: Json = False) -> None:
             out.print(f"{len(violations)} violations in {seen}, {citations} citations")
         return 1 if violations else 0
 
-    raise typer.Exit(run(work()))
+    raise typer.Exit(asyncio.run(work()))
 
 
 @database_app.command("url")
@@ -243,7 +234,7 @@ def database_migrate(as_json: Json = False) -> None:
         async with await Database.open(load_settings()):
             pass
 
-    run(work())
+    asyncio.run(work())
     names = [migration.name for migration in migrations()]
     if as_json:
         print_json({"migrations": names})

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
-from webrag_core.cli_output import out, print_json, print_table, progress
+from webrag_core.cli_output import Json, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 
 model_app = typer.Typer(no_args_is_help=True, help="Embedding models side by side: list, build, switch.")
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 
 @model_app.command("list")

@@ -6,8 +6,9 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+import typer
 from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
@@ -19,6 +20,8 @@ from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
+
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 _QUOTE_CHARS = 700
 _PIPE_WIDTH = 240

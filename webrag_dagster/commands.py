@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
+from webrag_core.cli_output import Json
 
 
 def register(app: typer.Typer) -> None:

@@ -17,10 +17,12 @@ from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import K1, B, search_parents
+from webrag_core.retrieval.budget import within_budget
 from webrag_core.retrieval.citations import extract_citation, prove_citations
 from webrag_core.retrieval.dense import search_children
+from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.scope import Scope, source_scope
-from webrag_core.retrieval.search import Searcher, within_budget
+from webrag_core.retrieval.search import Searcher
 
 PAGES = {
     "/lions": page("Lions", "The lion is a large cat that lives in prides on the savannah. Lions hunt zebras."),
@@ -236,8 +238,12 @@ def test_budget_skips_what_does_not_fit_and_keeps_at_least_one(settings: Setting
         big, middle, small = (
             found.chunks[i].model_copy(update={"token_count": n}) for i, n in enumerate((900, 50, 40))
         )
-        assert within_budget([big, middle, small], 100) == [big]
-        assert within_budget([middle, big, small], 100) == [middle, small]
+
+        def fit(*chunks: RetrievedChunk) -> list[RetrievedChunk]:
+            return within_budget(chunks, 100, tokens=lambda chunk: chunk.token_count)
+
+        assert fit(big, middle, small) == [big]
+        assert fit(middle, big, small) == [middle, small]
 
     search(settings, work)
 

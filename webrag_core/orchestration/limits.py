@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from webrag_core.config import Settings
 from webrag_core.orchestration.models import ExpansionDecision, ScoredCandidate
-from webrag_core.orchestration.query_analyzer import alternative_sub_queries
 from webrag_core.orchestration.run_state import RunState
 
 
@@ -43,5 +42,5 @@ def _reached(decision: ExpansionDecision, state: RunState, settings: Settings) -
         elif not chosen_candidates(state, settings):
             floor = settings.expansion_min_candidate_score
             yield "no-candidates", f"none of {len(state.candidates)} links scores {floor:g} or more"
-    if decision.action == "expand_intent" and alternative_sub_queries(state.analysis, state.tried) is None:
+    if decision.action == "expand_intent" and not state.history[-1].can_rewrite:
         yield "no-rewrite", "no rewriting of the query differs from what was searched"

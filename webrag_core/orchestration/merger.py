@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from webrag_core.orchestration.models import RankedChunk
 from webrag_core.orchestration.redundancy import redundant_indices
+from webrag_core.retrieval.budget import within_budget
 
 
 def by_score(chunks: Iterable[RankedChunk]) -> list[RankedChunk]:
@@ -54,14 +55,8 @@ def without_redundancy(chunks: Sequence[RankedChunk], ceiling: float) -> list[Ra
 
 
 def fit_budget(chunks: Sequence[RankedChunk], budget: int) -> list[RankedChunk]:
-    """Take chunks in the given order while they fit `budget` tokens; skip what does not fit. At least one."""
-    kept: list[RankedChunk] = []
-    used = 0
-    for chunk in chunks:
-        if used + chunk.chunk.token_count <= budget or not kept:
-            kept.append(chunk)
-            used += chunk.chunk.token_count
-    return kept
+    """The chunks that `budget` tokens hold, taken in the given order; see `within_budget`."""
+    return within_budget(chunks, budget, tokens=lambda ranked: ranked.chunk.token_count)
 
 
 def reading_order(chunks: Sequence[RankedChunk]) -> list[RankedChunk]:

@@ -19,6 +19,7 @@ from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import LexicalResult, search_parents
+from webrag_core.retrieval.budget import within_budget
 from webrag_core.retrieval.dense import ChildHit, children_of, search_children
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk, TimingInfo
 from webrag_core.retrieval.query import check_query
@@ -83,7 +84,9 @@ class Searcher:
             rows = await _load_parents(connection, sorted(wanted))
         chunks = _rank(rows, children, lexical, scope, self._settings)
         if not full:
-            chunks = within_budget(chunks, self._settings.retrieval_context_budget)
+            chunks = within_budget(
+                chunks, self._settings.retrieval_context_budget, tokens=lambda chunk: chunk.token_count
+            )
         ended = time.perf_counter()
         return RetrievalResult(
             mode="full_context" if full else "chunk",
@@ -109,17 +112,6 @@ class Searcher:
         async with self._database.snapshot() as connection:
             rows = await _load_siblings(connection, hits, radius)
         return [_chunk(row, depth=depths[row["document_id"]]) for row in rows]
-
-
-def within_budget(chunks: Sequence[RetrievedChunk], budget: int) -> list[RetrievedChunk]:
-    """Take chunks in order while they fit `budget` tokens; what does not fit is skipped. At least one."""
-    kept: list[RetrievedChunk] = []
-    used = 0
-    for chunk in chunks:
-        if used + chunk.token_count <= budget or not kept:
-            kept.append(chunk)
-            used += chunk.token_count
-    return kept
 
 
 def _full_context(mode: Mode, size: ScopeSize, settings: Settings) -> bool:
