@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-sitewalk requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -28,6 +28,9 @@ bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and
 
 bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, then compare with an undisturbed corpus
 	$(BIN)/python -m evals.bench_crash
+
+bench-race: $(VENV)/.runtime ## 8 processes, the same 50 pages, 5 rounds: nothing doubled, nothing embedded twice
+	$(BIN)/python -m evals.bench_race
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
 	$(BIN)/webrag eval sitewalk

@@ -25,6 +25,9 @@ class Reason(StrEnum):
     PROVIDER_FAILED = "provider_failed"
     UNSUPPORTED_TYPE = "unsupported_type"
     EMPTY_PAGE = "empty_page"
+    SOFT_404 = "soft_404"
+    NEAR_EMPTY = "near_empty"
+    PAGE_LIMIT = "page_limit"
     PARSE_FAILURE = "parse_failure"
 
 

@@ -97,6 +97,11 @@ class Indexer:
         """
         model_id = await self.model_id()
         version = await self._version(version_id)
+        async with self._database.claims.hold(f"index version {version_id}"):  # whoever waited finds it settled
+            return await self._activate(version, model_id)
+
+    async def _activate(self, version: StoredVersion, model_id: int) -> IndexOutcome:
+        version_id = version.id
         async with self._database.connection() as connection:
             if await self._is_settled(connection, version, model_id):
                 return IndexOutcome(version.document_id, version_id, 0, False)

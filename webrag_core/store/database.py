@@ -15,6 +15,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
+from webrag_core.store.claims import Claims
 from webrag_core.store.embedded import embedded_url, exit_on_sigterm
 from webrag_core.store.migrate import migrate
 
@@ -27,6 +28,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = url
+        self.claims = Claims(url)
         self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
             url,
             min_size=1,
@@ -93,6 +95,7 @@ class Database:
 
     async def close(self) -> None:
         """Close the pool; the embedded server stops with the last process that uses it."""
+        await self.claims.close()
         await self._pool.close()
 
     async def __aenter__(self) -> Self:
