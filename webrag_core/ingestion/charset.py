@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 import codecs
-import re
+
+from webrag_core.ingestion.charset_labels import codec_of
+from webrag_core.ingestion.charset_prescan import named_encoding
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
-_META = re.compile(rb"<meta\s[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_META_BYTES = 4_096
-# pages that say Latin-1 or ASCII mean the Windows code page, for every browser
-_WINDOWS = {"iso8859-1": "cp1252", "ascii": "cp1252"}
-# text codecs to Python, but no page is written in them
-_NO_CHARSETS = {"idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape", "utf-7", "mbcs", "oem"}
+# in these, bytes that are valid UTF-8 spell text that nobody writes ("Ã©"), so the declaration is what is wrong
+_ONE_BYTE = ("cp125", "cp8", "iso8859", "koi8", "mac")
 
 
 def decode_page(body: bytes, declared: str | None) -> str:
-    """Text of `body`; `declared` is the charset of the HTTP header. What cannot be decoded becomes U+FFFD.
+    """Text of `body`; `declared` is the charset of the HTTP header. What cannot be decoded becomes U+FFFD."""
+    for mark, _ in _MARKS:
+        if body.startswith(mark):
+            return body[len(mark) :].decode(page_encoding(body, declared), "replace")
+    return body.decode(page_encoding(body, declared), "replace")
+
+
+def page_encoding(body: bytes, declared: str | None) -> str:
+    """Python's name of the encoding of `body`; `declared` is the charset of the HTTP header.
 
     Pages without a usable declaration are UTF-8 when most of their non-ASCII characters are, else Windows-1252.
+    A page that names a one-byte encoding and is valid UTF-8 with more than ASCII in it is UTF-8: this alone
+    differs from browsers, which show such a page damaged.
     """
     for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return body[len(mark) :].decode(encoding, "replace")
-    known = _codec(declared)
+            return encoding
+    known = codec_of(declared)
     if known is not None:
-        return body.decode(known, "replace")
-    if not body.isascii():
-        text = body.decode("utf-8", "replace")
-        if "\ufffd" not in text:
-            return text
-    meta = _META.search(body, 0, _META_BYTES)
-    named = _codec(meta.group(1).decode("latin-1")) if meta else None
-    if named is not None:  # a page whose bytes can be searched for <meta> is not UTF-16
-        return body.decode("utf-8" if named.startswith(("utf-16", "utf-32")) else named, "replace")
+        return known
+    named = named_encoding(body)
+    if named is not None and (not named.startswith(_ONE_BYTE) or body.isascii() or not _is_utf8(body)):
+        return named
+    if body.isascii():
+        return "cp1252"
     text = body.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
-    if damaged * 2 > sum(character > "\x7f" for character in text):
-        return body.decode("cp1252", "replace")
-    return text
+    return "cp1252" if damaged * 2 > sum(character > "\x7f" for character in text) else "utf-8"
 
 
-def _codec(label: str | None) -> str | None:
-    """Python's name for a charset label; None for what is no charset of pages."""
-    if not label:
-        return None
+def _is_utf8(body: bytes) -> bool:
     try:
-        found = codecs.lookup(label)
-    except (LookupError, ValueError):
-        return None
-    if found.name in _NO_CHARSETS or not found._is_text_encoding:
-        return None
-    return _WINDOWS.get(found.name, found.name)
+        body.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

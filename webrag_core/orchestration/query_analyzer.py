@@ -19,6 +19,8 @@ from webrag_core.orchestration.models import QueryAnalysis, QueryType
 MAX_SUB_QUERIES: Final = 4
 """Searches per round at most, the original query included."""
 
+_MAX_READ: Final = 2_000  # characters; the patterns cost the square of what they read
+
 _QUERY_TYPES: Final[tuple[str, ...]] = get_args(QueryType)
 
 # Words that say what to do with a topic, not what the topic is.
@@ -65,7 +67,8 @@ def analyze_query(
 
     White space is collapsed. `sub_queries` starts with the query itself, then its parts, 4 in all at most.
     `complexity`: complex from 3 parts on, or 2 with more than 6 key concepts; moderate with 2 parts or more
-    than 4 key concepts; else simple.
+    than 4 key concepts; else simple. A query of more than 2,000 characters is no question that has parts: it stays
+    whole, and its type and concepts are those of its beginning.
 
     Raises InvalidInputError for an empty query, an unknown mode or intent, and constraints that are not a
     list of non-empty texts.
@@ -82,9 +85,10 @@ def analyze_query(
     ):
         raise InvalidInputError("constraints must be a list of non-empty texts")
 
-    parts, implied = query_grammar.split(text) if mode == "rule_based" else ([], None)
+    read = text[:_MAX_READ]
+    parts, implied = query_grammar.split(text) if mode == "rule_based" and read == text else ([], None)
     sub_queries = _distinct([text, *parts])[:MAX_SUB_QUERIES]
-    concepts = key_concepts(text)
+    concepts = key_concepts(read)
     n_parts = max(1, len(sub_queries) - 1)
     complexity: Literal["simple", "moderate", "complex"] = "simple"
     if n_parts > 2 or (n_parts == 2 and len(concepts) > 6):
@@ -94,7 +98,7 @@ def analyze_query(
     return QueryAnalysis(
         original_query=text,
         sub_queries=sub_queries,
-        query_type=intent or implied or _classify(text),
+        query_type=intent or implied or _classify(read),
         complexity=complexity,
         key_concepts=concepts,
     )
