@@ -1,7 +1,8 @@
-"""How much of a frozen site survives conversion: code blocks, table cells, definition terms.
+"""How much of a frozen site survives conversion: code blocks, table cells, definition terms, headings.
 
 Compares the main element of every page with its Markdown, white space and mark-up ignored, and prints the shares as
-one JSON object. Exit code 1 when anything is lost.
+one JSON object. A heading is kept when it stands in the Markdown as a heading of its level, as often as in
+the page. Exit code 1 when anything is lost.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import lxml.html
+from lxml.html import HtmlElement
 
 from evals.goldens import DEFAULT_SITE
 from webrag_core.cli_output import progress
@@ -25,7 +27,10 @@ _SPACE = re.compile(r"\s+")
 _MARKS = re.compile(r"[\[\]`*\\|_]")
 _BULLET = re.compile(r"^\s*(?:[-*+]\s+)+", re.MULTILINE)
 _LINK = re.compile(r"\]\([^)\s]*\)")
-_KINDS = {"pre": "code blocks", "td": "table cells", "dt": "definition terms"}
+_FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1?\2 *$", re.DOTALL | re.MULTILINE)
+_HEADING = re.compile(r"^ *(#{1,6}) +(.*?) *$", re.MULTILINE)
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_KINDS = {"pre": "code blocks", "td": "table cells", "dt": "definition terms", "h": "headings"}
 
 
 async def measure(warc: Path) -> dict[str, object]:
@@ -43,9 +48,13 @@ async def measure(warc: Path) -> dict[str, object]:
             squeezed = _SPACE.sub("", markdown)
             words = _SPACE.sub("", _LINK.sub("", _BULLET.sub("", markdown)))
             plain = _MARKS.sub("", words)
-            for tag in _KINDS:
+            wanted, stand = Counter(headings_of(main) if main is not None else ()), headings(markdown)
+            total["h"] += wanted.total()
+            kept["h"] += (wanted & stand).total()
+            lost += [f"{url} <h{level}> {text[:60]}" for level, text in wanted - stand]
+            for tag in ("pre", "td", "dt"):
                 for element in main.iter(tag) if main is not None else ():
-                    text = _SPACE.sub("", "".join(map(str, element.itertext())).replace("¶", ""))
+                    text = _inked(element)
                     found = text in squeezed if tag == "pre" else _MARKS.sub("", text) in plain
                     total[tag] += 1
                     kept[tag] += found
@@ -57,6 +66,21 @@ async def measure(warc: Path) -> dict[str, object]:
         **{name: {"kept": kept[tag], "of": total[tag]} for tag, name in _KINDS.items()},
         "lost": lost[:20],
     }
+
+
+def headings(markdown: str) -> Counter[tuple[int, str]]:
+    """The headings of a Markdown text outside code: (level 1-6, text without white space and marks) → how often."""
+    lines = _HEADING.findall(_FENCED.sub("", markdown))
+    return Counter((len(marks), _MARKS.sub("", _SPACE.sub("", _LINK.sub("", text)))) for marks, text in lines)
+
+
+def headings_of(main: HtmlElement) -> list[tuple[int, str]]:
+    """The headings of an element in the same form."""
+    return [(int(element.tag[1]), _MARKS.sub("", _inked(element))) for element in main.iter(*_HEADINGS)]
+
+
+def _inked(element: HtmlElement) -> str:
+    return _SPACE.sub("", "".join(map(str, element.itertext())).replace("¶", ""))
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
+from webrag_core.ingestion.site_map import SiteMap
 from webrag_core.ingestion.urls import canonicalise
 
 SITE = "https://site.example"
@@ -53,6 +54,10 @@ class LocalSite:
             passed.append(current)
             current = canonicalise(self.redirects[path], current)
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"{asked} redirects too often")
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """It has none."""
+        return SiteMap()
 
     async def aclose(self) -> None:
         """Nothing to release."""

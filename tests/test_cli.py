@@ -135,6 +135,29 @@ def test_ingest_search_status_verify(webrag: Webrag, live_site: str) -> None:
     assert json.loads(checked.stdout)["violations"] == []
 
 
+def test_a_section_is_attached_refreshed_and_paused(webrag: Webrag) -> None:
+    frozen = {"WEBRAG_WARC": str(FROZEN_SITE)}
+    library = "https://docs.python.org/3.11/library/asyncio.html"
+    added = webrag("source", "add", library, "--pages", "3", "--json")
+    assert json.loads(added.stdout) == {"source": "docs.python.org", "pages": 3}
+    first = webrag("refresh", "--json", **frozen)
+    assert first.returncode == 0, first.stderr
+    [report] = json.loads(first.stdout)["sources"]
+    assert (report["fetched"], report["failed"]) == (3, {})
+    assert report["skipped"] > 100  # said, and in the ledger
+    assert library in report["changed"]
+    again = webrag("refresh", "docs.python.org", "--due", **frozen)
+    assert (again.returncode, again.stdout.split()[-8:-6]) == (0, ["docs.python.org", str(3 + report["skipped"])])
+    [source] = json.loads(webrag("status", "--json").stdout)["sources"]
+    assert (source["ready"], source["gone"], source["due"]) == (3, 0, 0)
+    assert webrag("source", "pause", "docs.python.org").stdout == "docs.python.org is paused\n"
+    assert json.loads(webrag("refresh", "--json", **frozen).stdout) == {"sources": []}
+    [listed] = json.loads(webrag("source", "list", "--json").stdout)["sources"]
+    assert (listed["path_prefix"], listed["page_limit"], listed["paused"]) == ("/3.11/library/", 3, True)
+    assert webrag("refresh", "nowhere.example").returncode == 2
+    assert webrag("verify").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "reason"),
     [

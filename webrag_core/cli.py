@@ -7,15 +7,16 @@ import logging
 import sys
 from contextlib import nullcontext
 from importlib.metadata import entry_points
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
+from webrag_core.cli_corpus import add_corpus_commands
 from webrag_core.cli_models import model_app
-from webrag_core.cli_output import Json, err, out, print_answer, print_citation, print_json, print_table, progress
+from webrag_core.cli_output import Json, complain, err, out, print_answer, print_citation, print_json
+from webrag_core.cli_sources import source_app
 from webrag_core.config import load_settings
-from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.errors import InvalidInputError, WebragError
 
 app = typer.Typer(
     name="webrag",
@@ -27,6 +28,8 @@ app = typer.Typer(
 database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus.")
 app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
+app.add_typer(source_app, name="source")
+add_corpus_commands(app)
 
 Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
 Modes = Literal["auto", "chunk", "full_context"]
@@ -105,112 +108,6 @@ def search(
     asyncio.run(work())
 
 
-@app.command()
-def ingest(
-    urls: Annotated[list[str] | None, typer.Argument(help="Pages to store.")] = None,
-    warc: Annotated[Path | None, typer.Option(help="Store every page of this frozen site instead.")] = None,
-    refresh: Annotated[bool, typer.Option(help="Ask the site again for pages that are stored.")] = False,
-    as_json: Json = False,
-) -> None:
-    """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
-    from webrag_core.indexing.corpus import Corpus
-    from webrag_core.ingestion.urls import canonicalise
-    from webrag_core.ingestion.warc import WarcAcquirer
-
-    async def work() -> int:
-        if bool(urls) == (warc is not None):
-            raise InvalidInputError("give either URLs or --warc FILE")
-        settings = load_settings()
-        archive = WarcAcquirer(warc) if warc is not None else None
-        wanted = archive.page_urls() if archive else [canonicalise(url) for url in urls or []]
-        failed: dict[str, str] = {}
-        counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
-        embedded = 0
-        async with Corpus.open(settings, archive) as corpus:
-            with progress(len(wanted), "ingest") as advance:
-                for url in wanted:
-                    try:
-                        added = await corpus.add(url, refresh=refresh)
-                    except FetchError as error:
-                        failed[url] = error.reason.value
-                        err.print(f"{url}: {error.message}", markup=False, highlight=False)
-                    else:
-                        counts[added.outcome] += 1
-                        embedded += added.embedded
-                    advance(url)
-            indexed = await corpus.indexer.finish_bulk()
-        report = {
-            "asked": len(wanted),
-            **counts,
-            "failed": failed,
-            "embedded": embedded,
-            "vector_index": indexed,
-        }
-        if as_json:
-            print_json(report)
-        else:
-            out.print(
-                f"{len(wanted)} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
-                f" {counts['reused']} already there, {len(failed)} failed; {embedded} texts embedded"
-            )
-        return 1 if failed else 0
-
-    raise typer.Exit(asyncio.run(work()))
-
-
-@app.command()
-def status(as_json: Json = False) -> None:
-    """What the corpus holds."""
-    from webrag_core.orchestration.corpus_status import corpus_status
-    from webrag_core.store.database import Database
-
-    async def work() -> None:
-        async with await Database.open(load_settings()) as database, database.connection() as connection:
-            found = await corpus_status(connection)
-        if as_json:
-            print_json(found)
-            return
-        print_table(
-            ("source", "documents", "ready", "failed", "parents", "children", "tokens", "last checked"),
-            [source.model_dump().values() for source in found.sources],
-        )
-        out.print(
-            f"embedding model {found.embedding_model or 'none yet'}, {found.answers} answers,"
-            f" {found.database_bytes / 1e6:.0f} MB, failures by reason: {found.failures or 'none'}"
-        )
-
-    asyncio.run(work())
-
-
-@app.command()
-def verify(as_json: Json = False) -> None:
-    """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations."""
-    from dataclasses import asdict
-
-    from webrag_core.indexing.verification import Verified, verify_corpus
-    from webrag_core.orchestration.answers import broken_citations
-    from webrag_core.store.database import Database
-
-    async def work() -> int:
-        counted = Verified()
-        async with await Database.open(load_settings()) as database:
-            violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
-            async with database.connection() as connection:
-                citations, broken = await broken_citations(connection)
-        violations += [{"rule": "citation", "where": where, "found": "the quote differs"} for where in broken]
-        report = {**asdict(counted), "citations": citations, "violations": violations}
-        if as_json:
-            print_json(report)
-        else:
-            for violation in violations:
-                out.print(" ".join(violation.values()), markup=False, highlight=False, style="red")
-            seen = ", ".join(f"{number} {name}" for name, number in asdict(counted).items())
-            out.print(f"{len(violations)} violations in {seen}, {citations} citations")
-        return 1 if violations else 0
-
-    raise typer.Exit(asyncio.run(work()))
-
-
 @database_app.command("url")
 def database_url(as_json: Json = False) -> None:
     """Where the database is (started if it is the embedded one). For psql and the like."""
@@ -246,7 +143,7 @@ def report_error(error: WebragError, *, as_json: bool) -> int:
     """Tell the user what happened; the exit code says whose fault it is."""
     if as_json:
         print_json({"error": {"code": error.code, "message": error.message}})
-    err.print(f"error: {error.message} [{error.code}]", markup=False, highlight=False, style="red")
+    complain(f"error: {error.message} [{error.code}]", style="red")
     return error.exit_code
 
 

@@ -40,8 +40,8 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 
 
 @contextmanager
-def progress(total: int, what: str) -> Iterator[Advance]:
-    """A bar on a terminal, a plain line now and then elsewhere; always on stderr."""
+def progress(total: int | None, what: str) -> Iterator[Advance]:
+    """A bar on a terminal, a plain line now and then elsewhere; always on stderr. `total` None = nobody knows."""
     if err.is_terminal:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=err, transient=True) as bar:
@@ -49,13 +49,13 @@ def progress(total: int, what: str) -> Iterator[Advance]:
             yield lambda label: bar.update(task, advance=1, description=f"{what} {escape(label[-60:])}")
         return
     done = 0
-    step = max(1, total // 10)
+    step = 100 if total is None else max(1, total // 10)
 
     def plain(label: str) -> None:
         nonlocal done
         done += 1
         if done % step == 0 or done == total:
-            err.print(f"{what}: {done}/{total}", markup=False, highlight=False)
+            err.print(f"{what}: {done}{'' if total is None else f'/{total}'}", markup=False, highlight=False)
 
     yield plain
 
@@ -110,12 +110,20 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
     """A table whose cells are data, never mark-up."""
     table = Table(*columns, box=None)
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*(escape(_printable(str(cell))) for cell in row))
     # a pipe has no width: never fold cells there
     (out if out.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
 
 
+def complain(text: str, style: str | None = None) -> None:
+    """A line on stderr."""
+    err.print(_printable(text), style=style, markup=False, highlight=False)
+
+
 def _say(text: str, style: str | None = None) -> None:
-    # page text may hold rich mark-up and control characters: neither reaches the terminal as such
-    clean = "".join(character if character.isprintable() else " " for character in text)
-    out.print(clean, style=style, markup=False, highlight=False)
+    out.print(_printable(text), style=style, markup=False, highlight=False)
+
+
+def _printable(text: str) -> str:
+    """Page text may hold rich mark-up and control characters: neither reaches the terminal as such."""
+    return "".join(character if character.isprintable() else " " for character in text)

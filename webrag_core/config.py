@@ -43,6 +43,10 @@ class Settings(BaseSettings):
     webrag_max_age: float | None = Field(
         default=None, ge=0, description="Seconds after which a stored page is fetched again; unset = never"
     )
+    webrag_map_timeout: float = Field(default=60.0, gt=0, description="Seconds for all files of one site map")
+    webrag_revisit_days: float = Field(
+        default=30.0, gt=0, description="Days after which a page is asked again even if nothing says that it changed"
+    )
     firecrawl_api_key: SecretStr | None = Field(
         default=None, repr=False, description="Alone it means https://api.firecrawl.dev; unset = own acquirer"
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 
-from webrag_core.errors import FetchError
 from webrag_core.indexing.corpus import Corpus
+from webrag_core.ingestion.documents import confirmed_missing
+from webrag_core.ingestion.refresh import SourceRefresh
+from webrag_core.ingestion.service import IngestOutcome
+from webrag_core.ingestion.sources import attach_source, list_sources
 from webrag_dagster import layers
 from webrag_dagster.corpus_state import Layer, Page, source_pages
-
-_CONCURRENT_PAGES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,37 +35,38 @@ async def layer_of(corpus: Corpus, key: str, name: str) -> tuple[list[Page], Lay
 async def refresh_source(corpus: Corpus, key: str, run_id: str) -> list[PageChange]:
     """Ask the site for every page that is known of it. A page that fails is a line of the result, not an error.
 
-    A source without any page begins with its front page. Raises StoreError.
+    Nothing is indexed here: that is for the assets below. Raises StoreError.
     """
     async with corpus.database.connection() as connection:
         before = {page.url: page for page in await source_pages(connection, key)}
-    urls = [url for url, page in before.items() if page.status not in ("gone", "skipped")]
-    failed: dict[str, FetchError] = {}
-    gate = asyncio.Semaphore(_CONCURRENT_PAGES)
+        if key not in {source.key for source in await list_sources(connection)}:
+            await attach_source(connection, f"https://{key}/", None)
 
-    async def refresh(url: str) -> None:
-        async with gate:
-            try:
-                await corpus.ingestor.ingest(url, run_id=run_id, refresh=True)
-            except FetchError as error:
-                failed[url] = error
+    async def take(url: str, run_id: str) -> IngestOutcome:
+        return await corpus.ingestor.ingest(url, run_id=run_id, refresh=True)
 
-    async with asyncio.TaskGroup() as group:
-        for url in urls or [f"https://{key}/"]:
-            group.create_task(refresh(url))
+    refresh = SourceRefresh(corpus.database, corpus.ingestor.acquirer, corpus.settings, take)
+    failed = (await refresh.run(key, run_id=run_id)).failed
     async with corpus.database.connection() as connection:
         after = {page.url: page for page in await source_pages(connection, key)}
     changes = [_change(page, before.get(url), failed.get(url)) for url, page in after.items()]
     missing = failed.keys() - after.keys()
-    changes += [PageChange(url, "failed", failed[url].reason.value, None, None) for url in sorted(missing)]
+    changes += [PageChange(url, "failed", failed[url], None, None) for url in sorted(missing)]
     order = ("failed", "changed", "new", "unchanged")
     return sorted(changes, key=lambda change: (order.index(change.change), change.url))
 
 
-def _change(page: Page, before: Page | None, error: FetchError | None) -> PageChange:
+async def retire_missing(corpus: Corpus, key: str) -> int:
+    """Take pages out of the index that their site has confirmed to be gone; returns how many."""
+    async with corpus.database.connection() as connection:
+        missing = await confirmed_missing(connection, key)
+    return sum([await corpus.indexer.retire(url) for url in missing])
+
+
+def _change(page: Page, before: Page | None, failure: str | None) -> PageChange:
     reason = page.reason
-    if error is not None:
-        change, reason = "failed", error.reason.value
+    if failure is not None:
+        change, reason = "failed", failure
     elif before is None or before.version_id is None:
         change = "failed" if page.version_id is None else "new"
     else:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
+from webrag_core.ingestion.site_map import MapEntry, SiteMap
 from webrag_core.ingestion.urls import canonicalise
 
 HOME = "https://example.org/"
@@ -29,6 +30,8 @@ class ServedPages:
     media_type: str = "text/html; charset=utf-8"
     etag: str | None = None
     """The validator of every page; None = a hash of the page."""
+    entries: list[MapEntry] = field(default_factory=list)
+    """The site's map."""
     answers: list[int] = field(default_factory=list)
     """Statuses in the order they were answered."""
 
@@ -56,6 +59,10 @@ class ServedPages:
             bytes_raw=0 if unchanged else len(body),
             redirects=tuple(passed),
         )
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says."""
+        return SiteMap(entries=tuple(self.entries))
 
     async def aclose(self) -> None:
         """Nothing is held."""

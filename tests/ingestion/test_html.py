@@ -236,3 +236,16 @@ def test_metadata() -> None:
     assert converted.published is not None
     assert converted.published.isoformat() == "2024-05-06T07:08:09+02:00"
     assert converted.modified is None
+
+
+@pytest.mark.parametrize("robots", ["noindex", "noindex, nofollow", "none"])
+def test_what_is_said_to_search_engines_changes_no_text(robots: str) -> None:
+    body = "<body>Some words here.</body>"
+    plain = page(f"<head></head>{body}").markdown
+    assert page(f'<head><meta name="robots" content="{robots}"></head>{body}').markdown == plain
+
+
+def test_the_head_names_the_page_and_only_the_head() -> None:
+    named = '<link rel="canonical" href="/docs/Page.html">'
+    assert page(f"<head>{named}</head><body>Some words here.</body>").canonical == "https://example.org/docs/Page.html"
+    assert page(f"<head></head><body>Some words here. {named}</body>").canonical is None

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
+from webrag_core.ingestion.acquirer import AcquiredPage
+from webrag_core.ingestion.convert import convert_page
 from webrag_core.ingestion.html import convert_html
 from webrag_core.ingestion.links import PageLink
 
@@ -75,6 +79,53 @@ def test_nofollow_and_titles() -> None:
     [first, second] = links('<a rel="noopener NOFOLLOW" href="a">a</a> <a href="b" title="A picture"><img src="p"></a>')
     assert (first.nofollow, second.nofollow) == (True, False)
     assert second.anchor_text == "A picture"
+
+
+@pytest.mark.parametrize(
+    ("rel", "nofollow"),
+    [("sponsored", True), ("noopener Sponsored", True), ("ugc nofollow", True), ("ugc", False), ("notnofollow", False)],
+)
+def test_paid_links_are_not_followed_and_those_of_users_are(rel: str, nofollow: bool) -> None:
+    assert [link.nofollow for link in links(f'<a rel="{rel}" href="a">a</a>')] == [nofollow]
+
+
+@pytest.mark.parametrize(
+    ("head", "nofollow"),
+    [
+        ('<meta name="robots" content="nofollow">', True),
+        ('<meta name="ROBOTS" content="NOINDEX, NoFollow">', True),
+        ('<meta name="robots" content="index"><meta name="robots" content="none">', True),
+        ('<meta name="webrag" content="nofollow">', True),
+        ('<meta name="robots" content="nofollow"><meta name="webrag" content="all">', True),
+        ('<meta name="robots" content="noindex">', False),
+        ('<meta name="googlebot" content="nofollow">', False),
+        ('<meta name="robots" content="noarchive, follow">', False),
+        ('<meta property="robots" content="nofollow">', False),
+    ],
+)
+def test_robots_meta_speaks_for_all_links(head: str, nofollow: bool) -> None:
+    assert [link.nofollow for link in links('<a href="a">a</a> <nav><a href="b">b</a></nav>', head)] == [nofollow] * 2
+
+
+@pytest.mark.parametrize(
+    ("header", "nofollow"),
+    [
+        ("nofollow", True),
+        ("noindex, None", True),
+        ("webrag: nofollow", True),
+        ("googlebot: noindex, webrag: noarchive, nofollow", True),
+        ("max-snippet: 20, nofollow", True),
+        ("unavailable_after: Wed, 03 Dec 2031 13:09:53 GMT, nofollow", True),
+        ("googlebot: noindex, nofollow", False),
+        ("noindex", False),
+        ("", False),
+    ],
+)
+def test_the_robots_header_speaks_for_all_links(header: str, nofollow: bool) -> None:
+    body = b'<p>Some words and <a href="a">a link</a>.</p>'
+    headers = {"content-type": "text/html", "x-robots-tag": header}
+    page = AcquiredPage(URL, URL, 200, headers, body, datetime.now(UTC), len(body))
+    assert [link.nofollow for link in convert_page(page).links] == [nofollow]
 
 
 def test_base_and_one_spelling_per_target() -> None:

@@ -171,3 +171,95 @@ def test_scripts_without_spaces_weigh_as_much() -> None:
     html = f"{ARTICLE}<body><div class='a'><div class='t'>{text}</div><div>ログイン</div></div><p>検索</p></body>"
     assert markdown(html).count("本文") == 4
     assert "検索" not in markdown(html)
+
+
+def test_a_paragraph_of_links_that_says_something_stays_and_its_card_goes() -> None:
+    card = "".join(f'<a href="/{n}">DROP a long title of another story {n}</a>' for n in range(4))
+    name = f'<span><a href="/who">KEEP Name</a><span>{card}</span></span>'
+    html = f"{ARTICLE}<main>{TEXT}<p>KEEP {name} {PROSE}</p><p><a href='/more'>DROP more of this</a></p></main>"
+    text = markdown(html)
+    assert "DROP" not in text
+    assert text.count("KEEP") == 6
+
+
+def test_a_list_that_stays_has_no_holes() -> None:
+    items = f"<li><a href='/a'>KEEP a long title that is a link for itself</a> who</li><li>KEEP {PROSE} {PROSE}</li>"
+    assert markdown(f"{ARTICLE}<main>{TEXT}<ol>{items}</ol></main>").count("KEEP") == 6
+
+
+def test_a_quoted_post_is_no_share_bar() -> None:
+    quote = f"<div class='social-media-embed'><blockquote><p>KEEP {PROSE}</p></blockquote></div>"
+    shares = "<div class='social-media-bar'>DROP share</div>"
+    comments = f"<div class='comments'><p>DROP {PROSE}</p><p>DROP {PROSE}</p><blockquote>DROP</blockquote></div>"
+    text = markdown(f"{ARTICLE}<main>{TEXT}{quote}{TEXT}{shares}{comments}</main>")
+    assert text.count("KEEP") == 9
+    assert "DROP" not in text
+
+
+def test_a_link_that_is_a_line_of_its_own_goes_and_one_in_a_text_stays() -> None:
+    text = markdown(
+        f"{ARTICLE}<main>{TEXT}<a href='/x'>DROP {PROSE}</a><p>KEEP</p>"
+        f"<div>See <b>this</b> <a href='/y'>KEEP link</a></div><div class='subscribe-cta'>DROP {PROSE}</div></main>"
+    )
+    assert "DROP" not in text
+    assert text.count("KEEP") == 6
+
+
+DATED = [
+    f"<div><div itemprop='articleBody'>{TEXT}</div><div>DROP</div></div><meta itemprop='datePublished' content='2020'>",
+    f"<div class='entry-content'>{TEXT}</div><div>DROP</div><time class='entry-date published'>2020</time>",
+]
+
+
+@pytest.mark.parametrize("html", DATED)
+def test_a_body_with_a_date_is_an_article(html: str) -> None:
+    text = markdown(f"<body><div>{html}</div></body>")
+    assert "DROP" not in text
+    assert text.count("KEEP") == 4
+
+
+@pytest.mark.parametrize("html", DATED)
+def test_a_body_without_a_date_is_a_page_like_any_other(html: str) -> None:
+    undated = html.replace("datePublished", "name").replace("entry-date published", "x").replace("articleBody", "text")
+    assert "DROP" in markdown(f"<body><div>{undated}</div></body>")
+
+
+def test_published_time_makes_an_article() -> None:
+    head = '<head><meta property="article:published_time" content="2020-01-01"></head>'
+    assert markdown(f"{head}<body>{BODY}</body>") == markdown(f"{ARTICLE}<body>{BODY}</body>")
+
+
+HIDDEN = ["hidden", "aria-hidden='true'", "style='color: red; display: none'"]
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_what_a_click_shows_is_content_and_what_is_hidden_is_not(hidden: str) -> None:
+    panels = f"<div role='tabpanel'>KEEP one</div><div role='tabpanel' {hidden}>KEEP two</div>"
+    section = f"<h2><button>KEEP question</button></h2><div role='region' {hidden}><p>KEEP answer</p></div>"
+    found = f"<p hidden='until-found'>KEEP found</p><p {hidden}>DROP</p><span class='sr-only'>DROP</span>"
+    text = markdown(f"<main><p>a b c d e</p>{panels}{section}{found}<button>DROP</button></main>")
+    assert text.count("KEEP") == 5
+    assert "## KEEP question" in text
+    assert "DROP" not in text
+
+
+def test_formulas_stay_where_a_picture_or_a_script_shows_them() -> None:
+    formula = "<math><semantics><mi>E</mi><annotation encoding='application/x-tex'>E=1</annotation></semantics></math>"
+    html = f"<p>a <span style='display: none'>{formula}</span><img aria-hidden='true' alt='E' src='e.svg'> b c d e</p>"
+    assert (
+        markdown(f"<main>{html}<p>f <script type='math/tex'>x_1</script> g</p></main>")
+        == "a $E=1$ b c d e\n\nf $x_1$ g\n"
+    )
+
+
+def test_ticks_of_a_task_list_stay() -> None:
+    item = "<li><input type='checkbox' disabled{}> KEEP</li>"
+    html = f"<main><p>a b c d e</p><ul>{item.format(' checked')}{item.format('')}</ul><input type='checkbox'></main>"
+    assert markdown(html).endswith("- [x] KEEP\n- [ ] KEEP\n")
+
+
+def test_copy_buttons_and_what_stands_in_for_a_video_go() -> None:
+    html = (
+        f"<a class='copybtn'>DROP</a><div class='btn-copy'>DROP</div>{CODE}<video src='v.mp4'>DROP<p>DROP</p></video>"
+    )
+    assert "DROP" not in markdown(f"<main><p>a b c d e</p>{html}</main>")

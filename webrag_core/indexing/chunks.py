@@ -17,9 +17,13 @@ def chunker_key(parent_max: int, child_target: int) -> str:
     return f"{CHUNKER_VERSION}/{parent_max}/{child_target}"
 
 
+_MAX_HEADER = 300  # characters of title, and of heading path: they stand before every child of the page
+
+
 def embedding_text(title: str | None, heading_path: Sequence[str], body: str) -> str:
     """What is embedded for a child: title, heading path and the slice without Markdown marks and URLs."""
-    return "\n".join(part for part in (title or "", " > ".join(heading_path), plain_text(body)) if part)
+    header = ((title or "")[:_MAX_HEADER], " > ".join(heading_path)[:_MAX_HEADER])
+    return "\n".join(part for part in (*header, plain_text(body)) if part)
 
 
 def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterator[tuple[str, str]]:

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.config import Settings
+from webrag_core.errors import FetchError
 from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.embedder_factory import make_embedder
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.ingestion.documents import ABSENT
+from webrag_core.ingestion.refresh import SourceRefresh
 from webrag_core.ingestion.service import Ingestor, make_acquirer
+from webrag_core.ingestion.urls import canonicalise
 from webrag_core.store.database import Database
 
 
@@ -55,7 +59,22 @@ class Corpus:
             await acquirer.aclose()
 
     async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:
-        """Fetch (unless fresh), store and index one page. Raises FetchError with the reason recorded."""
-        page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh)
+        """Fetch (unless fresh), store and index one page.
+
+        Raises FetchError with the reason recorded. A page that is confirmed to be gone has left the index by then.
+        """
+        try:
+            page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh)
+        except FetchError as error:
+            if error.reason in ABSENT:
+                await self.indexer.retire(canonicalise(url))
+            raise
         indexed = await self.indexer.index(page.version_id)
         return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
+
+    def refresher(self) -> SourceRefresh:
+        """Refreshes whole sources; what changed is searchable afterwards."""
+        return SourceRefresh(self.database, self.ingestor.acquirer, self.settings, self._refresh_page)
+
+    async def _refresh_page(self, url: str, run_id: str) -> AddedDocument:
+        return await self.add(url, run_id=run_id, refresh=True)

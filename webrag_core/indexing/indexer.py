@@ -21,7 +21,7 @@ from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import chunker_key
 from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
-from webrag_core.indexing.moves import moved_urls, retire_moved
+from webrag_core.indexing.retirement import moved_urls, retire_gone, retire_moved
 from webrag_core.ingestion import documents
 from webrag_core.ingestion.documents import StoredVersion
 from webrag_core.store.database import Database
@@ -92,8 +92,8 @@ class Indexer:
     async def activate(self, version_id: int) -> IndexOutcome:
         """Embed what the cache lacks, then make the version current together with its vectors and postings.
 
-        A version that was fetched before the current one, or whose URL has become an alias since, does not become
-        current: whoever was slow must not bring back what is gone.
+        A version that was fetched before the current one, whose document is gone, or whose URL has become an alias
+        since, does not become current: whoever was slow must not bring back what is gone.
         """
         model_id = await self.model_id()
         version = await self._version(version_id)
@@ -128,6 +128,12 @@ class Indexer:
             await retire_moved(connection, version.document_id, models.vector_table(model_id))
         return IndexOutcome(version.document_id, version_id, embedded, changed)
 
+    async def retire(self, url: str) -> bool:
+        """Take the document at `url` out of the index if its site has confirmed that it is gone. True when it was."""
+        model_id = await self.model_id()
+        async with self._database.transaction() as connection:
+            return await retire_gone(connection, url, models.vector_table(model_id))
+
     async def finish_bulk(self) -> bool:
         """After many pages: build the vector index if the corpus has outgrown exact search."""
         model_id = await self.model_id()
@@ -153,7 +159,7 @@ class Indexer:
         """True when nothing is left to do: the version is current and complete, or must not become current."""
         cursor = await connection.execute(
             sql.SQL(
-                "SELECT coalesce(c.fetched_at > v.fetched_at, false)"
+                "SELECT coalesce(c.fetched_at > v.fetched_at, false) OR d.status = 'gone'"
                 " OR EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url),"
                 " coalesce(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s"
                 "  AND v.child_count = (SELECT count(*) FROM {} e WHERE e.document_id = d.id), false)"

@@ -1,9 +1,10 @@
-"""Documents whose URL now redirects to another document: they leave the index in the transaction that indexes it."""
+"""Documents that leave the index: what moved to another one, and what is confirmed to be gone. Their versions stay."""
 
 from __future__ import annotations
 
 from psycopg import AsyncConnection, sql
 
+from webrag_core.errors import Reason
 from webrag_core.ingestion import documents
 
 _MOVED = (
@@ -19,27 +20,44 @@ async def moved_urls(connection: AsyncConnection, document_id: int) -> list[str]
 
 
 async def retire_moved(connection: AsyncConnection, document_id: int, vectors: sql.Identifier) -> None:
-    """Take documents that moved to this one out of the index; their versions stay (answers may cite them).
+    """Take documents that moved to this one out of the index.
 
     Call inside a transaction that holds the locks of their URLs.
     """
     cursor = await connection.execute(_MOVED, (document_id,))
     for moved, _ in await cursor.fetchall():
-        for table in (vectors, sql.Identifier("lexical_postings"), sql.Identifier("lexical_documents")):
-            await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (moved,))
-        await connection.execute("DELETE FROM chunks WHERE document_id = %s", (moved,))
-        await connection.execute(
-            "DELETE FROM link_candidates l USING document_versions v WHERE v.id = l.version_id AND v.document_id = %s",
-            (moved,),
-        )
-        await connection.execute(
-            "UPDATE document_versions SET chunker = NULL, parent_count = NULL, child_count = NULL"
-            " WHERE document_id = %s",
-            (moved,),
-        )
-        await connection.execute(
-            "UPDATE documents SET status = 'gone', reason = 'moved', current_version = NULL, updated_at = now()"
-            " WHERE id = %s",
-            (moved,),
-        )
-        await documents.log_change(connection, moved, None, "gone")
+        await _retire(connection, moved, "moved", vectors)
+
+
+async def retire_gone(connection: AsyncConnection, url: str, vectors: sql.Identifier) -> bool:
+    """Take the document out of the index if its site has said often enough that it is not there. True when it was.
+
+    Call inside a transaction.
+    """
+    await documents.lock_urls(connection, url)
+    document = await documents.find_document(connection, url)
+    # a page that shrank to nothing is taken as it is now instead
+    gone = document is not None and document.status != "gone" and document.misses >= documents.CONFIRMATIONS
+    if document is None or not gone or document.miss_reason in (None, Reason.NEAR_EMPTY.value):
+        return False
+    await _retire(connection, document.id, str(document.miss_reason), vectors)
+    return True
+
+
+async def _retire(connection: AsyncConnection, document_id: int, reason: str, vectors: sql.Identifier) -> None:
+    for table in (vectors, sql.Identifier("lexical_postings"), sql.Identifier("lexical_documents")):
+        await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (document_id,))
+    await connection.execute("DELETE FROM chunks WHERE document_id = %s", (document_id,))
+    await connection.execute(
+        "DELETE FROM link_candidates l USING document_versions v WHERE v.id = l.version_id AND v.document_id = %s",
+        (document_id,),
+    )
+    await connection.execute(
+        "UPDATE document_versions SET chunker = NULL, parent_count = NULL, child_count = NULL WHERE document_id = %s",
+        (document_id,),
+    )
+    await connection.execute(
+        "UPDATE documents SET status = 'gone', reason = %s, current_version = NULL, updated_at = now() WHERE id = %s",
+        (reason, document_id),
+    )
+    await documents.log_change(connection, document_id, None, "gone")

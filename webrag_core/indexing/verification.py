@@ -147,8 +147,19 @@ _RULES: dict[str, str] = {
         " (SELECT FROM fetch_log f WHERE f.url = d.canonical_url OR f.final_url = d.canonical_url)"
     ),
     "ledger-leads-to-document": (
-        "SELECT f.url FROM fetch_log f WHERE NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url ="
-        " coalesce(f.final_url, f.url)) AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url)"
+        "SELECT f.url FROM fetch_log f WHERE f.outcome <> 'skipped'"
+        " AND NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url = coalesce(f.final_url, f.url))"
+        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url)"
+    ),
+    "refresh-balances": (
+        "SELECT s.key || ' ' || r.run_id FROM refresh_runs r JOIN sources s ON s.id = r.source_id WHERE r.discovered <>"
+        " r.fetched + r.unchanged + r.failed + r.skipped + r.not_due OR (r.fetched, r.unchanged, r.failed) <> (SELECT"
+        " count(*) FILTER (WHERE f.outcome = 'fetched'), count(*) FILTER (WHERE f.outcome = 'unchanged'),"
+        " count(*) FILTER (WHERE f.outcome = 'failed') FROM fetch_log f WHERE f.run_id = r.run_id)"
+    ),
+    "gone-is-out-of-the-index": (
+        "SELECT d.canonical_url FROM documents d WHERE d.status = 'gone' AND (d.current_version IS NOT NULL"
+        " OR EXISTS (SELECT FROM chunks c WHERE c.document_id = d.id))"
     ),
     "postings-of-current-parents": (
         "SELECT DISTINCT p.chunk_id::text FROM lexical_postings p LEFT JOIN chunks c ON c.id = p.chunk_id"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
+from webrag_core.ingestion.site_map import SiteMap
+
 
 @dataclass(frozen=True, slots=True)
 class AcquiredPage:
@@ -49,6 +51,14 @@ class Acquirer(Protocol):
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
 
         Raises FetchError for everything that is not a page or a 304, InvalidInputError for no URL at all.
+        """
+        ...
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """What the site says about its pages: those of the host of `url`, from its sitemaps, feeds and inventories.
+
+        `html` is the page at `url` where the caller has it; it is asked for otherwise. A site without a map gives an
+        empty one. Raises FetchError(INVALID_URL) and nothing else: what went wrong is in the map's files and warnings.
         """
         ...
 

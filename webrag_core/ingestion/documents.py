@@ -5,16 +5,23 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
-from webrag_core.errors import FetchError
+from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
 from webrag_core.ingestion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.ingestion.links import PageLink
 from webrag_core.ingestion.urls import source_key
+
+CONFIRMATIONS = 3
+"""Answers in a row that a page is not there, after which it counts as gone."""
+CONFIRMATION_SPACING = timedelta(hours=20)
+"""Answers that come closer together are one: a site that is broken for an hour loses nothing."""
+ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEAR_EMPTY})
+"""Reasons that say something about the page, and nothing about the way to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +38,12 @@ class StoredDocument:
     etag: str | None
     last_modified: str | None
     last_checked: datetime | None
+    misses: int
+    miss_reason: str | None
+    last_miss: datetime | None
     latest_version: int | None
     extractor: str | None
+    fetched_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +77,9 @@ class StoredLink:
 
 _DOCUMENT = (
     "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
-    " d.etag, d.last_modified, d.last_checked, v.id AS latest_version, v.extractor FROM documents d"
-    " LEFT JOIN LATERAL (SELECT n.id, n.extractor FROM document_versions n WHERE n.document_id = d.id"
+    " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, v.id AS latest_version,"
+    " v.extractor, v.fetched_at FROM documents d"
+    " LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at FROM document_versions n WHERE n.document_id = d.id"
     " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
     " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
     " (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s))"
@@ -79,6 +91,16 @@ async def find_document(connection: AsyncConnection, url: str) -> StoredDocument
     async with connection.cursor(row_factory=class_row(StoredDocument)) as cursor:
         await cursor.execute(_DOCUMENT, {"url": url})
         return await cursor.fetchone()
+
+
+async def confirmed_missing(connection: AsyncConnection, source: str) -> list[str]:
+    """URLs of the documents of a source that it said often enough are not there, and that are in the index still."""
+    cursor = await connection.execute(
+        "SELECT d.canonical_url FROM documents d JOIN sources s ON s.id = d.source_id WHERE s.key = %s"
+        " AND d.status <> 'gone' AND d.misses >= %s AND d.miss_reason <> %s ORDER BY d.canonical_url",
+        (source, CONFIRMATIONS, Reason.NEAR_EMPTY.value),
+    )
+    return [str(row[0]) for row in await cursor.fetchall()]
 
 
 async def load_version(connection: AsyncConnection, version_id: int) -> StoredVersion | None:
@@ -113,7 +135,7 @@ async def ensure_document(connection: AsyncConnection, url: str) -> int:
 
 
 async def store_version(
-    connection: AsyncConnection, page: AcquiredPage, converted: ConvertedPage, acquirer: str
+    connection: AsyncConnection, page: AcquiredPage, converted: ConvertedPage, acquirer: str, next_check: datetime
 ) -> tuple[int, int]:
     """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
 
@@ -162,7 +184,8 @@ async def store_version(
     await _replace_links(connection, version_id, converted.links)
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
-        "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, updated_at = now(),"
+        "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"
+        " misses = 0, miss_reason = NULL, last_miss = NULL, updated_at = now(),"
         " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s"
         " AND NOT EXISTS (SELECT FROM document_versions n WHERE n.document_id = d.id AND n.fetched_at > %s)",
         (
@@ -170,6 +193,7 @@ async def store_version(
             page.headers.get("etag"),
             page.headers.get("last-modified"),
             page.fetched_at,
+            next_check,
             document_id,
             page.fetched_at,
         ),
@@ -201,25 +225,37 @@ async def _replace_links(connection: AsyncConnection, version_id: int, links: Se
             )
 
 
-async def touch_unchanged(connection: AsyncConnection, document_id: int, page: AcquiredPage) -> None:
+async def touch_unchanged(
+    connection: AsyncConnection, document_id: int, page: AcquiredPage, next_check: datetime
+) -> None:
     """A conditional request said that the stored copy is still current."""
     await connection.execute(
-        "UPDATE documents SET last_checked = %s, etag = coalesce(%s, etag), last_modified = coalesce(%s, last_modified)"
-        " WHERE id = %s",
-        (page.fetched_at, page.headers.get("etag"), page.headers.get("last-modified"), document_id),
+        "UPDATE documents SET last_checked = %s, etag = coalesce(%s, etag), next_check = %s,"
+        " last_modified = coalesce(%s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL WHERE id = %s",
+        (page.fetched_at, page.headers.get("etag"), next_check, page.headers.get("last-modified"), document_id),
     )
 
 
-async def record_failure(connection: AsyncConnection, url: str, error: FetchError) -> None:
-    """A document without a good version becomes `failed`; one that has a version keeps it and stays `ready`."""
+async def record_failure(connection: AsyncConnection, url: str, error: FetchError, next_check: datetime) -> None:
+    """A document without a good version becomes `failed`; one that has a version keeps it and stays `ready`.
+
+    That the page is not there is counted, once a day; the count begins again with the first good answer.
+    """
     document = await find_document(connection, url)
     document_id = document.id if document else await ensure_document(connection, url)
     await connection.execute(
-        "UPDATE documents SET last_checked = now(), updated_at = now(),"
-        " status = CASE WHEN current_version IS NULL THEN 'failed' ELSE status END,"
-        " reason = CASE WHEN current_version IS NULL THEN %s ELSE reason END WHERE id = %s",
-        (error.reason.value, document_id),
+        "UPDATE documents SET last_checked = now(), next_check = %(next)s, updated_at = now(),"
+        " status = CASE WHEN current_version IS NULL AND status <> 'gone' THEN 'failed' ELSE status END,"
+        " reason = CASE WHEN current_version IS NULL AND status <> 'gone' THEN %(reason)s ELSE reason END"
+        " WHERE id = %(id)s",
+        {"next": next_check, "reason": error.reason.value, "id": document_id},
     )
+    if error.reason in ABSENT:
+        await connection.execute(
+            "UPDATE documents SET misses = misses + 1, miss_reason = %s, last_miss = now()"
+            " WHERE id = %s AND (last_miss IS NULL OR last_miss <= now() - %s)",
+            (error.reason.value, document_id, CONFIRMATION_SPACING),
+        )
     await log_change(connection, document_id, None, "failed")
 
 
@@ -270,13 +306,29 @@ async def record_fetch(connection: AsyncConnection, record: FetchRecord) -> None
     )
 
 
+async def record_skipped(connection: AsyncConnection, record: FetchRecord) -> None:
+    """Append a URL that was met and not asked for; once for each reason, however often it is met again."""
+    cursor = await connection.execute(
+        "SELECT EXISTS (SELECT FROM fetch_log WHERE url = %s AND outcome = 'skipped' AND reason = %s)",
+        (record.url, record.reason),
+    )
+    row = await cursor.fetchone()
+    if row is not None and not row[0]:
+        await record_fetch(connection, record)
+
+
 async def load_links(connection: AsyncConnection, document_ids: Sequence[int]) -> list[StoredLink]:
-    """Links on the current versions of these documents, in page order; `nofollow` links are left out."""
+    """Links on the current versions of these documents, in page order; `nofollow` links are left out.
+
+    `title` and `description` are what a site map says about the target, where there is one.
+    """
     async with connection.cursor(row_factory=class_row(StoredLink)) as cursor:
         await cursor.execute(
             "SELECT d.id AS document_id, d.canonical_url AS from_url, l.target_url, l.anchor_text, l.context,"
-            " l.heading_path, l.in_navigation, l.title, l.description"
+            " l.heading_path, l.in_navigation, m.title, m.description"
             " FROM documents d JOIN link_candidates l ON l.version_id = d.current_version"
+            " LEFT JOIN LATERAL (SELECT p.title, p.description FROM site_map_pages p WHERE p.url = l.target_url"
+            " ORDER BY p.source_id LIMIT 1) m ON true"
             " WHERE d.id = ANY(%s) AND NOT l.nofollow ORDER BY d.canonical_url, l.ordinal",
             (list(document_ids),),
         )

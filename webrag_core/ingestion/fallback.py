@@ -8,6 +8,7 @@ import logging
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
 from webrag_core.ingestion.firecrawl import FirecrawlAcquirer
+from webrag_core.ingestion.site_map import SiteMap
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,16 @@ class FallbackAcquirer:
             raise FetchError(error.reason, message, status=error.status) from None
         warning = f"{page.final_url}: {problem}; fetched directly instead"
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says. Where Firecrawl has no map, that of `second`, with a warning. Raises FetchError."""
+        mapped = await self.firecrawl.site_map(url, html=html)
+        if mapped.entries:
+            return mapped
+        direct = await self._second.site_map(url, html=html)
+        problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl maps no page of this host"
+        warning = f"{problem}; the site's own map is read instead"
+        return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))
 
     async def aclose(self) -> None:
         """Release what both hold."""

@@ -17,10 +17,15 @@ from webrag_core.ingestion.acquirer import AcquiredPage
 from webrag_core.ingestion.firecrawl_api import FirecrawlApi
 from webrag_core.ingestion.firecrawl_wire import Failure, MappedPage, Scraped, copied_at
 from webrag_core.ingestion.gate import NetworkGate
+from webrag_core.ingestion.map_files import Scope, in_scope
+from webrag_core.ingestion.map_listing import Listed, Listing, TitleRank, plain
+from webrag_core.ingestion.map_merge import MapMerge
+from webrag_core.ingestion.site_map import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, MapFile, SiteMap
 from webrag_core.ingestion.urls import canonicalise
 
 _CONCURRENT = 5
 _POLL_S = 2.0
+_MAP_LIMIT = 30_000  # as much as every version of the API is known to accept
 
 
 class FirecrawlAcquirer:
@@ -75,6 +80,25 @@ class FirecrawlAcquirer:
             if target is not None and target not in found:
                 found[target] = MappedPage(target, _words(title), _words(description))
         return list(found.values())[:limit]
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says, from Firecrawl's own map of the site. `html` goes nowhere: Firecrawl looks itself."""
+        asked = canonicalise(url)
+        try:
+            mapped = await self.map_site(asked, limit=_MAP_LIMIT)
+        except FetchError as error:
+            failed = MapFile(asked, "firecrawl", "failed", error.reason)
+            return SiteMap(files=(failed,), warnings=(f"{asked}: {error.message}",))
+        listing = Listing("firecrawl")
+        for page in mapped:
+            title = plain(page.title or "", MAX_TITLE_CHARS)
+            description = plain(page.description or "", MAX_DESCRIPTION_CHARS)
+            listing.add(Listed(page.url, title, description, rank=TitleRank.FEED))
+        file, merge = in_scope(listing, asked, Scope.of(asked)), MapMerge()
+        merge.take(file)
+        if len(mapped) >= _MAP_LIMIT:
+            merge.warn(asked, f"Firecrawl's map is cut after {_MAP_LIMIT} URLs")
+        return merge.site_map([MapFile(asked, "firecrawl", "read", entries=len(file.pages))])
 
     async def fetch_many(
         self, urls: Sequence[str], seconds: float | None = None

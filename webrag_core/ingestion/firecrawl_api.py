@@ -11,7 +11,6 @@ import dataclasses
 from asyncio import sleep
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
@@ -56,8 +55,11 @@ class FirecrawlApi:
 
     def __init__(self, settings: Settings) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
-        if find_spec("firecrawl") is None:
-            raise InvalidInputError("FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]")
+        try:
+            import firecrawl  # noqa: F401  takes seconds, which must not go off the time for the first page
+        except ModuleNotFoundError:
+            problem = "FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]"
+            raise InvalidInputError(problem) from None
         self.seconds = settings.firecrawl_timeout
         self._url = settings.firecrawl_api_url or _CLOUD
         self._key = settings.firecrawl_api_key

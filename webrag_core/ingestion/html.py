@@ -7,7 +7,8 @@ would lose: absolute links, code languages, definition lists, TeX; and takes out
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import html_to_markdown
@@ -16,6 +17,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.errors import FetchError, Reason
+from webrag_core.ingestion.canonical import named_url
 from webrag_core.ingestion.charset import decode_page
 from webrag_core.ingestion.definition_lists import (
     Placeholders,
@@ -24,6 +26,7 @@ from webrag_core.ingestion.definition_lists import (
 )
 from webrag_core.ingestion.links import PageLink, extract_links, storable
 from webrag_core.ingestion.main_content import drop, main_content
+from webrag_core.ingestion.page_robots import page_says_nofollow
 from webrag_core.ingestion.rewrites import (
     flatten_inline_code,
     mark_code,
@@ -36,7 +39,7 @@ from webrag_core.ingestion.rewrites import (
 )
 from webrag_core.ingestion.urls import canonicalise
 
-EXTRACTOR_VERSION = "html-2"
+EXTRACTOR_VERSION = "html-3"
 
 _SPACE = re.compile(r"\s+")
 _OPTIONS = html_to_markdown.ConversionOptions(
@@ -51,7 +54,10 @@ _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedPage:
-    """A page as text: Markdown and what its head says. Dates are aware or None."""
+    """A page as text: Markdown and what its head says. Dates are aware or None.
+
+    `canonical` is the canonical URL that the page names as its own, a mere claim: see `canonical.preferred_url`.
+    """
 
     markdown: str
     title: str | None
@@ -60,10 +66,15 @@ class ConvertedPage:
     published: datetime | None
     modified: datetime | None
     links: tuple[PageLink, ...]
+    canonical: str | None = None
 
 
-def convert_html(body: bytes, *, url: str, charset: str | None = None) -> ConvertedPage:
-    """Convert one HTML page whose canonical URL is `url`; `charset` is that of the HTTP header.
+def convert_html(
+    body: bytes, *, url: str, charset: str | None = None, canonicals: Sequence[str] = (), nofollow: bool = False
+) -> ConvertedPage:
+    """Convert one HTML page whose canonical URL is `url`.
+
+    `charset`, `canonicals` (absolute URLs) and `nofollow` are what the HTTP headers say; the page may say more.
 
     Raises FetchError(EMPTY_PAGE) when nothing readable is left, FetchError(PARSE_FAILURE) for what is no HTML.
     """
@@ -72,7 +83,10 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
     root = document.find(".//body")
     root = document if root is None else root
     title = _title(document)
+    canonical = named_url(document, base_url, canonicals)
     links = tuple(extract_links(root, base_url, url))
+    if nofollow or page_says_nofollow(document):
+        links = tuple(replace(link, nofollow=True) for link in links)
     raw_tex = shows_raw_tex(document)
     main = main_content(root)
     _clean(main, base_url, url)
@@ -97,6 +111,7 @@ def convert_html(body: bytes, *, url: str, charset: str | None = None) -> Conver
         published=_date(_meta(document, "article:published_time", "date", "dcterms.created")),
         modified=_date(_meta(document, "article:modified_time", "last-modified", "dcterms.modified")),
         links=links,
+        canonical=canonical,
     )
 
 

@@ -8,15 +8,19 @@ from datetime import UTC, datetime
 
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
-from webrag_core.ingestion.gate import GateResponse, NetworkGate, is_sendable
+from webrag_core.ingestion.gate import GateResponse, Inspector, NetworkGate, is_sendable
+from webrag_core.ingestion.map_reader import read_site_map
 from webrag_core.ingestion.politeness import HostQueues, RetryLater, retry_after_s
 from webrag_core.ingestion.robots import Robots
+from webrag_core.ingestion.site_map import MAP_SECONDS, FileKind, MapBody, SiteMap
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
+MAP_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,text/plain;q=0.9,*/*;q=0.5"
 
 _MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"})
 _PDF = "application/pdf"
 _PAGES = _MARKUP | {"text/plain", _PDF, "application/x-pdf"}
+_NO_MAPS = ("image/", "video/", "audio/", "font/")
 _UNSTATED = frozenset({"", "application/octet-stream"})
 
 # What follows is the WHATWG MIME sniffing standard, reduced to telling HTML, PDF and text from everything else.
@@ -36,11 +40,22 @@ class HttpAcquirer:
 
     name = "http"
 
-    def __init__(self, gate: NetworkGate, *, robots: Robots | None = None, hosts: HostQueues | None = None) -> None:
-        """Without `robots` no robots.txt is read. Redirects are checked too when `gate` is an ObedientGate."""
+    def __init__(
+        self,
+        gate: NetworkGate,
+        *,
+        robots: Robots | None = None,
+        hosts: HostQueues | None = None,
+        map_seconds: float = MAP_SECONDS,
+    ) -> None:
+        """Without `robots` no robots.txt is obeyed. Redirects are checked too when `gate` is an ObedientGate.
+
+        `map_seconds` is the time for all files of a site map together.
+        """
         self._gate = gate
         self._robots = robots
         self._hosts = hosts or HostQueues()
+        self._map_seconds = map_seconds
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
@@ -60,20 +75,11 @@ class HttpAcquirer:
         conditional = len(headers) > 1
 
         def inspect(status: int, answered: Mapping[str, str]) -> None:
-            if status in (429, 503) and "retry-after" in answered:
-                seconds = retry_after_s(answered["retry-after"], datetime.now(UTC))
-                if seconds is not None:
-                    raise RetryLater(seconds, status=status)
-            _check_status(status, conditional=conditional)
+            _check_status(status, answered, conditional=conditional)
             if status not in (204, 304) and _media_type(answered) not in _PAGES | _UNSTATED:
                 raise _unsupported()
 
-        rules = await self._robots.check(url) if self._robots is not None else None
-        answer = await self._hosts.run(
-            url,
-            lambda: self._gate.get(url, headers, inspect=inspect),
-            crawl_delay_s=rules.crawl_delay_s if rules is not None else 0.0,
-        )
+        answer = await self._ask(url, headers, inspect)
         return AcquiredPage(
             url=answer.url,
             final_url=answer.final_url,
@@ -83,6 +89,32 @@ class HttpAcquirer:
             fetched_at=datetime.now(UTC),
             bytes_raw=answer.bytes_raw,
             redirects=answer.redirects,
+        )
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says. Every file is asked for as pages are: through the gate, robots.txt and the queues."""
+        rules = await self._robots.rules(url) if self._robots is not None else None
+        return await read_site_map(url, self._map_file, html=html, robots=rules, seconds=self._map_seconds)
+
+    async def _map_file(self, url: str, kind: FileKind) -> MapBody:
+        """One file of a site map, whatever its type; of the page itself only HTML. Raises FetchError."""
+
+        def inspect(status: int, answered: Mapping[str, str]) -> None:
+            _check_status(status, answered, conditional=False)
+            media_type = _media_type(answered)
+            if media_type not in _MARKUP | _UNSTATED if kind == "page" else media_type.startswith(_NO_MAPS):
+                raise FetchError(Reason.UNSUPPORTED_TYPE, f"the answer is of type {media_type[:80]}", status=status)
+
+        answer = await self._ask(url, {"accept": ACCEPT if kind == "page" else MAP_ACCEPT}, inspect)
+        return MapBody(answer.final_url, answer.body, _media_type(answer.headers), answer.bytes_raw)
+
+    async def _ask(self, url: str, headers: Mapping[str, str], inspect: Inspector) -> GateResponse:
+        """One GET when it is the turn of `url`. Raises FetchError."""
+        rules = await self._robots.check(url) if self._robots is not None else None
+        return await self._hosts.run(
+            url,
+            lambda: self._gate.get(url, headers, inspect=inspect),
+            crawl_delay_s=rules.crawl_delay_s if rules is not None else 0.0,
         )
 
     async def aclose(self) -> None:
@@ -107,7 +139,11 @@ def sniff(head: bytes) -> str | None:
     return "text/plain"
 
 
-def _check_status(status: int, *, conditional: bool) -> None:
+def _check_status(status: int, headers: Mapping[str, str], *, conditional: bool) -> None:
+    if status in (429, 503) and "retry-after" in headers:
+        seconds = retry_after_s(headers["retry-after"], datetime.now(UTC))
+        if seconds is not None:
+            raise RetryLater(seconds, status=status)
     if status in (404, 410):
         raise FetchError(Reason.NOT_FOUND, "the page does not exist", status=status)
     # 206 is a part nobody asked for; a 304 without a condition says "as before" about nothing.

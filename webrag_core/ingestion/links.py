@@ -23,6 +23,9 @@ _NAV_CLASS = re.compile(
 )
 _WHOLE_PAGE = {"html", "body", "main", "article"}  # their classes tell about layout: <body class="with-sidebar">
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+# Paid links are no advice of the page. `ugc` alone does not count: it says who wrote a link, and the sources that an
+# answer in a forum names are what a reader would follow; sites that do not trust them say `ugc nofollow`.
+_NOT_FOLLOWED = {"nofollow", "sponsored"}
 _SKIPPED = {"script", "style", "noscript", "template", "svg", "head"}
 _INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
@@ -32,7 +35,10 @@ _INLINE = {
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """One edge from a page: canonical absolute target and how the page speaks of it."""
+    """One edge from a page: canonical absolute target and how the page speaks of it.
+
+    `nofollow` is set for rel=nofollow and rel=sponsored, and for all links of a page whose robots meta says so.
+    """
 
     target_url: str
     anchor_text: str
@@ -114,7 +120,7 @@ class _Walker:
                 start=self._length,
                 end=self._length,
                 title=element.get("title") or "",
-                nofollow="nofollow" in (element.get("rel") or "").lower().split(),
+                nofollow=not _NOT_FOLLOWED.isdisjoint((element.get("rel") or "").lower().split()),
             )
             self._open.append(anchor)
         self._append(element.text)

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from psycopg import AsyncConnection
+
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
-from webrag_core.ingestion import documents
+from webrag_core.ingestion import documents, sources
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
-from webrag_core.ingestion.documents import FetchRecord, StoredDocument
+from webrag_core.ingestion.canonical import preferred_url
+from webrag_core.ingestion.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
 from webrag_core.ingestion.gate import NetworkGate
-from webrag_core.ingestion.html import EXTRACTOR_VERSION
+from webrag_core.ingestion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.ingestion.http import HttpAcquirer
 from webrag_core.ingestion.parse_worker import convert_in_worker
 from webrag_core.ingestion.politeness import HostQueues
+from webrag_core.ingestion.replacement import redirected_to_front_page, shrinks_to_nothing
 from webrag_core.ingestion.robots import ObedientGate, Robots
+from webrag_core.ingestion.soft_404 import word_count
 from webrag_core.ingestion.urls import canonicalise
 from webrag_core.ingestion.warc import WarcAcquirer
 from webrag_core.store.database import Database
 
 _LIVE = frozenset({"http", "firecrawl"})
+_RETRY_AFTER = timedelta(days=1)
+_PERMANENT = frozenset(
+    {
+        Reason.INVALID_URL,
+        Reason.BLOCKED_ADDRESS,
+        Reason.TOO_LARGE,
+        Reason.ROBOTS_DISALLOWED,
+        Reason.CRAWLER_TRAP,
+        Reason.UNSUPPORTED_TYPE,
+        Reason.PARSE_FAILURE,
+    }
+)
+_TRUST_VALIDATORS = 4
+"""Revisit intervals after which a page is fetched whole, whatever its validators say: some servers always say 304."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +75,11 @@ def make_acquirer(settings: Settings) -> Acquirer:
 
 def _polite_acquirer(settings: Settings, gate: NetworkGate) -> HttpAcquirer:
     hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout)
+    seconds = settings.webrag_map_timeout
     if not settings.webrag_obey_robots:
-        return HttpAcquirer(gate, hosts=hosts)
+        return HttpAcquirer(gate, hosts=hosts, map_seconds=seconds)
     robots = Robots(gate, settings.webrag_user_agent)
-    return HttpAcquirer(ObedientGate(settings, robots), robots=robots, hosts=hosts)
+    return HttpAcquirer(ObedientGate(settings, robots), robots=robots, hosts=hosts, map_seconds=seconds)
 
 
 class Ingestor:
@@ -88,6 +108,9 @@ class Ingestor:
         try:
             page = await self._fetch(url, stored)
             converted = None if page.not_modified else await convert_in_worker(page)
+            if converted is not None:
+                page = _under_preferred_url(page, converted)
+                await self._keep_what_is_good(url, stored, page, converted)
         except FetchError as error:
             await self._failed(url, error, started, run_id)
             raise
@@ -95,23 +118,66 @@ class Ingestor:
             return await self._unchanged(url, stored, page, started, run_id)
         async with self._database.transaction() as connection:
             document_id, version_id = await documents.store_version(
-                connection, page, converted, page.acquirer or self.acquirer.name
+                connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.fetched_at)
             )
             same = stored is not None and stored.current_version == version_id
+            if stored is not None and stored.id == document_id:
+                await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
             await documents.record_fetch(connection, self._record(url, page, outcome, started, run_id))
         return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, page.warnings)
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
         """The page, or a 304 that is about the stored document. A text of another extractor is fetched anew."""
-        if stored is None or stored.latest_version is None or stored.extractor != EXTRACTOR_VERSION:
+        if stored is None or not await self._may_ask_conditionally(stored):
             return await self.acquirer.fetch(url)
         page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
         if page.not_modified and page.final_url != stored.canonical_url:  # redirected elsewhere, to an equal validator
             return await self.acquirer.fetch(url)
         return page
 
+    async def _may_ask_conditionally(self, stored: StoredDocument) -> bool:
+        if stored.fetched_at is None or stored.status == "gone" or stored.extractor != EXTRACTOR_VERSION:
+            return False
+        if not _has_validators(stored):
+            return False
+        if datetime.now(UTC) - stored.fetched_at > _TRUST_VALIDATORS * self._interval:
+            return False
+        async with self._database.connection() as connection:
+            record = await sources.signal_record(connection, stored.source_id, "validator")
+        return record.silence_holds is not False
+
+    async def _keep_what_is_good(
+        self, url: str, stored: StoredDocument | None, page: AcquiredPage, converted: ConvertedPage
+    ) -> None:
+        """Raise FetchError for an answer that would replace a good version and is no page.
+
+        Where next to nothing is left of a page that is what it is, once that was confirmed.
+        """
+        if stored is None or stored.current_version is None:
+            return
+        if redirected_to_front_page(stored.canonical_url, page.final_url):
+            raise FetchError(Reason.SOFT_404, "the site sends to its front page instead", status=page.status)
+        if page.final_url != stored.canonical_url or _nearly_confirmed(stored, Reason.NEAR_EMPTY):
+            return
+        async with self._database.connection() as connection:
+            version = await documents.load_version(connection, stored.current_version)
+        if version is None:
+            return
+        if shrinks_to_nothing(word_count(version.markdown), word_count(converted.markdown)):
+            raise FetchError(Reason.NEAR_EMPTY, "next to nothing is left of the stored text", status=page.status)
+
+    @property
+    def _interval(self) -> timedelta:
+        return timedelta(days=self._settings.webrag_revisit_days)
+
+    def _next_check(self, checked: datetime, error: FetchError | None = None) -> datetime:
+        soon = error is not None and error.reason not in _PERMANENT
+        return checked + (min(_RETRY_AFTER, self._interval) if soon else self._interval)
+
     def _fresh(self, stored: StoredDocument) -> bool:
+        if stored.status == "gone":
+            return False
         max_age = self._settings.webrag_max_age
         if max_age is None or stored.last_checked is None:
             return max_age is None
@@ -130,7 +196,7 @@ class Ingestor:
             await self._failed(url, error, started, run_id)
             raise error
         async with self._database.transaction() as connection:
-            await documents.touch_unchanged(connection, stored.id, page)
+            await documents.touch_unchanged(connection, stored.id, page, self._next_check(page.fetched_at))
             await documents.record_fetch(connection, self._record(url, page, "unchanged", started, run_id))
         return IngestOutcome(
             stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings
@@ -139,7 +205,7 @@ class Ingestor:
     async def _failed(self, url: str, error: FetchError, started: datetime, run_id: str | None) -> None:
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, url)
-            await documents.record_failure(connection, url, error)
+            await documents.record_failure(connection, url, error, self._next_check(datetime.now(UTC), error))
             await documents.record_fetch(
                 connection,
                 FetchRecord(
@@ -166,6 +232,33 @@ class Ingestor:
             bytes_decoded=len(page.body),
             run_id=run_id,
         )
+
+
+def _has_validators(stored: StoredDocument) -> bool:
+    return bool(stored.etag or stored.last_modified)
+
+
+def _nearly_confirmed(stored: StoredDocument, reason: Reason) -> bool:
+    """True when one more answer with this reason makes the last of the confirmations."""
+    spaced = stored.last_miss is not None and datetime.now(UTC) - stored.last_miss >= CONFIRMATION_SPACING
+    return stored.miss_reason == reason.value and stored.misses >= CONFIRMATIONS - 1 and spaced
+
+
+def _under_preferred_url(page: AcquiredPage, converted: ConvertedPage) -> AcquiredPage:
+    """The page under the spelling of its URL that it names itself; the spelling that answered becomes an alias."""
+    preferred = preferred_url(page.final_url, converted.canonical)
+    if preferred == page.final_url:
+        return page
+    return replace(page, final_url=preferred, redirects=(*page.redirects, page.final_url))
+
+
+async def _learn_validators(
+    connection: AsyncConnection, stored: StoredDocument, page: AcquiredPage, *, changed: bool
+) -> None:
+    """A page that came whole tells whether its validators tell the truth."""
+    if _has_validators(stored):
+        moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
+        await sources.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
 
 
 def _same_web(stored: str | None, asked: str) -> bool:

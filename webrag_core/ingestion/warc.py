@@ -12,6 +12,8 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
+from webrag_core.ingestion.map_reader import read_site_map
+from webrag_core.ingestion.site_map import FileKind, MapBody, SiteMap
 from webrag_core.ingestion.urls import canonicalise
 
 _MAX_REDIRECTS = 5
@@ -60,6 +62,24 @@ class WarcAcquirer:
         Raises FetchError(NOT_FOUND) for what the archive does not hold, UNSUPPORTED_TYPE for what is no HTML.
         """
         asked = canonicalise(url)
+        final, passed, status, headers, body = await self._find(asked)
+        return self._answer(asked, final, passed, status, headers, body, etag)
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says, from what the archive holds: its robots.txt, sitemaps, feeds and inventories."""
+        return await read_site_map(url, self._map_file, html=html)
+
+    async def _map_file(self, url: str, kind: FileKind) -> MapBody:
+        final, _, status, headers, body = await self._find(canonicalise(url))
+        if not 200 <= status < 300:
+            raise _refused(status, final)
+        media_type = headers.get("content-type", "").split(";", 1)[0].strip().lower()
+        if kind == "page" and media_type not in _PAGE_TYPES:
+            raise FetchError(Reason.UNSUPPORTED_TYPE, f"{final} is {media_type or 'of unknown type'}, not HTML")
+        return MapBody(final, body, media_type, len(body))
+
+    async def _find(self, asked: str) -> tuple[str, tuple[str, ...], int, dict[str, str], bytes]:
+        """Final URL, URLs passed, status, headers and body for canonical `asked`. Raises FetchError."""
         current = asked
         passed: list[str] = []
         for _ in range(_MAX_REDIRECTS + 1):
@@ -71,7 +91,7 @@ class WarcAcquirer:
             else:
                 status, headers, body = await asyncio.to_thread(self._read, entry)
                 if status not in (301, 302, 303, 307, 308) or "location" not in headers:
-                    return self._answer(asked, current, tuple(passed), status, headers, body, etag)
+                    return current, tuple(passed), status, headers, body
                 onward = canonicalise(headers["location"], current)
             passed.append(current)
             current = onward
@@ -113,8 +133,7 @@ class WarcAcquirer:
         etag: str | None,
     ) -> AcquiredPage:
         if not 200 <= status < 300:
-            reason = Reason.NOT_FOUND if status in (404, 410) else Reason.HTTP_STATUS
-            raise FetchError(reason, f"the frozen site answered {status} for {final}", status=status)
+            raise _refused(status, final)
         unchanged = etag is not None and headers.get("etag") == etag
         page = AcquiredPage(
             url=asked,
@@ -129,3 +148,8 @@ class WarcAcquirer:
         if not unchanged and page.media_type not in _PAGE_TYPES:
             raise FetchError(Reason.UNSUPPORTED_TYPE, f"{final} is {page.media_type or 'of unknown type'}, not HTML")
         return page
+
+
+def _refused(status: int, url: str) -> FetchError:
+    reason = Reason.NOT_FOUND if status in (404, 410) else Reason.HTTP_STATUS
+    return FetchError(reason, f"the frozen site answered {status} for {url}", status=status)

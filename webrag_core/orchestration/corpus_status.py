@@ -10,12 +10,14 @@ from pydantic import BaseModel
 
 
 class SourceStatus(BaseModel):
-    """One source: documents by state, searchable chunks, tokens of its parents."""
+    """One source: documents by state (`due` = their time to be asked again has come), chunks, tokens of its parents."""
 
     key: str
     documents: int
     ready: int
     failed: int
+    gone: int
+    due: int
     parents: int
     children: int
     tokens: int
@@ -37,7 +39,9 @@ async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
     async with connection.cursor(row_factory=class_row(SourceStatus)) as typed:
         await typed.execute(
             "SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,"
-            " count(*) FILTER (WHERE d.status = 'failed') AS failed, coalesce(sum(v.parent_count), 0) AS parents,"
+            " count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,"
+            " count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,"
+            " coalesce(sum(v.parent_count), 0) AS parents,"
             " coalesce(sum(v.child_count), 0) AS children, coalesce(sum(t.tokens), 0) AS tokens,"
             " max(d.last_checked) AS last_checked"
             " FROM sources s LEFT JOIN documents d ON d.source_id = s.id"

@@ -23,10 +23,11 @@ from webrag_dagster.running import run
 )
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Index what is not indexed yet."""
-    from webrag_dagster.refreshing import layer_of
+    from webrag_dagster.refreshing import layer_of, retire_missing
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
+            gone = await retire_missing(opened, context.partition_key)
             pages, _ = await layer_of(opened, context.partition_key, EMBEDDINGS)
             done = {
                 page.url: await opened.indexer.activate(page.version_id)
@@ -41,6 +42,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "pages_became_current": dg.MetadataValue.int(sum(outcome.became_current for outcome in done.values())),
             "texts_embedded": dg.MetadataValue.int(sum(outcome.embedded for outcome in done.values())),
             **layer_metadata(layer),
+            "pages_gone": dg.MetadataValue.int(gone),
             "vector_index": dg.MetadataValue.bool(vector_index),
             "model": dg.MetadataValue.text(code_version(EMBEDDINGS)),
             "page_list": table(

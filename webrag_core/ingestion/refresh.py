@@ -1,0 +1,203 @@
+"""Refresh of one source: read its map, plan, ask, learn what the signals were worth, write the balance."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+from uuid import uuid4
+
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, Reason
+from webrag_core.ingestion import documents, sources
+from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.ingestion.documents import FetchRecord
+from webrag_core.ingestion.revisit import KnownPage, plan_refresh
+from webrag_core.ingestion.sources import RefreshCounts, Source
+from webrag_core.ingestion.taking import take_all
+from webrag_core.ingestion.traps import count_patterns, find_trap, url_pattern
+from webrag_core.ingestion.urls import page_key
+from webrag_core.store.database import Database
+
+_MAP_PAYS_FROM = 10
+"""Known pages from which on a map (a handful of requests) is cheaper than asking them one by one."""
+_NO_MAP_FOR = timedelta(days=7)
+"""A source that had no map is not asked for one again before that."""
+
+
+class Taken(Protocol):
+    """What taking in a page gives: an IngestOutcome or an AddedDocument."""
+
+    @property
+    def outcome(self) -> str: ...
+
+
+Take = Callable[[str, str], Awaitable[Taken]]
+"""(URL, id of the refresh for the ledger) -> what it gave. Raises FetchError with the failure recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshReport:
+    """What became of a source. `failed` maps URLs to reasons, `changed` lists the URLs with a new text."""
+
+    source: str
+    run_id: str
+    counts: RefreshCounts
+    map_entries: int | None
+    """Entries of the map that was read; None when none was asked for."""
+    changed: tuple[str, ...] = ()
+    failed: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+class SourceRefresh:
+    """Refreshes sources. `take` fetches one page and stores it (and indexes it, if its caller wants that)."""
+
+    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings, take: Take) -> None:
+        self._database = database
+        self._acquirer = acquirer
+        self._settings = settings
+        self._take = take
+
+    async def run(
+        self,
+        key: str,
+        *,
+        run_id: str | None = None,
+        due_only: bool = False,
+        limit: int | None = None,
+        advance: Callable[[str], None] = lambda url: None,
+    ) -> RefreshReport:
+        """Ask the site for its pages: all known ones, or (`due_only`) those that are due, at most `limit`.
+
+        A source without pages begins with its first one. An attached source also takes in new pages that its map and
+        its pages name, up to its page limit. Pages that fail are in the report; what was stored of them stays.
+
+        Raises InvalidInputError for an unknown source.
+        """
+        run_id = run_id or f"refresh-{uuid4().hex[:12]}"
+        started = datetime.now(UTC)
+        async with self._database.connection() as connection:
+            source = await sources.find_source(connection, key)
+        warnings, map_entries = await self._read_map(source, due_only=due_only)
+        async with self._database.connection() as connection:
+            known = await sources.known_pages(connection, source)
+            records = await sources.signal_records(connection, source)
+        interval = timedelta(days=self._settings.webrag_revisit_days)
+        plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
+        walk = _Walk(self._take, run_id, advance)
+        await walk.ask(plan.asked if known else [source.start_url])
+        skipped = await self._take_new(source, [page.url for page in known], walk, limit, run_id)
+        found = Counter(walk.outcomes.values())
+        counts = RefreshCounts(
+            fetched=found["fetched"],
+            unchanged=found["unchanged"],
+            failed=found["failed"],
+            skipped=skipped,
+            not_due=plan.not_due,
+        )
+        async with self._database.transaction() as connection:
+            await sources.record_signals(connection, source.id, _learned(known, walk))
+            await sources.record_refresh(connection, source, run_id, started, counts, warnings)
+        failed = {url: error.reason.value for url, error in sorted(walk.failed.items())}
+        return RefreshReport(key, run_id, counts, map_entries, tuple(sorted(walk.changed)), failed, tuple(warnings))
+
+    async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[str], int | None]:
+        """Read the site's own map where it can save or bring requests; (warnings, entries or None)."""
+        now = datetime.now(UTC)
+        async with self._database.connection() as connection:
+            pages = len(await sources.known_pages(connection, source))
+        attached = source.page_limit is not None
+        if not attached and not (due_only and pages >= _MAP_PAYS_FROM):
+            return [], None
+        if source.map_entries == 0 and source.map_read_at is not None and now - source.map_read_at < _NO_MAP_FOR:
+            return [], None
+        try:
+            site_map = await self._acquirer.site_map(source.start_url)
+        except FetchError as error:
+            return [f"the map of {source.key} could not be read: {error.message}"], None
+        async with self._database.transaction() as connection:
+            await sources.store_map(connection, source, site_map.entries, now)
+        return list(site_map.warnings), len(site_map.entries)
+
+    async def _take_new(self, source: Source, held: list[str], walk: _Walk, limit: int | None, run_id: str) -> int:
+        """Take in pages that nobody asked for yet, wave by wave, up to the page limit; returns how many were not."""
+        if source.page_limit is None:
+            return 0
+        taken = count_patterns(held)
+        pages = {page_key(url) for url in walk.seen.union(held)}
+        refused: dict[str, FetchError] = {}
+        while True:
+            async with self._database.connection() as connection:
+                unknown = [url for url in await sources.unknown_urls(connection, source) if url not in walk.seen]
+            room = source.page_limit - len(walk.seen.union(held))
+            if limit is not None:
+                room = min(room, limit - len(walk.seen))
+            wave: list[str] = []
+            for url in unknown:
+                if url in refused or page_key(url) in pages:
+                    continue
+                trap = find_trap(url, taken, max_per_pattern=source.page_limit)
+                if trap is None and len(wave) < room:
+                    wave.append(url)
+                    pages.add(page_key(url))
+                    taken.update(filter(None, [url_pattern(url)]))
+                elif trap is not None:
+                    refused[url] = trap
+            if not wave:
+                break
+            await walk.ask(wave)
+        left_out = FetchError(Reason.PAGE_LIMIT, "beyond the pages that the source or this refresh may take in")
+        refused |= {url: left_out for url in unknown if url not in refused and page_key(url) not in pages}
+        await self._record_skipped(refused, run_id)
+        return len(refused)
+
+    async def _record_skipped(self, refused: Mapping[str, FetchError], run_id: str) -> None:
+        now = datetime.now(UTC)
+        async with self._database.transaction() as connection:
+            for url, error in refused.items():
+                record = FetchRecord(url, self._acquirer.name, "skipped", now, reason=error.reason.value, run_id=run_id)
+                await documents.record_skipped(connection, record)
+
+
+class _Walk:
+    """Pages of one refresh as they come in."""
+
+    def __init__(self, take: Take, run_id: str, advance: Callable[[str], None]) -> None:
+        self._take = take
+        self._run_id = run_id
+        self._advance = advance
+        self.outcomes: dict[str, str] = {}
+        self.failed: dict[str, FetchError] = {}
+
+    @property
+    def seen(self) -> set[str]:
+        return set(self.outcomes)
+
+    @property
+    def changed(self) -> list[str]:
+        return [url for url, outcome in self.outcomes.items() if outcome == "fetched"]
+
+    async def ask(self, urls: Iterable[str]) -> None:
+        """Take these pages."""
+        await take_all([url for url in urls if url not in self.outcomes], self._one, self._done)
+
+    async def _one(self, url: str) -> Taken:
+        return await self._take(url, self._run_id)
+
+    def _done(self, url: str, result: Taken | FetchError) -> None:
+        if isinstance(result, FetchError):
+            self.failed[url] = result
+        self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome
+        self._advance(url)
+
+
+def _learned(known: Iterable[KnownPage], walk: _Walk) -> Counter[tuple[str, bool, bool]]:
+    """(signal, flagged, changed) of the known pages that gave an answer."""
+    return Counter(
+        (page.signal, page.flagged, walk.outcomes[page.url] == "fetched")
+        for page in known
+        if page.signal is not None and walk.outcomes.get(page.url) in ("fetched", "unchanged")
+    )

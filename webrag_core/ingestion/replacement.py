@@ -1,0 +1,68 @@
+"""Whether an answer may take the place of a good stored version. Pure rules; the caller applies them.
+
+They hold only where a good version is stored: a page seen for the first time has nothing to lose.
+"""
+
+from __future__ import annotations
+
+import re
+
+import ada_url
+
+LEAST_SHARE = 20
+LEAST_WORDS = 50
+_INDEX_FILE = re.compile(r"/(?:index|default|home)\.\w{2,5}$")
+# ISO 639-1, with region or script: `/en/`, `/pt-br/`, `/zh_Hans/`
+_LANGUAGE = re.compile(
+    r"(?:a[abefkmnrsvyz]|b[aeghimnorsz]|c[aehorsuvy]|d[aevz]|e[elnostu]|f[afijory]|g[adlnuv]|h[aeiortuyz]"
+    r"|i[adegikostuw]|j[av]|k[agijklmnorsuvwy]|l[abgiotuv]|m[gihklnrsty]|n[abdeglnorvy]|o[cjmrs]|p[aist]|qu"
+    r"|r[mnouw]|s[acdegiklmnoqrstuvw]|t[aeghiklnorstwy]|u[gkrz]|v[eio]|w[ao]|xh|y[io]|z[ahu])(?:[-_][a-z]{2,4})?",
+    re.IGNORECASE,
+)
+_LOGIN = re.compile(
+    r"(?:log|sign)[-_]?(?:in|on)(?:\.\w{2,5})?|wp-login\.php|special:userlogin|saml2?|sso", re.IGNORECASE
+)
+_RETURN = re.compile(
+    r"(?:^|&)(?:next|continue|dest|destination|goto|ref|referer|return|return_?(?:to|url|path)|redirect|redirect_?(?:to|url|uri)"
+    r"|back|back_?(?:to|url)|from|service|target|url|os_destination|came_from)=",
+    re.IGNORECASE,
+)
+
+
+def shrinks_to_nothing(old_words: int, new_words: int) -> bool:
+    """True when a new text keeps less than a twentieth of the words of the stored one, and is under 50 words.
+
+    Such a change is a loss (a shell, a notice, a broken template), not an edit, until it has been confirmed. Counts are
+    those of `soft_404.word_count` over the two Markdown texts.
+    """
+    return new_words < LEAST_WORDS and new_words * LEAST_SHARE < old_words
+
+
+def redirected_to_front_page(asked_url: str, final_url: str) -> bool:
+    """True when a URL with a path is answered by the front page of a host, or by a login page: the page is not there.
+
+    Front pages are the root, its index file and those of languages (`/en/`). A login page is told by the end of its
+    path; below the second level only where the query says where to return to, for there it may be a page about logging
+    in. Both URLs canonical. Pass the URL under which the good version is stored, not one that was always a redirect:
+    a short link to a front page is answered by it rightly.
+    """
+    asked, final = ada_url.URL(asked_url), ada_url.URL(final_url)
+    if asked.href == final.href or _is_front(asked) or _is_login(asked):
+        return False
+    return _is_front(final) or _is_login(final)
+
+
+def _is_front(url: ada_url.URL) -> bool:
+    segments = _segments(_INDEX_FILE.sub("/", url.pathname))
+    return not segments or (len(segments) == 1 and _LANGUAGE.fullmatch(segments[0]) is not None)
+
+
+def _is_login(url: ada_url.URL) -> bool:
+    segments = _segments(url.pathname)
+    if not segments or _LOGIN.fullmatch(segments[-1]) is None:
+        return False
+    return len(segments) <= 2 or _RETURN.search(url.search.removeprefix("?")) is not None
+
+
+def _segments(path: str) -> list[str]:
+    return [segment for segment in path.split("/") if segment]
