@@ -1,0 +1,167 @@
+"""A frozen site as text and link graph: what a perfect walker would know, read without the loop's own extraction."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heapify, heappop, heappush
+from pathlib import Path
+from urllib.parse import unquote, urljoin
+
+import lxml.html
+from lxml import etree
+from lxml.html import HtmlElement
+
+from webrag_core.cli_output import progress
+from webrag_core.ingestion.links import is_navigation
+from webrag_core.ingestion.urls import page_key
+from webrag_core.ingestion.warc import WarcAcquirer
+
+_MARKS = re.compile(r"[\W_]+")
+_FARTHEST = 6
+"""Links followed at most; what lies further off counts as out of reach."""
+_UNSEEN = ("script", "style", "template", "noscript", "svg", "iframe")
+
+
+@dataclass(frozen=True, slots=True)
+class SitePage:
+    """A page of the frozen site: visible text reduced to letters and digits, and its links to other pages."""
+
+    url: str
+    body: bytes
+    title: str
+    letters: str
+    links: frozenset[str]
+    content_links: frozenset[str]
+
+
+class SiteMap:
+    """The pages of a frozen site and the links between them. Keys are page keys, see `key_of`."""
+
+    def __init__(self, pages: Mapping[str, SitePage]) -> None:
+        self.pages = pages
+        self._sources: dict[str, list[str]] = {}
+        for key, page in pages.items():
+            for target in page.links:
+                self._sources.setdefault(target, []).append(key)
+
+    def distances(self, seed: str, *, content_only: bool) -> dict[str, int]:
+        """Links from `seed` to every page within reach, breadth first."""
+        found = {seed: 0}
+        queue = [seed]
+        for key in queue:  # grows while it is walked
+            page = self.pages.get(key)
+            if page is None or found[key] >= _FARTHEST:
+                continue
+            for target in page.content_links if content_only else page.links:
+                if target in self.pages and target not in found:
+                    found[target] = found[key] + 1
+                    queue.append(target)
+        return found
+
+    def oracle_pages(self, seed: str, needs: Sequence[Sequence[str]]) -> int | None:
+        """Least number of pages, seed included, that following links must fetch to have a page for every need.
+
+        The cheapest tree of links (Dreyfus and Wagner). None when some need is out of reach.
+        """
+        trees: dict[int, dict[str, int]] = {}  # needs as bits -> root -> links of the cheapest tree from there
+        for wanted in range(1, 1 << len(needs)):
+            costs: dict[str, int] = {}
+            if wanted & (wanted - 1) == 0:
+                costs = dict.fromkeys(needs[wanted.bit_length() - 1], 0)
+            part = (wanted - 1) & wanted
+            while part:
+                one, other = trees[part], trees[wanted ^ part]
+                for key in one.keys() & other.keys():
+                    costs[key] = min(costs.get(key, one[key] + other[key]), one[key] + other[key])
+                part = (part - 1) & wanted
+            trees[wanted] = self._extended(costs)
+        links = trees[(1 << len(needs)) - 1].get(seed)
+        return None if links is None else links + 1
+
+    def _extended(self, costs: dict[str, int]) -> dict[str, int]:
+        """Costs of the trees that reach these roots over further links."""
+        heap = [(cost, key) for key, cost in costs.items()]
+        heapify(heap)
+        while heap:
+            cost, key = heappop(heap)
+            if cost > costs[key] or cost >= _FARTHEST:
+                continue
+            for source in self._sources.get(key, ()):
+                if cost + 1 < costs.get(source, _FARTHEST + 1):
+                    costs[source] = cost + 1
+                    heappush(heap, (cost + 1, source))
+        return costs
+
+
+async def read_site(warc: Path, only: Collection[str] | None = None) -> SiteMap:
+    """Parse the HTML pages of a frozen site, all of them or those with a key in `only`.
+
+    Raises InvalidInputError for a file that is no WARC.
+    """
+    acquirer = WarcAcquirer(warc)
+    urls = [url for url in acquirer.page_urls() if only is None or key_of(url) in only]
+    pages: dict[str, SitePage] = {}
+    with progress(len(urls), "read") as advance:
+        for url in urls:
+            pages[key_of(url)] = _site_page(url, (await acquirer.fetch(url)).body)
+            advance(url)
+    return SiteMap(pages)
+
+
+def letters_of(text: str) -> str:
+    """Letters and digits only, case folded: what white space, punctuation and mark-up cannot change."""
+    return _MARKS.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+@lru_cache(maxsize=65_536)
+def key_of(url: str) -> str:
+    """One name per page: no query, no fragment, no final index.html."""
+    return unquote(page_key(url).partition("?")[0])
+
+
+def _site_page(url: str, body: bytes) -> SitePage:
+    document = lxml.html.document_fromstring(body.decode("utf-8", "replace"))
+    title = document.findtext(".//title") or ""
+    links = _links(document, url)
+    etree.strip_elements(document, *_UNSEEN, with_tail=False)
+    return SitePage(
+        url=url,
+        body=body,
+        title=title,
+        letters=letters_of(str(document.xpath("string(//body)"))),
+        links=frozenset(links),
+        content_links=frozenset(target for target, is_furniture in links.items() if not is_furniture),
+    )
+
+
+def _links(document: HtmlElement, url: str) -> dict[str, bool]:
+    """Other pages that a page links to, and whether every such link is in its navigation."""
+    base = urljoin(url, str(document.xpath("string(//base/@href)")))
+    furniture: dict[HtmlElement, bool] = {}
+    links: dict[str, bool] = {}
+    targets: dict[str, str] = {}
+    for anchor in document.iter("a", "area"):
+        href = (anchor.get("href") or "").strip().partition("#")[0]
+        if href not in targets:
+            joined = urljoin(base, href) if href else url
+            targets[href] = key_of(joined) if joined.startswith(("http://", "https://")) else key_of(url)
+        target = targets[href]
+        if target != key_of(url):
+            links[target] = _is_furniture(anchor, furniture) and links.get(target, True)
+    return links
+
+
+def _is_furniture(element: HtmlElement, known: dict[HtmlElement, bool]) -> bool:
+    """True for an element in a page's navigation. `known` keeps the answers, as links share their ancestors."""
+    path = []
+    while element is not None and element not in known:
+        path.append(element)
+        element = element.getparent()
+    answer = element is not None and known[element]
+    for inner in reversed(path):
+        answer = known[inner] = answer or is_navigation(inner)
+    return answer

@@ -1,0 +1,94 @@
+"""Pack the books of the Rust 1.63 documentation as a frozen site: Debian package -> WARC under real URLs.
+
+    apt-get download rust-doc
+    python -m evals.sites.build_rust rust-doc_*.deb evals/sites/rust-1.63.warc.gz
+
+The cut: the front page and whatever its visitors reach by links without leaving the books (mdBook) and the pages
+beside the front page (rustdoc). Left out are the API pages (std, core, alloc, ...), the Unstable and the Embedded
+Book, superseded editions of the Book, and each book's print.html: one page that repeats the whole book and would
+make every question a matter of one click. Links to them are answered like a 404. Pictures of the pages kept, robots.txt
+and the licence texts are packed too.
+
+Deterministic: the same package gives the same file. Needs `dpkg-deb` and the dev requirements (warcio).
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import tempfile
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urljoin, urlsplit
+
+import lxml.html
+
+from evals.sites.packing import extract, page_url, write_warc
+
+BASE = "https://doc.rust-lang.org/"
+_ROOT = "usr/share/doc/rust-doc/html"
+_BOOKS = ("book", "edition-guide", "nomicon", "reference", "rust-by-example", "rustc", "rustdoc")
+_SUPERSEDED = ("book/first-edition/", "book/second-edition/", "book/2018-edition/")
+_BESIDE = ("COPYRIGHT.txt", "LICENSE-MIT.txt", "LICENSE-APACHE.txt", "robots.txt")
+
+
+def pack(package: Path, target: Path) -> int:
+    """Write `target` from the package and return the number of responses."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = extract(package, Path(folder), _ROOT)
+        _unpack_text(root / "LICENSE-APACHE.txt.gz")
+        files = sorted({*_reachable(root), *_BESIDE})
+        write_warc(target, [(page_url(BASE, name), root / name) for name in files])
+    return len(files)
+
+
+def _unpack_text(packed: Path) -> None:
+    """Debian compresses long texts; on the site they are plain."""
+    plain = packed.with_suffix("")
+    plain.write_bytes(gzip.decompress(packed.read_bytes()))
+    modified = packed.stat().st_mtime
+    os.utime(plain, (modified, modified))
+
+
+def _reachable(root: Path) -> set[str]:
+    """Files, relative to `root`, of the pages that links lead to from the front page, and of their pictures."""
+    found = {"index.html"}
+    queue = ["index.html"]
+    for name in queue:  # grows while it is walked
+        document = lxml.html.document_fromstring((root / name).read_bytes())
+        links = [_file(name, anchor.get("href") or "") for anchor in document.iter("a")]
+        pages = sorted({link for link in links if link.endswith(".html") and _belongs(link)} - found)
+        pages = [page for page in pages if (root / page).is_file()]
+        pictures = {_file(name, image.get("src") or "") for image in document.iter("img")}
+        found |= {picture for picture in pictures if picture and (root / picture).is_file()}
+        found.update(pages)
+        queue.extend(pages)
+    return found
+
+
+def _file(page: str, link: str) -> str:
+    """The file that a link on a page means, relative to the site's root; empty for another site or scheme."""
+    absolute = urljoin(page_url(BASE, page), link.strip())
+    if not absolute.startswith(BASE):
+        return ""
+    path = unquote(urlsplit(absolute).path).removeprefix("/")
+    return f"{path}index.html" if path.endswith("/") or not path else path
+
+
+def _belongs(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    is_in_scope = len(parts) == 1 or parts[0] in _BOOKS
+    return is_in_scope and parts[-1] != "print.html" and not name.startswith(_SUPERSEDED)
+
+
+def main() -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("package", type=Path)
+    parser.add_argument("target", type=Path)
+    arguments = parser.parse_args()
+    print(f"{pack(arguments.package, arguments.target)} responses in {arguments.target}")
+
+
+if __name__ == "__main__":
+    main()
