@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-sitewalk requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -31,6 +31,12 @@ bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, then comp
 
 bench-race: $(VENV)/.runtime ## 8 processes, the same 50 pages, 5 rounds: nothing doubled, nothing embedded twice
 	$(BIN)/python -m evals.bench_race
+
+bench-hostile: $(VENV)/.runtime ## bombs, floods, drips and poison pages, each beside a page that must not suffer
+	$(BIN)/python -m evals.bench_hostile
+
+bench-refresh: $(VENV)/.runtime ## what an unchanged site and one edited section cost
+	$(BIN)/python -m evals.bench_refresh
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
 	$(BIN)/webrag eval sitewalk

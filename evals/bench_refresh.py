@@ -67,7 +67,7 @@ def with_sentence(body: bytes, number: int) -> bytes | None:
         last[-1].tail = (last[-1].tail or "") + _SENTENCE
     else:
         last.text = (last.text or "") + _SENTENCE
-    return lxml.html.tostring(document, encoding="utf-8")
+    return bytes(lxml.html.tostring(document, encoding="utf-8"))
 
 
 async def measure(home: Path, pages: int | None, edits: int) -> dict[str, object]:

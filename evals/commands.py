@@ -5,26 +5,22 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
+from evals.retrieval_data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from webrag_core.cli_output import Json, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
-eval_app = typer.Typer(no_args_is_help=True, help="Measure the loop's decisions on frozen sites.")
+eval_app = typer.Typer(no_args_is_help=True, help="Measure the loop's decisions and the retrieval.")
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the CLI."""
     app.add_typer(eval_app, name="eval")
-
-
-@eval_app.callback()
-def _group() -> None:
-    """Keeps `sitewalk` a sub-command while it is the only one."""
 
 
 @eval_app.command()
@@ -46,12 +42,7 @@ def sitewalk(
     settings = load_settings()
     get_policy(policy, settings)
     own = suite_settings(settings, warc)
-    try:
-        run_log.parent.mkdir(parents=True, exist_ok=True)
-        stream = run_log.open("w", encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError(f"{run_log} cannot be written: {error.strerror}") from error
-    with stream, progress(len(goldens), "sitewalk") as advance:
+    with _writable(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
         records = asyncio.run(run_suite(goldens, warc=warc, policy=policy, settings=own, out=stream, advance=advance))
     table = aggregate(goldens, records)
     if as_json:
@@ -65,3 +56,59 @@ def sitewalk(
         rows.append((group, n, *cells))
     print_table(("group", "n", *METRICS), rows)
     out.print(f"run log: {run_log}", markup=False, highlight=False)
+
+
+@eval_app.command()
+def retrieval(
+    questions: Annotated[Path, typer.Option(help="Questions with evidence spans, JSONL.")] = DEFAULT_QUESTIONS,
+    documents: Annotated[Path, typer.Option(help="Their documents, JSONL.")] = DEFAULT_DOCUMENTS,
+    distractors: Annotated[
+        list[Path] | None, typer.Option(help="Documents to search among, without questions; repeatable.")
+    ] = None,
+    results: Annotated[Path, typer.Option("--out", help="Where the rankings go, JSONL.")] = Path(
+        "runs/retrieval.jsonl"
+    ),
+    as_json: Json = False,
+) -> None:
+    """Ask questions whose evidence is known to the character; write the rankings, print the scores."""
+    from evals.retrieval import ask, bench_settings, open_bench
+    from evals.retrieval_scoring import METRICS, aggregate, lowest_third
+
+    given = load_documents(documents)
+    asked = load_questions(questions, given)
+    others = [document for path in distractors or [] for document in load_documents(path)]
+    low = lowest_third(asked, {document.id: document for document in given})
+
+    async def work(stream: TextIO) -> tuple[int, dict[str, dict[str, dict[str, float]]]]:
+        everything = [*given, *others]
+        with progress(len(everything), "indexing") as indexed:
+            bench = open_bench(everything, bench_settings(load_settings(), everything), indexed)
+            async with bench as opened:
+                with progress(len(asked), "questions") as advance:
+                    return len(opened.parents), await ask(opened, asked, stream, advance)
+
+    with _writable(results) as stream:
+        parents, scores = asyncio.run(work(stream))
+    table = {name: aggregate(asked, found, low) for name, found in scores.items()}
+    if as_json:
+        cells = {
+            name: {group: {m: dataclasses.asdict(cell) for m, cell in row.items()} for group, row in groups.items()}
+            for name, groups in table.items()
+        }
+        print_json({"results": str(results), "parents": parents, "scores": cells})
+        return
+    rows = [
+        (name, group, row[METRICS[0]].n, *(f"{row[m].mean:.3f} [{row[m].low:.3f}, {row[m].high:.3f}]" for m in METRICS))
+        for name, groups in table.items()
+        for group, row in groups.items()
+    ]
+    print_table(("system", "questions", "n", *METRICS), rows)
+    out.print(f"{parents} parents; rankings: {results}", markup=False, highlight=False)
+
+
+def _writable(path: Path) -> TextIO:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error

@@ -1,9 +1,9 @@
 """Scores of a site-walk run log against its goldens, with bootstrap intervals over items.
 
-success: every need has one of its gold pages among the fetched. quotes: and its gold quote in the first 32,000
-characters of evidence. stop_exact: success, and no round after the one that completed it. utility: oracle pages /
-pages used when a find is claimed rightly, 1 - wasted / 30 when an unanswerable item is declared so, else 0; net: the
-same with -0.5 for each false claim.
+success: every need has one of its gold pages among the fetched; s@k: among the first k of them. quotes: and its gold
+quote in the first 32,000 characters of evidence. stop_exact: success, and no round after the one that completed it.
+utility: oracle pages / pages used when a find is claimed rightly, 1 - wasted / 30 when an unanswerable item is declared
+so, else 0; net: the same with -0.5 for each false claim.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from webrag_core.indexing.markdown import plain_text
 from webrag_core.ingestion.urls import page_key
 
 EVIDENCE_CHARS = 32_000
-METRICS = ("success", "quotes", "pages", "stop_exact", "false_claim", "utility", "net")
+METRICS = ("success", "s@5", "s@10", "s@30", "quotes", "pages", "stop_exact", "false_claim", "utility", "net")
 _RESAMPLES = 2000
 _SEED = 7
 
@@ -61,6 +61,7 @@ def score_item(golden: GoldenQuery, record: Mapping[str, Any]) -> dict[str, floa
     spl = golden.oracle_pages / max(pages, golden.oracle_pages) if success else 0.0
     return {
         "success": success,
+        **{f"s@{most}": _reached_within(order, golden, most) for most in (5, 10, 30)},
         "quotes": success and _quoted(golden, record["evidence"]),
         "pages": pages,
         "stop_exact": exact,
@@ -68,6 +69,12 @@ def score_item(golden: GoldenQuery, record: Mapping[str, Any]) -> dict[str, floa
         "utility": spl if claimed else 0.0,
         "net": 0.0 if not claimed else spl if success else -0.5,
     }
+
+
+def _reached_within(order: Mapping[str, int], golden: GoldenQuery, pages: int) -> bool:
+    """True when the first `pages` fetched pages hold a gold page for every need."""
+    first = set(list(order)[:pages])
+    return all(any(_page(url) in first for url in needed) for needed in golden.gold_pages)
 
 
 def aggregate(goldens: Sequence[GoldenQuery], records: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Interval]]:

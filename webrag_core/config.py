@@ -15,6 +15,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webrag_core.errors import InvalidInputError
 
+LinkScorer = Literal["words-and-meaning", "seed-weights"]
+
 
 class Settings(BaseSettings):
     """All knobs of the library, with the defaults of the specification."""
@@ -36,7 +38,7 @@ class Settings(BaseSettings):
         default="", description="host:port,… that may be private addresses (everything else must be public)"
     )
     webrag_user_agent: str = "webrag/0.1 (research memory)"
-    webrag_fetch_timeout: float = Field(default=30.0, gt=0, description="Seconds for one page, redirects included")
+    webrag_fetch_timeout: float = Field(default=25.0, gt=0, description="Seconds for one page, redirects included")
     webrag_max_body_bytes: int = Field(default=20_000_000, gt=0, description="Cap on one decoded page")
     webrag_obey_robots: bool = Field(default=True, description="Whether robots.txt is obeyed when fetching live pages")
     webrag_host_concurrency: int = Field(default=2, ge=1, description="Pages of one host fetched at the same time")
@@ -101,6 +103,9 @@ class Settings(BaseSettings):
     # Expansion
     max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")
     max_candidates_per_iteration: int = Field(default=5, ge=1)
+    webrag_link_scorer: LinkScorer = Field(
+        default="words-and-meaning", description="How links are ranked; seed-weights is the specification's formula"
+    )
     expansion_min_candidate_score: float = Field(default=0.12, ge=0, le=1)
     webrag_max_pages: int = Field(default=30, ge=1, description="Pages one answer run may take in, seed included")
     webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")

@@ -42,6 +42,7 @@ def test_a_perfect_walk() -> None:
     )
     assert score == {
         "success": True,
+        **{"s@5": True, "s@10": True, "s@30": True},
         "quotes": True,
         "pages": 2,
         "stop_exact": True,

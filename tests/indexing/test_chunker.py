@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from webrag_core.indexing import chunker
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.static_model import count_tokens
 
@@ -145,3 +146,37 @@ def test_the_limit_holds_for_what_is_sent() -> None:
 @pytest.mark.parametrize("text", ["", "\n \n", "\u2028\u2029\x85"])
 def test_blank_text_has_no_chunks(text: str) -> None:
     assert chunks_of(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x0y1" * 100_000,
+        "word " * 100_000,
+        "One sentence. " * 30_000,
+        "line\n" * 80_000,
+        "\U0001f469\u200d" * 60_000,
+        "> " * 90_000,
+    ],
+    ids=["unbroken", "words", "sentences", "lines", "emoji", "quotes"],
+)
+def test_a_block_as_large_as_a_page_is_never_counted_at_once(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(texts: list[str]) -> list[int]:
+        asked.append(sum(map(len, texts)))
+        return count_tokens(texts)
+
+    monkeypatch.setattr(chunker, "count_tokens", counted)
+    parents = chunk_markdown(text, parent_max=1000, child_target=256)
+    assert max(asked) <= 500_000
+    assert sum(asked) <= 4 * len(text)
+    sizes = [child.token_count for parent in parents for child in parent.children]
+    assert max(sizes) <= 256
+    assert sum(sizes) / len(sizes) > 128
+
+
+def test_blanks_without_end_belong_to_nobody() -> None:
+    text = "a" + " " * 300_000 + "b"
+    parents = chunk_markdown(text, parent_max=1000, child_target=256)
+    assert [text[parent.char_start : parent.char_end].strip() for parent in parents] == ["a", "b"]

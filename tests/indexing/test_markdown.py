@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from markdown_it import MarkdownIt
 
-from webrag_core.indexing.markdown import parse_blocks, plain_text
+from webrag_core.indexing.markdown import _parser, parse_blocks, plain_text
 
 
 def paths(text: str) -> dict[str, tuple[str, ...]]:
@@ -109,3 +110,46 @@ def test_other_line_ends_of_unicode_end_no_line() -> None:
 def test_lines_that_are_no_tokens_are_blocks_too() -> None:
     text = "a\n\n[ref]: https://x.test\n\nb\n\n[end]: https://x.test"
     assert " ".join(text[block.start : block.end] for block in parse_blocks(text)).split() == text.split()
+
+
+def test_a_table_costs_no_token_for_each_of_its_cells() -> None:
+    head = "|a" * 2_000 + "|\n" + "|-" * 2_000 + "|\n"
+    tokens = _parser().parse(head + "|x\n" * 2_000 + "\nafter")
+    assert len(tokens) < 10
+    [table, after] = parse_blocks(head + "|x\n" * 2_000 + "\nafter")
+    assert (table.kind, after.kind) == ("table", "paragraph")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "|a|b|\n|-|-|\n|1|2|\nlast\n\nafter",
+        "|a|b|\n|-|-|\n> quoted",
+        "|a|b|\n|-|-|\n# heading",
+        "|a|b|\n|-|-|\n    code",
+        "- |a|b|\n  |-|-|\n  |1|2|\nout",
+        "text\n|a|b|\n|-|-|\n|1|2|",
+        "|a|b|\n|-|-|",
+        "|a|b|\n|-|\n|1|2|",
+        "> |a|\n> |-|\n> |b|\n|c|",
+    ],
+)
+def test_tables_begin_and_end_where_the_library_lets_them(text: str) -> None:
+    whole = MarkdownIt("commonmark").enable("table").parse(text)
+    assert [token.map for token in _parser().parse(text) if token.type == "table_open"] == [
+        token.map for token in whole if token.type == "table_open"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "![" * 1_000_000,
+        "x $\n" + "\u00a0x\n" * 30_000,
+        "# " + "".join("`" * n + "a" for n in range(2_000)),
+        "x" + "*-" * 2_000_000,
+    ],
+    ids=["images", "blanks", "ticks", "marks"],
+)
+def test_marks_that_are_never_closed_take_no_longer_than_text(text: str) -> None:
+    assert len(parse_blocks(text)) == 1

@@ -75,6 +75,9 @@ def test_public(address: str) -> None:
             "2a00::5efe:10.0.0.1",
             "2a00::200:5efe:10.0.0.1",
         ),
+        # spelt otherwise, or newly assigned
+        *("::ffff:a9fe:a9fe", "::ffff:100.100.100.200", "::ffff:192.88.99.1", "64:ff9b::", "64:ff9b:1:ffff::1"),
+        *("fd20:ce::254", "2001:1::1", "2001:3::1", "2001:1ff:ffff::1", "2002::", "3fff:fff::1", "fe80::5efe:8.8.8.8"),
         # an interface of this machine, on a public address
         "2606:4700::1%eth0",
     ],

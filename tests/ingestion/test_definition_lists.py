@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import lxml.html
 import pytest
 
 from tests.ingestion.test_html import markdown
 from webrag_core.indexing.markdown import parse_blocks
+from webrag_core.ingestion.definition_lists import Placeholders, replace_definition_lists
+from webrag_core.ingestion.html import _convert
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,18 @@ def test_the_parser_reads_them_back() -> None:
     [code] = [block for block in parse_blocks(text) if block.kind == "code"]
     assert code.heading_path == ("outer", "inner")
     assert code.flags == {"code", "definition_list"}
+
+
+@pytest.mark.parametrize("text", ["a", "term 12", "Two. Three; four: five, six.", "ünï cöde", "漢字 漢字"])
+def test_plain_text_needs_no_converter_and_is_what_it_would_give(text: str) -> None:
+    asked: list[str] = []
+    list_ = lxml.html.fragment_fromstring(f"<dl>{f'<dt>{text}</dt><dd> {text}</dd>' * 50}</dl>", create_parent="div")
+    replace_definition_lists(list_, Placeholders(lambda html: asked.append(html) or ""))  # type: ignore[func-returns-value]
+    assert asked == []
+    assert _convert(f"<dd> {text}</dd>").strip() == text
+    assert markdown(f"<dl><dt>{text}</dt><dd>{text}</dd></dl>") == f"{text}\n:   {text}"
+
+
+@pytest.mark.parametrize("text", ["1. a", "- a", "# a", "a*b*", "a_b_c", "a  b", "<b>a</b>", "a`b"])
+def test_text_that_could_mean_something_goes_through_the_converter(text: str) -> None:
+    assert markdown(f"<dl><dt>t</dt><dd>{text}</dd></dl>") == f"t\n:   {_convert(f'<dd>{text}</dd>').strip()}"

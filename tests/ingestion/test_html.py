@@ -119,7 +119,7 @@ def test_raw_tex_is_kept_where_a_script_typesets_it() -> None:
 
 def test_exponents_do_not_run_into_their_base() -> None:
     html = """<p>10<sup>6</sup> m<sup>2</sup> x<sup>n-1</sup> 2<sup>nd</sup> word<sup><a href="#1">1</a></sup></p>"""
-    assert markdown(html) == "10^6 m^2 x^(n-1) 2nd word1"
+    assert markdown(html) == "10^6 m^2 x^(n-1) 2nd word[1]"
 
 
 def test_pictures_in_the_page_itself_are_their_words() -> None:
@@ -196,6 +196,17 @@ def test_what_cannot_be_stored_becomes_a_replacement_character() -> None:
     assert "a\ufffdb" in converted.markdown
 
 
+@pytest.mark.parametrize("control", ["&#14;", "&#x1F;", "\x0e", "\x7f", "&#127;", "\uffff", "&#xFFFE;", "\x01" * 2_000])
+def test_control_characters_are_no_text(control: str) -> None:
+    html = f'<p>a{control}b <a href="/x{control}y">li{control} nk</a> &#10;c&#13; &#65533;</p>'
+    assert markdown(html) == "ab [li nk](https://example.org/xy) c \ufffd"
+
+
+def test_a_second_body_takes_nothing_away() -> None:
+    html = "<!DOCTYPE html><title>T</title><main><h1>T</h1><p>First words.</p><body onload=x><p>More words.</p></main>"
+    assert page(html).markdown == "# T\n\nFirst words.\n\nMore words.\n"
+
+
 def test_no_page_can_name_a_placeholder() -> None:
     html = """<p>\ue0000\ue001 &#xe000;0&#xe001; <img src="x.png" alt="\ue0000\ue001"></p>
         <dl><dt>term</dt><dd>definition</dd></dl><pre>\ue0000\ue001</pre>"""
@@ -236,6 +247,12 @@ def test_metadata() -> None:
     assert converted.published is not None
     assert converted.published.isoformat() == "2024-05-06T07:08:09+02:00"
     assert converted.modified is None
+
+
+@pytest.mark.parametrize("head", ["<title>{}</title>", '<meta property="og:title" content="{}">'])
+def test_a_title_is_no_book(head: str) -> None:
+    title = page(f"<head>{head.format('long words ' * 6_000)}</head><body>Some words here.</body>").title
+    assert title == ("long words " * 28)[:300].rstrip()
 
 
 @pytest.mark.parametrize("robots", ["noindex", "noindex, nofollow", "none"])

@@ -166,3 +166,8 @@ def test_many_links_in_one_paragraph(separator: str) -> None:
     found = links("<p>" + separator.join(f'<a href="/{n}">Link {n}</a>' for n in range(count)) + "</p>")
     assert len(found) == count
     assert all(link.anchor_text in link.context for link in found[:: count // 10])
+
+
+def test_characters_that_only_break_lines_are_no_part_of_words() -> None:
+    [link] = links("<h2>He\u00adad</h2><p>See the so\u00adft <a href=x>li\u200bnk</a> here.</p>")
+    assert (link.anchor_text, link.context, link.heading_path) == ("link", "See the soft link here.", ("Head",))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,9 +21,11 @@ import pytest
 
 from tests.conftest import FROZEN_SITE, REPOSITORY
 from webrag_core.errors import FetchError, Reason, WebragError
+from webrag_core.ingestion import parse_child
 from webrag_core.ingestion.acquirer import AcquiredPage
 from webrag_core.ingestion.convert import convert_page
 from webrag_core.ingestion.html import ConvertedPage
+from webrag_core.ingestion.links import PageLink
 from webrag_core.ingestion.parse_worker import WorkerPool, convert_in_worker
 from webrag_core.ingestion.warc import WarcAcquirer
 
@@ -59,6 +62,44 @@ def misbehave(asked: AcquiredPage) -> ConvertedPage:
 
 def said(text: str) -> ConvertedPage:
     return ConvertedPage(text, None, None, None, None, None, ())
+
+
+@pytest.mark.parametrize(
+    ("converted", "reason"),
+    [
+        (said("- x\n" * 220_001), Reason.TOO_LARGE),
+        (said("> x\n>\n" * 220_001), Reason.TOO_LARGE),
+        (said("a\n=\n" * 220_001), Reason.TOO_LARGE),
+        (said("___\n" * 220_001), Reason.TOO_LARGE),
+        (said("x\r\r" * 220_001), Reason.TOO_LARGE),
+        (said("```" + "\n" * 500_001), Reason.TOO_LARGE),
+        (said("x\n:   y\n\n" * 110_001), Reason.TOO_LARGE),
+        (said("\U0001f469" * 3_000_001), Reason.TOO_LARGE),
+        (replace(said("x"), links=(PageLink(URL, "text", "c" * 400, (), False, False),) * 30_000), Reason.TOO_LARGE),
+        (said(" ".join(map(str, range(150_001)))), Reason.TOO_LARGE),
+        (said("- x\n" * 220_000), None),
+        (said(" ".join(map(str, range(150_000)))), None),
+        (said("word\n| cell |\n" * 250_000), None),
+    ],
+    ids=[
+        "items",
+        "quotes",
+        "headings",
+        "rules",
+        "returns",
+        "blanks",
+        "definitions",
+        "bytes",
+        "links",
+        "vocabulary",
+        "largest",
+        "dictionary",
+        "lines",
+    ],
+)
+def test_what_is_too_large_to_index_does_not_leave_the_worker(converted: ConvertedPage, reason: Reason | None) -> None:
+    kind, what = parse_child._reply(lambda _: converted, page())
+    assert (kind, what) == ("page", converted) if reason is None else (kind, what[0]) == ("refused", reason.value)
 
 
 @pytest.fixture
@@ -217,7 +258,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
     "attributes": lambda: START + b"<div %s>text</div>" % b" ".join(b"a%d=v" % i for i in range(200_000)),
     "nesting": lambda: START + b"<div>" * 5_000 + b"deep" + b"</div>" * 5_000,
     "body": lambda: START + b"<p>some words in a paragraph</p>\n" * 1_600_000,
-    "line": lambda: START + b"<p>" + b"word " * 2_000_000,
+    "line": lambda: START + b"<p>" + b"word " * 400_000,
 }
 
 

@@ -165,7 +165,7 @@ def test_a_seed_that_redirects_to_another_host_is_walked_there(settings: Setting
     )
     result = ask(settings, AnswerRequest((f"{SITE}/",), "What is the longest bridge span?"), site)
     assert [document.url for document in result.documents] == [f"{there}/", f"{there}/spans"]
-    assert "2,023 metres" in result.citations[0].verbatim_text
+    assert any("2,023 metres" in citation.verbatim_text for citation in result.citations)
 
 
 def test_a_folder_above_two_seeds_is_one_candidate(settings: Settings) -> None:
@@ -206,7 +206,8 @@ def test_full_context_that_does_not_fit_is_said(settings: Settings) -> None:
 @pytest.mark.parametrize("radius", [1, 3_000_000_000])
 def test_neighbours_stand_beside_their_hit_at_its_depth(settings: Settings, radius: int) -> None:
     few = {"locality_expansion_radius": radius, "min_score_for_expansion": 0.3, "reranker_top_n": 2}
-    result = ask(settings.model_copy(update=few), AnswerRequest((ASYNCIO,), QUESTION))
+    question = "What happens to the other tasks of a group when one of them fails?"
+    result = ask(settings.model_copy(update=few), AnswerRequest((ASYNCIO,), question))
     depths = {document.document_id: document.link_depth for document in result.documents}
     neighbours = [ranked.chunk for ranked in result.chunks if ranked.is_locality_expanded]
     assert any(chunk.depth for chunk in neighbours)

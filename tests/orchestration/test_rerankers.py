@@ -16,11 +16,14 @@ from tests.provider_server import Answer, Call, Provider, Reply, serving, silent
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, RerankError
 from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.embedder import WordLlamaEmbedder
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.lookup import CorpusSearch, search_corpus
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.rerankers import Reranked, make_reranker
 from webrag_core.orchestration.rerankers.local import LocalReranker
+from webrag_core.retrieval.scope import source_scope
+from webrag_core.retrieval.search import Searcher
 
 KEY = "rk-Very-Secret-0123456789"
 PROVIDERS = ("zeroentropy", "cohere", "jina")
@@ -353,6 +356,41 @@ def test_the_local_reranker_weighs_words_and_instruction() -> None:
     assert plain.results[0].index == 1
     assert dict(scored(told))[2] > dict(scored(plain))[2]
     assert asyncio.run(local.rerank("whale", [], term_idf=idf)).results == []
+
+
+@pytest.mark.parametrize("query", ["whale", "what is it", "кит", "!?"])
+def test_the_local_reranker_scores_any_list(query: str) -> None:
+    local = LocalReranker(WordLlamaEmbedder())
+    for passages in (["A whale."], PASSAGES, ["", "whale"]):
+        found = asyncio.run(local.rerank(query, passages, term_idf={}))
+        assert sorted(index for index, _ in scored(found)) == list(range(len(passages)))
+        assert all(0 <= score <= 1 for _, score in scored(found))
+
+
+def test_without_weights_the_words_of_the_query_count_alike() -> None:
+    found = asyncio.run(LocalReranker(WordLlamaEmbedder()).rerank("blue whale", PASSAGES, term_idf={}))
+    assert scored(found)[0][0] == 1
+
+
+def test_the_local_reranker_judges_by_what_retrieval_found(settings: Settings) -> None:
+    async def body() -> None:
+        async with Corpus.open(settings, site()) as corpus:
+            for path in ("/", "/foxes"):
+                await corpus.add(SITE + path)
+            async with corpus.database.connection() as connection:
+                scope = await source_scope(connection, None)
+            model = await corpus.indexer.model_id()
+            searcher = Searcher(corpus.database, corpus.indexer.embedder, model, settings)
+            chunks = (await searcher.retrieve("Where does the red fox live?", scope)).chunks
+        local = LocalReranker(corpus.indexer.embedder)
+        plain = scored(local.judge(chunks))
+        assert plain == [(i, chunk.relevance) for i, chunk in enumerate(chunks)]
+        told = dict(scored(local.judge(chunks, "largest animal that has ever lived")))
+        other = next(i for i, chunk in enumerate(chunks) if chunk.source_url == f"{SITE}/")
+        assert told[other] > chunks[other].relevance
+        assert local.judge([]).results == []
+
+    asyncio.run(body())
 
 
 # --- through the engine and the search ---

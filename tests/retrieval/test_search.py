@@ -16,11 +16,13 @@ from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.bm25 import K1, B, search_parents
+from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, search_parents
 from webrag_core.retrieval.budget import within_budget
+from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.citations import extract_citation, prove_citations
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.retrieval.ranking import first_look
 from webrag_core.retrieval.scope import Scope, source_scope
 from webrag_core.retrieval.search import Searcher
 
@@ -190,6 +192,51 @@ def test_a_quote_stands_under_its_own_heading(settings: Settings) -> None:
                 assert chunk.section_heading == "Whales"
 
     asyncio.run(body())
+
+
+def test_the_first_look_keeps_what_either_search_finds_promising() -> None:
+    lexical = LexicalResult([LexicalHit(5, 9.0, 0.9), LexicalHit(6, 3.0, 0.3), LexicalHit(7, 3.0, 0.3)], {})
+    near = {8: 0.9, 9: 0.2, 5: 0.1}
+    assert first_look(near, lexical, None) == [5, 6, 7, 8, 9]
+    assert first_look(near, lexical, 2) == [5, 8]
+    assert first_look(near, lexical, 3) == [5, 6, 8]  # 6 and 7 promise alike: the order of BM25
+    assert first_look({}, LexicalResult([], {}), 3) == []
+
+
+def test_raw_scores_and_what_they_mean_are_kept_apart_and_agree(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        scope = Scope.of({ids["/lions"]: 0, ids["/whales"]: 1, ids["/cats"]: 2})
+        for mode in ("chunk", "full_context"):
+            chunks = (await searcher.retrieve("Which animal filters krill?", scope, mode=mode)).chunks
+            for chunk in chunks:
+                assert chunk.score == pytest.approx(chunk.raw_score * (1 - 0.05 * chunk.depth))
+            by_raw = sorted(chunks, key=lambda chunk: -chunk.raw_score)
+            assert [chunk.relevance for chunk in by_raw] == pytest.approx(relevance([c.raw_score for c in by_raw]))
+            assert by_raw[0].source_url == f"{SITE}/whales"
+            assert by_raw[0].relevance > 0.5 > max((chunk.relevance for chunk in by_raw[1:]), default=0.0)
+
+    search(settings, work)
+
+
+def test_bm25_also_scores_whom_it_is_asked_for(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        scope = Scope.of(dict.fromkeys(ids.values(), 0))
+        async with corpus.database.snapshot() as connection:
+            everyone = await search_parents(connection, terms("cat hunts"), scope, limit=10)
+            also = [everyone.hits[-1].parent_id, everyone.hits[0].parent_id, 10**9]
+            found = await search_parents(connection, terms("cat hunts"), scope, limit=1, also=also)
+        assert found.hits == [everyone.hits[0], everyone.hits[-1]]
+
+    search(settings, work)
+
+
+def test_a_neighbour_is_not_scored(settings: Settings) -> None:
+    async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
+        (hit,) = (await searcher.retrieve("krill", Scope.of({ids["/whales"]: 3}))).chunks
+        (same,) = await searcher.siblings([hit], 1)
+        assert (same.raw_score, same.relevance, same.score, same.depth) == (0.0, 0.0, 0.0, 3)
+
+    search(settings, work)
 
 
 def test_depth_weighs_by_distance_in_this_run(settings: Settings) -> None:

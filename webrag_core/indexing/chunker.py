@@ -8,22 +8,30 @@ worst, character. No overlap anywhere: neighbours come from locality expansion.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.static_model import count_tokens
 
-CHUNKER_VERSION = "blocks-2"
+CHUNKER_VERSION = "blocks-3"
 
+# where a block is cut, coarsest first; with so many times the limit in it, by the characters that a token has in it on
+# average, for counting every part takes longer than all the rest
 _CUTS = (
-    re.compile(r"\n[ \t]*\n"),
-    re.compile(r"\n"),
-    re.compile(r"(?<=[.!?;])\s+"),
-    re.compile(r"\s+"),
+    (re.compile(r"\n[ \t]*\n"), 128),
+    (re.compile(r"\n"), 128),
+    (re.compile(r"(?<=[.!?;])\s+"), 32),
+    (re.compile(r"\s+"), 32),
 )
 _SMALL_SECTION = 0.35
+_WINDOW = (
+    100_000  # characters; the tokenizer takes a hundred bytes for every token of a text, and a block may be a page
+)
+_BATCH = 400_000
+_GAP = 1_000
+_FILLED = 0.8
 _HEADS = ("heading", "term")
 
 
@@ -53,7 +61,7 @@ def chunk_markdown(text: str, *, parent_max: int, child_target: int) -> list[Chu
     Raises IntegrityError when parents do not cover every non-blank character of `text` exactly once or children
     do not partition their parent (a defect of this module: nothing is to be stored then).
     """
-    pieces = _measure(text, parse_blocks(text))
+    pieces = _measure(text, [part for block in parse_blocks(text) for part in _windows(text, block)])
     child_target = min(child_target, parent_max)
     pieces = _split(text, pieces, child_target)
     parents = [_parent(text, group, child_target) for group in _pack_parents(pieces, parent_max)]
@@ -61,9 +69,44 @@ def chunk_markdown(text: str, *, parent_max: int, child_target: int) -> list[Chu
     return parents
 
 
+def _windows(text: str, block: Block) -> Iterator[Block]:
+    """`block`, or parts of it of at most _WINDOW characters, cut at the coarsest boundary in their second half."""
+    start = block.start
+    while block.end - start > _WINDOW:
+        middle, limit = start + _WINDOW // 2, start + _WINDOW
+        end = following = limit
+        for pattern, _ in _CUTS:
+            matches = list(pattern.finditer(text, middle, limit))
+            if matches:
+                end, following = matches[-1].start(), _after(matches[-1])
+                break
+        kept = text[start:end].rstrip()
+        if kept:
+            yield replace(block, start=start, end=start + len(kept))
+        start = following
+        while start < block.end and text[start].isspace() and text[start - 1].isspace():
+            start += 1
+    if text[start : block.end].strip():
+        yield replace(block, start=start)
+
+
+def _after(cut: re.Match[str]) -> int:
+    """Where the next part begins: the indentation of a line belongs to it."""
+    return cut.start() + cut.group().rfind("\n") + 1 if "\n" in cut.group() else cut.end()
+
+
 def _measure(text: str, blocks: Sequence[Block]) -> list[_Piece]:
-    counts = count_tokens([text[block.start : block.end] for block in blocks]) if blocks else []
-    return [_Piece(block, count) for block, count in zip(blocks, counts, strict=True)]
+    """Tokens of each block, counted for so many blocks at a time that memory stays small."""
+    pieces: list[_Piece] = []
+    first, size = 0, 0
+    for index, block in enumerate(blocks, start=1):
+        size += block.end - block.start
+        if size >= _BATCH or index == len(blocks):
+            batch = blocks[first:index]
+            counts = count_tokens([text[part.start : part.end] for part in batch])
+            pieces += [_Piece(part, count) for part, count in zip(batch, counts, strict=True)]
+            first, size = index, 0
+    return pieces
 
 
 def _split(text: str, pieces: Iterable[_Piece], limit: int) -> list[_Piece]:
@@ -73,39 +116,51 @@ def _split(text: str, pieces: Iterable[_Piece], limit: int) -> list[_Piece]:
         if piece.tokens <= limit:
             result.append(piece)
             continue
-        for pattern in _CUTS:
-            parts = _cut(text, piece.block, pattern)
+        size = piece.block.end - piece.block.start
+        usual = int(_FILLED * limit * size / piece.tokens)
+        for pattern, many in _CUTS:
+            parts = _cut(text, piece.block, pattern, usual if piece.tokens > many * limit else 0)
             if len(parts) > 1:
                 break
         else:
-            middle = (piece.block.start + piece.block.end) // 2
-            parts = [replace(piece.block, end=middle), replace(piece.block, start=middle)]
-            if piece.block.end - piece.block.start < 2:
+            if size < 2:
                 result.append(piece)
                 continue
+            parts = _even_parts(piece.block, piece.tokens // limit + 1)
         result.extend(_merge(_split(text, _measure(text, parts), limit), limit))
     return result
 
 
-def _cut(text: str, block: Block, pattern: re.Pattern[str]) -> list[Block]:
-    """Parts of `block` between matches of `pattern`; white space at a cut belongs to no part."""
+def _even_parts(block: Block, count: int) -> list[Block]:
+    """`block` in at least two and at most `count` parts of about the same length."""
+    step = max(1, -(-(block.end - block.start) // max(2, count)))
+    starts = range(block.start, block.end, step)
+    return [replace(block, start=start, end=min(start + step, block.end)) for start in starts]
+
+
+def _cut(text: str, block: Block, pattern: re.Pattern[str], least: int) -> list[Block]:
+    """Parts of `block` between matches of `pattern`, whose white space is in none; only the last is below `least`."""
     parts: list[Block] = []
     start = block.start
     for match in pattern.finditer(text, block.start, block.end):
         end = match.start()
-        if text[start:end].strip():
+        if end - start >= least and text[start:end].strip():
             parts.append(replace(block, start=start, end=end))
-            # keep the indentation of the next line: it belongs to what follows
-            start = match.start() + match.group().rfind("\n") + 1 if "\n" in match.group() else match.end()
+            start = _after(match)
     if text[start : block.end].strip():
         parts.append(replace(block, start=start))
     return parts
 
 
+def _far(above: _Piece, piece: _Piece) -> bool:
+    """True when so many blanks stand between two pieces that one slice of both would be mostly blank."""
+    return piece.block.start - above.block.end > _GAP
+
+
 def _merge(pieces: Sequence[_Piece], limit: int) -> list[_Piece]:
     merged: list[_Piece] = []
     for piece in pieces:
-        if merged and merged[-1].tokens + piece.tokens <= limit:
+        if merged and merged[-1].tokens + piece.tokens <= limit and not _far(merged[-1], piece):
             last = merged[-1]
             merged[-1] = _Piece(replace(last.block, end=piece.block.end), last.tokens + piece.tokens)
         else:
@@ -119,6 +174,7 @@ def _pack_parents(pieces: Sequence[_Piece], limit: int) -> list[list[_Piece]]:
     size = 0
     for piece in pieces:
         new_section = piece.block.kind == "heading" and size > limit * _SMALL_SECTION
+        new_section = new_section or (bool(groups) and _far(groups[-1][-1], piece))
         if not groups or size + piece.tokens > limit or new_section:
             carried: list[_Piece] = []
             size = 0
@@ -146,7 +202,7 @@ def _pack_children(pieces: Sequence[_Piece], target: int) -> list[list[_Piece]]:
     size = 0
     for piece in pieces:
         heading = piece.block.kind == "heading" and groups and groups[-1][-1].block.kind != "heading"
-        starts_section = heading and size > target * _SMALL_SECTION
+        starts_section = (heading and size > target * _SMALL_SECTION) or (groups and _far(groups[-1][-1], piece))
         if not groups or size + piece.tokens > target or starts_section:
             groups.append([])
             size = 0

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from psycopg import AsyncConnection
 
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
 from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.terms import TERMS_VERSION
 from webrag_core.ingestion.documents import StoredVersion
 
 
 def chunker_key(parent_max: int, child_target: int) -> str:
-    """Names everything that chunks depend on besides the text."""
-    return f"{CHUNKER_VERSION}/{parent_max}/{child_target}"
+    """Names everything that chunks and their postings depend on besides the text."""
+    return f"{CHUNKER_VERSION}/{parent_max}/{child_target}/terms-{TERMS_VERSION}"
 
 
 _MAX_HEADER = 300  # characters of title, and of heading path: they stand before every child of the page
@@ -35,8 +36,13 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
             yield hashlib.sha256(text.encode()).hexdigest(), text
 
 
-async def write_chunks(connection: AsyncConnection, version: StoredVersion, parents: Sequence[Chunk], key: str) -> int:
-    """Replace the chunks of `version`. Call inside a transaction. Returns the number of rows written."""
+async def write_chunks(
+    connection: AsyncConnection, version: StoredVersion, parents: Sequence[Chunk], digests: Iterable[str], key: str
+) -> int:
+    """Replace the chunks of `version`. Call inside a transaction. Returns the number of rows written.
+
+    `digests` are those of `embedding_inputs`, in its order.
+    """
     await connection.execute("DELETE FROM chunks WHERE version_id = %s", (version.id,))
     children = [child for parent in parents for child in parent.children]
     cursor = await connection.execute(
@@ -47,7 +53,7 @@ async def write_chunks(connection: AsyncConnection, version: StoredVersion, pare
     text = version.markdown
     rows: list[tuple[object, ...]] = []
     position = 0
-    digests = (digest for digest, _ in embedding_inputs(version, parents))
+    digest_of_next = iter(digests)
 
     def row(
         chunk: Chunk, chunk_id: int, parent_id: int | None, level: str, ordinal: int, digest: str | None
@@ -72,7 +78,7 @@ async def write_chunks(connection: AsyncConnection, version: StoredVersion, pare
         parent_id = ids[ordinal]
         rows.append(row(parent, parent_id, None, "parent", ordinal, None))
         for child in parent.children:
-            rows.append(row(child, ids[len(parents) + position], parent_id, "child", position, next(digests)))
+            rows.append(row(child, ids[len(parents) + position], parent_id, "child", position, next(digest_of_next)))
             position += 1
     async with (
         connection.cursor() as copy_cursor,

@@ -75,7 +75,7 @@ class Indexer:
         version = await self._version(version_id)
         if version.chunker == self._key:
             return 0
-        parents = await self._cut(version)
+        parents, texts = await self._cut(version)
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, version.canonical_url)
             cursor = await connection.execute(
@@ -87,7 +87,7 @@ class Indexer:
             row = await cursor.fetchone()
             if row is None or not row[0]:
                 return 0  # current, moved away, or another writer was faster
-            return await chunk_table.write_chunks(connection, version, parents, self._key)
+            return await chunk_table.write_chunks(connection, version, parents, _digests(texts), self._key)
 
     async def activate(self, version_id: int) -> IndexOutcome:
         """Embed what the cache lacks, then make the version current together with its vectors and postings.
@@ -105,8 +105,8 @@ class Indexer:
         async with self._database.connection() as connection:
             if await self._is_settled(connection, version, model_id):
                 return IndexOutcome(version.document_id, version_id, 0, False)
-        parents = await self._cut(version)
-        embedded = await self._embed(version, parents, model_id)
+        parents, texts = await self._cut(version)
+        embedded = await self._embed(dict(texts), model_id)
         counts = await asyncio.to_thread(_count_terms, version, parents)
         async with self._database.connection() as connection:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
@@ -118,7 +118,7 @@ class Indexer:
             if await self._is_settled(connection, version, model_id):  # another writer was faster
                 return IndexOutcome(version.document_id, version_id, embedded, False)
             if not await chunk_table.has_chunks(connection, version_id, self._key):
-                await chunk_table.write_chunks(connection, version, parents, self._key)
+                await chunk_table.write_chunks(connection, version, parents, _digests(texts), self._key)
             await self._write_vectors(connection, version, model_id)
             ids = await chunk_table.parent_ids(connection, version_id)
             await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
@@ -147,13 +147,18 @@ class Indexer:
             raise IntegrityError(f"document version {version_id} does not exist")
         return version
 
-    async def _cut(self, version: StoredVersion) -> list[Chunk]:
-        return await asyncio.to_thread(
-            chunk_markdown,
-            version.markdown,
-            parent_max=self._settings.parent_max_tokens,
-            child_target=self._settings.child_target_tokens,
-        )
+    async def _cut(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
+        """Parents, and (sha256, text) of what is embedded of every child in order; in a thread, pages can be large."""
+
+        def cut() -> tuple[list[Chunk], list[tuple[str, str]]]:
+            parents = chunk_markdown(
+                version.markdown,
+                parent_max=self._settings.parent_max_tokens,
+                child_target=self._settings.child_target_tokens,
+            )
+            return parents, list(chunk_table.embedding_inputs(version, parents))
+
+        return await asyncio.to_thread(cut)
 
     async def _is_settled(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
         """True when nothing is left to do: the version is current and complete, or must not become current."""
@@ -173,9 +178,8 @@ class Indexer:
         overtaken, complete = row
         return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
 
-    async def _embed(self, version: StoredVersion, parents: list[Chunk], model_id: int) -> int:
-        """Fill the cache for these children; no connection is held while the model works."""
-        texts = dict(chunk_table.embedding_inputs(version, parents))
+    async def _embed(self, texts: dict[str, str], model_id: int) -> int:
+        """Fill the cache for these texts by digest; no connection is held while the model works."""
         async with self._database.connection() as connection:
             missing = sorted(await models.missing_from_cache(connection, model_id, list(texts)))
         size = self._settings.embedding_batch_size
@@ -224,6 +228,10 @@ class Indexer:
             others,
         )
         return cursor.rowcount > 0
+
+
+def _digests(texts: list[tuple[str, str]]) -> list[str]:
+    return [digest for digest, _ in texts]
 
 
 def _count_terms(version: StoredVersion, parents: list[Chunk]) -> list[Counter[str]]:

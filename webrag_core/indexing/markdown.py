@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import zip_longest
 
 from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, table
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
 
@@ -24,12 +24,15 @@ _INLINE = re.compile(
 )
 _SPACE = re.compile(r"\s+")
 _ADMONITION = re.compile(
-    r"^\W*(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W",
+    r"^\W{0,20}(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W",
     re.IGNORECASE,
 )
-_MATH = re.compile(r"(?<![\\$\w])\$[^$\n]+\$(?![\w$])|^\s*\$\$", re.MULTILINE)
-_IMAGE = re.compile(r"!\[[^\]]*\]\(")
+_MATH = re.compile(r"(?<![\\$\w])\$[^$\n]+\$(?![\w$])|^[ \t]*\$\$", re.MULTILINE)
+_IMAGE = re.compile(
+    r"!\[[^\[\]]*\]\("
+)  # stops at the next bracket, so that a page of them costs no more than its length
 _MAX_TERM = 120
+_MAX_READ = 2_000  # of a heading or term: what `_INLINE` costs grows faster than its text
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +49,27 @@ class Block:
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 100}).enable("table").use(deflist_plugin)
-    # block structure is all we need: inline parsing is most of the cost
-    parser.core.ruler.enableOnly(["normalize", "block"])
-    return parser
+    parser.block.ruler.at("table", _table, {"alt": ["paragraph", "reference"]})
+    return parser  # only its rules for blocks are run: inline parsing is most of the cost
+
+
+def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """The library's rule without its cells: three tokens for each of them would make a page of 20 MB one of 10 GB."""
+    if not table(state, start, end, True):
+        return False
+    if silent:
+        return True
+    endings = state.md.block.ruler.getRules("blockquote")
+    opened = state.push("table_open", "table", 1)
+    line = start + 2
+    while line < end and state.sCount[line] >= state.blkIndent and not state.isEmpty(line):
+        if state.is_code_block(line) or any(ending(state, line, end, True) for ending in endings):
+            break
+        line += 1
+    opened.map = [start, line]
+    state.push("table_close", "table", -1)
+    state.line = line
+    return True
 
 
 def plain_text(markdown: str) -> str:
@@ -69,12 +90,37 @@ def parse_blocks(text: str) -> list[Block]:
 
     A heading is a block of its own, whose path ends in itself; a block in a definition has the term on its path.
     """
-    starts = _line_starts(text)
-    walker = _Walker(text, starts)
-    tokens = _parser().parse(text.replace("\x00", "\ufffd"))
-    for token, following in zip_longest(tokens, tokens[1:]):
-        walker.visit(token, following.content if following is not None else "")
+    walker = _Walker(text, _line_starts(text))
+    source = _LINE_END.sub("\n", text.replace("\x00", "\ufffd"))
+    _parser().block.parse(source, _parser(), {}, feed := _Feed(walker))
+    feed.finish()
     return walker.blocks()
+
+
+class _Feed(list[Token]):
+    """Where the parser puts its tokens: each goes to the walker once the next one is complete, and is then forgotten.
+
+    A token takes 300 bytes, and a page may have a million. The rules look back only to hide paragraphs of tight lists.
+    """
+
+    def __init__(self, walker: _Walker) -> None:
+        super().__init__()
+        self._walker = walker
+
+    def append(self, token: Token) -> None:
+        """Take a token that its rule has not filled yet; the one before is filled by now."""
+        super().append(token)
+        if len(self) == 3:
+            self._visit()
+
+    def finish(self) -> None:
+        """Hand on what is left."""
+        while self:
+            self._visit()
+
+    def _visit(self) -> None:
+        token = self.pop(0)
+        self._walker.visit(token, self[0].content if self else "")
 
 
 def _line_starts(text: str) -> list[int]:
@@ -90,6 +136,8 @@ class _Walker:
         self._containers: list[tuple[str, list[tuple[int, str]]]] = []  # with the headings before them
         self._found: list[tuple[int, int, tuple[str, ...], str, frozenset[str]]] = []
         self._table_start: int | None = None
+        self._paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._flags: dict[frozenset[str], frozenset[str]] = {}
 
     def visit(self, token: Token, content: str) -> None:
         """Take in one token; `content` is that of the next one: the text of a heading or term."""
@@ -115,7 +163,7 @@ class _Walker:
             self._terms.pop()
         elif kind == "dt_open" and token.map:
             line = token.map[0]  # the plugin gives terms an empty range
-            self._terms[-1] = plain_text(content)[:_MAX_TERM].rstrip()
+            self._terms[-1] = plain_text(content[:_MAX_READ])[:_MAX_TERM].rstrip()
             self._leaf((line, line + 1), "term", set())
         elif kind == "ordered_list_open":
             self._enter("steps")
@@ -141,7 +189,7 @@ class _Walker:
         level = int(token.tag[1])
         while self._headings and self._headings[-1][0] >= level:
             self._headings.pop()
-        self._headings.append((level, plain_text(content)[:_MAX_TERM].rstrip()))
+        self._headings.append((level, plain_text(content[:_MAX_READ])[:_MAX_TERM].rstrip()))
         self._leaf(token.map, "heading", set())
 
     def _leaf(self, lines: list[int] | tuple[int, int], kind: str, flags: set[str]) -> None:
@@ -154,7 +202,9 @@ class _Walker:
                 flags.add("image")
             if "$" in text and _MATH.search(text):
                 flags.add("math")
-        self._found.append((lines[0], lines[1], self._path(), kind, frozenset(flags)))
+        path, frozen = self._path(), frozenset(flags)  # one object for all that are alike: a page may have many blocks
+        path, frozen = self._paths.setdefault(path, path), self._flags.setdefault(frozen, frozen)
+        self._found.append((lines[0], lines[1], path, kind, frozen))
 
     def blocks(self) -> list[Block]:
         """Leaves as line ranges that cover every non-blank line: lines between two leaves go to the second."""

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from wordllama.inference import WordLlamaInference
+
+_WEIGHTS = Path(__file__).with_name("token_weights.npy")
 
 
 @lru_cache(maxsize=1)
@@ -39,3 +45,26 @@ def count_tokens(texts: list[str]) -> list[int]:
     """Tokens of each text in the Llama-2 vocabulary (32,000), without start or end marks."""
     encodings = _tokenizer().encode_batch_fast(texts, add_special_tokens=False)
     return [len(encoding.ids) for encoding in encodings]
+
+
+def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
+    """Token ids of each text in order, without start or end marks; each below 32,000."""
+    encodings = _tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
+    return [np.array(encoding.ids, dtype=np.uint16) for encoding in encodings]
+
+
+@lru_cache(maxsize=1)
+def token_vectors() -> NDArray[np.float32]:
+    """Unit-length vector of every token, shape (32000, 256)."""
+    vectors = np.asarray(static_model().embedding, dtype=np.float32)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(lengths, 1e-9), dtype=np.float32)
+
+
+@lru_cache(maxsize=1)
+def token_weights() -> NDArray[np.float32]:
+    """How much a token says about what a text is about, shape (32000,), 0 upwards.
+
+    ln((n + 1) / (df + 1)) over the passages of the frozen Python site; `python -m evals.token_weights` makes it.
+    """
+    return np.asarray(np.load(_WEIGHTS), dtype=np.float32)

@@ -19,6 +19,8 @@ _TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _BLOCK_LINE = re.compile(f"^(?P<prefix>[^\\n{_OPEN}]*){_OPEN}(?P<key>\\d+){_CLOSE}[ \\t]*$", re.MULTILINE)
 _SPACE = re.compile(r"\s+")
 _INDENT = "    "
+# text that the converter gives back as it is; starting it for each of many thousand terms takes a minute
+_PLAIN = re.compile(r"[^\W\d_][^\W_]*(?:[,;:.]? [^\W_]+)*[.;:]?")
 
 
 class Placeholders:
@@ -30,6 +32,8 @@ class Placeholders:
 
     def convert(self, element: HtmlElement) -> str:
         """Markdown of `element`, with every placeholder in it filled."""
+        if len(element) == 0 and _PLAIN.fullmatch(text := (element.text or "").strip()):
+            return text
         html = lxml.html.tostring(element, encoding="unicode", with_tail=False)
         return self._fill(self._convert(html))
 

@@ -13,18 +13,21 @@ import socket
 import ssl
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import pairwise
 
 import ada_url
+import httpcore2
 import httpx2
 
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.addresses import is_public
-from webrag_core.ingestion.responses import read_body, read_headers, redirect_location
+from webrag_core.ingestion.responses import HeadLimit, read_body, read_headers, redirect_location
 from webrag_core.ingestion.urls import canonicalise
 
 MAX_REDIRECTS = 5
@@ -34,6 +37,12 @@ CONNECT_TIMEOUT_S = 10.0
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _SENDABLE = re.compile(r"[\x21-\x7e\xa1-\xff](?:[ \t\x21-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?")
+
+_HEAD_SHARE = 2 / 3  # of a page's time for an answer's head: one that never gets to its body has the least excuse
+
+# Threads of their own: a look-up cannot be cancelled, and a name server that never answers must not keep the threads
+# that convert and index other pages.
+_LOOK_UPS = ThreadPoolExecutor(16, thread_name_prefix="webrag-resolver")
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 Inspector = Callable[[int, Mapping[str, str]], None]
@@ -77,7 +86,8 @@ def is_sendable(value: str) -> bool:
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
     """Addresses of `host` in the order the system prefers. Raises OSError."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_LOOK_UPS, ask)
     return [str(sockaddr[0]) for *_, sockaddr in found]
 
 
@@ -181,9 +191,12 @@ class NetworkGate:
     async def _dial(self, target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx2.Response]:
         # A transport of its own per hop, and no client: a pool knows connections by address, so it would
         # reuse one for another name there without checking its certificate; a client also keeps cookies.
-        transport = httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False)
+        transport, limit = httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False), HeadLimit()
+        transport._pool = httpcore2.AsyncConnectionPool(ssl_context=self._tls, network_backend=limit)
         try:
-            response = await self._first_answer(transport, target, headers)
+            async with asyncio.timeout(self._timeout_s * _HEAD_SHARE):
+                response = await self._first_answer(transport, target, headers)
+            limit.found = True
             try:
                 yield response
             finally:

@@ -13,43 +13,51 @@ from datetime import datetime
 
 import html_to_markdown
 import lxml.html
+from html_to_markdown import _html_to_markdown as converter  # its public face builds the options anew for each call
 from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.errors import FetchError, Reason
+from webrag_core.ingestion.anchors import absolute, clean_anchors
 from webrag_core.ingestion.canonical import named_url
 from webrag_core.ingestion.charset import decode_page
+from webrag_core.ingestion.code_blocks import flatten_inline_code, mark_code
 from webrag_core.ingestion.definition_lists import (
     Placeholders,
     replace_definition_lists,
     strip_placeholder_marks,
 )
+from webrag_core.ingestion.folding import fold_space, without_invisible
+from webrag_core.ingestion.images import tell_images
 from webrag_core.ingestion.links import PageLink, extract_links, storable
+from webrag_core.ingestion.list_numbers import keep_numbers
 from webrag_core.ingestion.main_content import drop, main_content
 from webrag_core.ingestion.page_robots import page_says_nofollow
-from webrag_core.ingestion.rewrites import (
-    flatten_inline_code,
-    mark_code,
-    mark_raw_tex,
-    protect_math,
-    raise_exponents,
-    shows_raw_tex,
-    tell_images,
-    unwrap_layout_tables,
-)
+from webrag_core.ingestion.raised_text import lower_indices, mark_footnotes, raise_exponents
+from webrag_core.ingestion.rewrites import mark_raw_tex, protect_math, shows_raw_tex, unwrap_layout_tables
 from webrag_core.ingestion.urls import canonicalise
 
 EXTRACTOR_VERSION = "html-3"
 
 _SPACE = re.compile(r"\s+")
-_OPTIONS = html_to_markdown.ConversionOptions(
+# what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
+_CONTROLS = re.compile(r"[\x01-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+_NAMED_CONTROLS = re.compile(
+    r"&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|127|6553[45])(?![0-9])"
+    r"|[xX]0*(?:[1-8b-cB-Ce-fE-F]|1[0-9a-fA-F]|7[fF]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
+)
+_OPTIONS = converter.ConversionOptions(
     extract_metadata=False,
     autolinks=False,
     compact_tables=True,
     # its own idea of furniture goes by class name and takes code of side notes with it; ours is below
-    preprocessing=html_to_markdown.PreprocessingOptions(enabled=False),
+    preprocessing=converter.PreprocessingOptions(enabled=False),
 )
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
+_MAX_TITLE = 300
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LEVEL = re.compile("[1-9]")
+_HEADING_LIKE = {"div", "p", "span", "strong", "b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +88,14 @@ def convert_html(
     """
     document = _parse(body, charset)
     base_url = _take_base(document, url)
-    root = document.find(".//body")
-    root = document if root is None else root
+    root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
     title = _title(document)
+    if root is None:
+        root = document
+        for element in list(root.iter("title")):
+            drop(element)
     canonical = named_url(document, base_url, canonicals)
+    _take_role_headings(root)
     links = tuple(extract_links(root, base_url, url))
     if nofollow or page_says_nofollow(document):
         links = tuple(replace(link, nofollow=True) for link in links)
@@ -95,7 +107,10 @@ def convert_html(
     unwrap_layout_tables(main)
     mark_code(main)
     flatten_inline_code(main)
+    mark_footnotes(main)
     raise_exponents(main)
+    lower_indices(main)
+    keep_numbers(main)
     if raw_tex:
         mark_raw_tex(main)
     protect_math(main, placeholders)
@@ -118,6 +133,8 @@ def convert_html(
 def _parse(body: bytes, charset: str | None) -> HtmlElement:
     # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
+    text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))
+    text = _NAMED_CONTROLS.sub("", text)
     # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
@@ -155,31 +172,32 @@ def _take_base(document: HtmlElement, url: str) -> str:
     return base
 
 
+def _take_role_headings(root: HtmlElement) -> None:
+    """Make headings of what ARIA calls so and gives a level; without one it is mostly a caption."""
+    for element in root.xpath("descendant::*[@role='heading'][@aria-level]"):
+        level = element.get("aria-level") or ""
+        if element.tag not in _HEADING_LIKE or not _LEVEL.fullmatch(level):
+            continue
+        if next(element.iter(*_HEADINGS), None) is None and next(element.iterancestors(*_HEADINGS), None) is None:
+            element.tag = f"h{min(int(level), 6)}"
+
+
 def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
-    for element in main.xpath(".//a[contains(concat(' ', @class, ' '), ' headerlink ')]"):
-        drop(element)
-    for anchor in main.iter("a"):
-        if (anchor.text_content() or "").strip() in {"¶", "#", "§", "\uf0c1"}:
-            anchor.text = ""
-            del anchor[:]
-            anchor.attrib.pop("href", None)
     tell_images(main)
-    main.make_links_absolute(base_url, resolve_base_href=False, handle_failures="ignore")
+    clean_anchors(main, base_url, page_url)
+    for name in ("src", "cite"):
+        for element in main.xpath(f"descendant::*[@{name}]"):
+            element.set(name, absolute(element.get(name) or "", base_url))
     for element in main.iter("aside", "header", "footer", "form"):
         element.tag = "div"  # within the content they are content; the converter would drop them
     for quote in main.iter("blockquote"):
         if [child.tag for child in quote] == ["div"] and not (quote.text or "").strip():
             quote.tag = "div"  # docutils indents with it; real quotes hold paragraphs
-    for anchor in main.iter("a"):
-        anchor.attrib.pop("title", None)  # a tooltip repeats the target's name and would cost tokens in every chunk
-        href = anchor.get("href") or ""
-        if href.split("#", 1)[0] in ("", page_url) or not href.startswith(("http:", "https:")):
-            anchor.attrib.pop("href", None)  # within the page, or no page at all: the words stay
 
 
 def _convert(html: str) -> str:
     try:
-        return html_to_markdown.convert(html, _OPTIONS).content or ""
+        return converter.convert(fold_space(html), _OPTIONS).content or ""
     except (html_to_markdown.ConversionError, html_to_markdown.PanicError) as error:
         raise FetchError(Reason.PARSE_FAILURE, "the page could not be converted to Markdown") from error
 
@@ -188,10 +206,11 @@ def _title(document: HtmlElement) -> str | None:
     for path in (".//title", ".//h1"):
         element = document.find(path)
         if element is not None:
-            text = storable(_SPACE.sub(" ", element.text_content()).replace("¶", "").strip())
+            text = storable(_SPACE.sub(" ", without_invisible(element.text_content())).replace("¶", "").strip())
             if text:
-                return text
-    return _meta(document, "og:title")
+                return text[:_MAX_TITLE].rstrip()
+    title = _meta(document, "og:title")
+    return title[:_MAX_TITLE].rstrip() if title else None
 
 
 def _meta(document: HtmlElement, *names: str) -> str | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.errors import FetchError
+from webrag_core.ingestion.folding import without_invisible
 from webrag_core.ingestion.urls import canonicalise
 
 _SPACE = re.compile(r"\s+")
@@ -64,8 +66,13 @@ def is_navigation(element: HtmlElement) -> bool:
         return True
     if element.tag in _WHOLE_PAGE:
         return False
-    names = f"{element.get('class') or ''} {element.get('id') or ''}".lower()
-    return bool(names.strip()) and bool(_NAV_CLASS.search(names.replace("-", " ").replace("_", " ")))
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return names != " " and _names_navigation(names)
+
+
+@lru_cache(maxsize=4096)  # a page has a handful of names, many times each
+def _names_navigation(names: str) -> bool:
+    return _NAV_CLASS.search(names.lower().replace("-", " ").replace("_", " ")) is not None
 
 
 def extract_links(body: HtmlElement, base_url: str, page_url: str) -> list[PageLink]:
@@ -95,6 +102,7 @@ class _Walker:
         self._open: list[_Anchor] = []
         self._headings: list[tuple[int, str]] = []
         self._nav_depth = 0
+        self._navigation: list[bool] = []  # of each open element
         self._skip_depth = 0
 
     def visit(self, event: str, element: HtmlElement) -> None:
@@ -112,8 +120,8 @@ class _Walker:
             self._skip_depth += 1
         if tag not in _INLINE:
             self.flush()
-        if is_navigation(element):
-            self._nav_depth += 1
+        self._navigation.append(is_navigation(element))
+        self._nav_depth += self._navigation[-1]
         if tag == "a" and not self._skip_depth:
             anchor = _Anchor(
                 href=(element.get("href") or "").strip(),
@@ -135,8 +143,7 @@ class _Walker:
             self._heading(_HEADINGS[tag], "".join(self._text))
         if tag not in _INLINE:
             self.flush()
-        if is_navigation(element):
-            self._nav_depth -= 1
+        self._nav_depth -= self._navigation.pop()
         if tag in _SKIPPED:
             self._skip_depth -= 1
         self._append(element.tail)
@@ -211,7 +218,7 @@ def storable(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    return storable(_SPACE.sub(" ", text).replace("¶", "").strip())
+    return storable(_SPACE.sub(" ", without_invisible(text)).replace("¶", "").strip())
 
 
 class _Sentences:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import signal
 import sys
 import traceback
@@ -23,7 +24,17 @@ from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
 from webrag_core.ingestion.html import ConvertedPage
 
-MAX_REPLY_CHARS = 20_000_000
+MAX_REPLY_BYTES = 12_000_000
+"""Of the Markdown, and of all links together: the main process holds a page several times while it indexes it."""
+MAX_BLOCKS = 220_000
+"""Paragraphs, list items, terms, definitions, headings: what comes after the conversion cannot be killed, and takes a
+main process 30 microseconds and 600 bytes for each."""
+MAX_LINES = 500_000
+"""Blank ones too: the parser of Markdown keeps 140 bytes for each."""
+MAX_WORDS = 150_000
+"""Different words: each is stemmed once, and stays in an index for good. The largest honest pages have some 50,000."""
+_RETURN = re.compile(r"\r\n?")
+_MARKER = re.compile(r"[^\w\s|]|_|\d{1,9}[.)](?:\s|$)")  # rows of a table are one block
 _GRACE_S = 3.0  # the parent's own clock comes first
 
 Reply = (
@@ -68,14 +79,35 @@ def main() -> None:
 def _reply(convert: Callable[[AcquiredPage], ConvertedPage], page: AcquiredPage) -> Reply:
     try:
         converted = convert(page)
-        size = len(converted.markdown) + sum(len(link.context) + len(link.target_url) for link in converted.links)
-        if size > MAX_REPLY_CHARS:
-            raise FetchError(Reason.TOO_LARGE, f"the page has more than {MAX_REPLY_CHARS} characters of text")
+        _check_size(converted)
         return ("page", converted)
     except FetchError as error:
         return ("refused", (error.reason.value, error.message, error.status))
     except RecursionError:
         return ("refused", (Reason.PARSE_FAILURE.value, "the page is nested too deeply", None))
+
+
+def _check_size(page: ConvertedPage) -> None:
+    links = sum(len(link.context) + len(link.anchor_text) + len(link.target_url) for link in page.links)
+    if max(len(page.markdown.encode()), links) > MAX_REPLY_BYTES:
+        raise FetchError(Reason.TOO_LARGE, f"the page has more than {MAX_REPLY_BYTES} bytes of text or links")
+    text = _RETURN.sub("\n", page.markdown)
+    if text.count("\n") > MAX_LINES:
+        raise FetchError(Reason.TOO_LARGE, f"the page has more than {MAX_LINES} lines")
+    if text.count("\n") > MAX_BLOCKS and _blocks(text) > MAX_BLOCKS:
+        raise FetchError(Reason.TOO_LARGE, f"the page has more than {MAX_BLOCKS} paragraphs or list items")
+    if len(page.markdown) > 4 * MAX_WORDS and len(set(re.findall(r"\w+", page.markdown))) > MAX_WORDS:
+        raise FetchError(Reason.TOO_LARGE, f"the page has more than {MAX_WORDS} different words")
+
+
+def _blocks(markdown: str) -> int:
+    """About how many blocks there are: lines after blank ones, and those that begin with a mark."""
+    count, after_blank = 0, True
+    for line in markdown.split("\n"):
+        text = line.lstrip(" \t>")
+        count += bool(text) and (after_blank or _MARKER.match(text) is not None)
+        after_blank = not text
+    return count
 
 
 def _send(replies: BinaryIO, reply: Reply) -> None:

@@ -182,7 +182,7 @@ class OrchestratorEngine:
         state.evidence = merger.accumulate(state.evidence, latest)
         scored = time.monotonic()
         candidates = await frontier(self._corpus, state.walk)
-        state.candidates = score_frontier(candidates, request.query, state.analysis)
+        state.candidates = score_frontier(candidates, request.query, state.analysis, self._settings.webrag_link_scorer)
         signals = compute_signals(
             state.evidence,
             settings=self._settings,

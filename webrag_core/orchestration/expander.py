@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from webrag_core.config import LinkScorer
 from webrag_core.errors import FetchError
 from webrag_core.indexing.corpus import AddedDocument, Corpus
 from webrag_core.ingestion.documents import StoredLink, load_links
 from webrag_core.ingestion.traps import count_patterns, find_trap
 from webrag_core.ingestion.urls import page_key, source_key
+from webrag_core.orchestration.link_ranking import words_and_meaning
 from webrag_core.orchestration.link_scoring import LinkCandidate, derive_parent_urls, seed_weights
 from webrag_core.orchestration.models import QueryAnalysis, RunDocument, ScoredCandidate
 
@@ -124,9 +126,13 @@ def _candidate(url: str, links: Sequence[StoredLink], walk: Walk) -> LinkCandida
     )
 
 
-def score_frontier(candidates: Sequence[LinkCandidate], query: str, analysis: QueryAnalysis) -> list[ScoredCandidate]:
+def score_frontier(
+    candidates: Sequence[LinkCandidate], query: str, analysis: QueryAnalysis, scorer: LinkScorer
+) -> list[ScoredCandidate]:
     """All candidates scored, best first; cutting comes afterwards."""
-    return seed_weights(candidates, query, analysis)
+    if scorer == "seed-weights":
+        return seed_weights(candidates, query, analysis)
+    return words_and_meaning(candidates, query)
 
 
 @dataclass(frozen=True, slots=True)

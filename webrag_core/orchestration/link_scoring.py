@@ -17,7 +17,7 @@ WEIGHTS = {URL_PATH: 0.15, TITLE: 0.40, DESCRIPTION: 0.30, IN_DEGREE: 0.05, DEPT
 _TEXT_WEIGHT = WEIGHTS[URL_PATH] + WEIGHTS[TITLE] + WEIGHTS[DESCRIPTION]
 _FULL_IN_DEGREE = 5  # pages linking here from which on more do not count
 _DEPTH_STEP = 0.2  # lost per link from the seed
-_FILE_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
+FILE_ENDING = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _SAYS_NOTHING = frozenset(
     [
         "", "click here", "here", "learn more", "link", "more", "next", "previous", "read more", "see more",
@@ -94,17 +94,20 @@ def seed_weights(candidates: Iterable[LinkCandidate], query: str, analysis: Quer
         signals[IN_DEGREE] = min(1.0, max(0, candidate.in_degree) / _FULL_IN_DEGREE)
         signals[DEPTH] = min(1.0, max(0.0, 1.0 - _DEPTH_STEP * candidate.link_depth))
         score = relevance + WEIGHTS[IN_DEGREE] * signals[IN_DEGREE] + WEIGHTS[DEPTH] * signals[DEPTH]
-        scored.append(
-            ScoredCandidate(
-                url=candidate.url,
-                score=min(1.0, score),
-                score_breakdown=signals,
-                anchor_text=next(iter(anchors or candidate.anchor_texts), ""),
-                from_url=candidate.from_url,
-                link_depth=candidate.link_depth,
-            )
-        )
+        scored.append(traced(candidate, score, signals))
     return sorted(scored, key=lambda candidate: (-candidate.score, candidate.url))
+
+
+def traced(candidate: LinkCandidate, score: float, signals: dict[str, float]) -> ScoredCandidate:
+    """A candidate with its score (cut to 1) and the parts of it, as the run's trace keeps them."""
+    return ScoredCandidate(
+        url=candidate.url,
+        score=min(1.0, score),
+        score_breakdown=signals,
+        anchor_text=next(iter(_telling(candidate.anchor_texts) or candidate.anchor_texts), ""),
+        from_url=candidate.from_url,
+        link_depth=candidate.link_depth,
+    )
 
 
 def _present(text: str | None) -> str:
@@ -122,7 +125,7 @@ def _path_terms(url: str) -> list[str]:
         parts = urlsplit(url)
     except ValueError:
         return []
-    return terms(unquote(f"{_FILE_ENDING.sub('', parts.path)} {parts.query}"))
+    return terms(unquote(f"{FILE_ENDING.sub('', parts.path)} {parts.query}"))
 
 
 def derive_parent_urls(url: str) -> list[str]:

@@ -58,11 +58,12 @@ WITH query AS (
 ), weighted AS (
     SELECT q.term, q.id, ln(1 + (%(parents)s - count(f.chunk_id) + 0.5) / (count(f.chunk_id) + 0.5)) AS idf
     FROM query q LEFT JOIN found f ON f.term_id = q.id GROUP BY q.term, q.id
-), ranked AS (
+), scored AS (
     SELECT f.chunk_id, round(sum(w.idf * f.frequency * (%(k1)s + 1)
            / (f.frequency + %(k1)s * (1 - %(b)s + %(b)s * f.length / %(mean)s)))::numeric, 9) AS score
     FROM found f JOIN weighted w ON w.id = f.term_id GROUP BY f.chunk_id
-    ORDER BY score DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
+), ranked AS (
+    SELECT chunk_id, score FROM scored ORDER BY score DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
 ), best AS (
     SELECT r.chunk_id, r.score FROM ranked r JOIN chunks c ON c.id = r.chunk_id
     JOIN documents d ON d.id = c.document_id ORDER BY r.score DESC, d.canonical_url, c.ordinal LIMIT %(limit)s
@@ -70,13 +71,17 @@ WITH query AS (
 SELECT term, idf::float8, NULL::bigint AS parent_id, 0::float8 AS score FROM weighted
 UNION ALL
 SELECT '', 0, chunk_id, score::float8 FROM best
+UNION ALL
+SELECT '', 0, chunk_id, score::float8 FROM scored
+WHERE chunk_id = ANY(%(also)s) AND chunk_id NOT IN (SELECT chunk_id FROM best)
 """
 
 
 async def search_parents(
-    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int
+    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int, also: Sequence[int] = ()
 ) -> LexicalResult:
-    """The `limit` best parents of the scope; equal scores by URL and reading order."""
+    """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
+    term of the query."""
     wanted = list(dict.fromkeys(query_terms))
     cursor = await connection.execute(
         "SELECT coalesce(sum(parents), 0), coalesce(sum(length), 0) FROM lexical_documents WHERE document_id = ANY(%s)",
@@ -97,6 +102,7 @@ async def search_parents(
                 "k1": K1,
                 "b": B,
                 "limit": limit,
+                "also": list(also),
             },
         )
         rows = await typed.fetchall()

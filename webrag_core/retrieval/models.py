@@ -14,6 +14,11 @@ class RetrievedChunk(BaseModel):
     `text` is the exact slice [char_start, char_end) (Unicode code points, half-open) of the document version's
     Markdown; `match_start`/`match_end` delimit the best matching child in the same coordinates, and
     `match_heading_path` is where that child stands: a parent may span several sections.
+
+    Scores, all in [0, 1] but the cosine: `raw_similarity` is the best child's cosine and `lexical_score` the share of
+    the attainable BM25 score; `raw_score` joins them with what the passages say, `score` is that less what the link
+    depth costs and ranks the result; `relevance` is the calibrated probability of relevance that the raw score
+    stands for. A chunk that nobody scored (a neighbour) has 0.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -35,6 +40,8 @@ class RetrievedChunk(BaseModel):
     match_heading_path: list[str]
     token_count: int
     score: float
+    raw_score: float = 0.0
+    relevance: float = 0.0
     raw_similarity: float
     lexical_score: float
     depth: int

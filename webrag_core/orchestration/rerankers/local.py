@@ -4,27 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from webrag_core.indexing.embedder import Embedder
+from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import RerankResult
 from webrag_core.orchestration.rerankers.protocol import Reranked
+from webrag_core.retrieval.calibration import relevance
+from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.retrieval.passages import cut_passages
+from webrag_core.retrieval.scoring import LEXICAL_SHARE, lexical_share, profile, score_passages
 
-# fixed until they are fitted and calibrated on dev data
-_COVERAGE_SHARE = 0.6
 _INSTRUCTION_SHARE = 0.15
 
 
 class LocalReranker:
-    """IDF-weighted coverage of the query's terms, and cosine of static embeddings.
-
-    score = 0.6 * coverage + 0.4 * max(0, cosine). In [0, 1], comparable between rounds and queries only roughly: it
-    is not calibrated to a probability of relevance.
-    """
+    """Probabilities of relevance in [0, 1], fitted on questions with known evidence (`retrieval.calibration`)."""
 
     name = "local"
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
+
+    def judge(self, chunks: Sequence[RetrievedChunk], instruction: str | None = None) -> Reranked:
+        """Retrieved chunks by the relevance that retrieval found in the whole parent and its best child; nothing is
+        computed twice. An instruction counts for 15 %."""
+        scores = [chunk.relevance for chunk in chunks]
+        if instruction and chunks:
+            texts = [f"{' > '.join(chunk.match_heading_path)}\n{plain_text(chunk.match_text)}" for chunk in chunks]
+            scores = _instructed(scores, instruction, texts)
+        return _ranked(scores)
 
     async def rerank(
         self,
@@ -34,29 +44,31 @@ class LocalReranker:
         term_idf: Mapping[str, float],
         instruction: str | None = None,
     ) -> Reranked:
-        """As `Reranker.rerank`. `term_idf` weighs the query's terms; an instruction counts for 15 %."""
+        """As `Reranker.rerank`, for passages that come without a parent: their words count as the parent's too.
+
+        `term_idf` weighs the query's terms (alike when there is none); an instruction counts for 15 %.
+        """
         if not passages:
             return Reranked([])
-        texts = [query, instruction or "", *passages]
-        vectors = await self._embedder.embed(texts)
-        found = [set(terms(passage)) for passage in passages]
-        scores = _scores(term_idf, found, vectors[2:] @ vectors[0])
-        if instruction:
-            wanted = dict.fromkeys(terms(instruction), 1.0)
-            extra = _scores(wanted, found, vectors[2:] @ vectors[1])
-            scores = [
-                (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * more
-                for score, more in zip(scores, extra, strict=True)
-            ]
-        results = [RerankResult(index=index, relevance_score=score) for index, score in enumerate(scores)]
-        return Reranked(sorted(results, key=lambda result: -result.relevance_score))
+        vectors = await self._embedder.embed([query, *passages])
+        wanted = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
+        cut = cut_passages(passages)
+        own = score_passages(wanted, cut).joined(vectors[1:] @ vectors[0])
+        raw = np.clip(own + LEXICAL_SHARE * lexical_share(wanted, cut), 0, 1)
+        scores = relevance([float(score) for score in raw])
+        return _ranked(_instructed(scores, instruction, passages) if instruction else scores)
 
 
-def _scores(idf: Mapping[str, float], found: Sequence[set[str]], cosines: Sequence[float]) -> list[float]:
-    total = sum(idf.values())
-    scores = []
-    for have, cosine in zip(found, cosines, strict=True):
-        coverage = sum(weight for term, weight in idf.items() if term in have) / total if total else 0.0
-        score = _COVERAGE_SHARE * coverage + (1 - _COVERAGE_SHARE) * max(0.0, float(cosine))
-        scores.append(min(1.0, score))
-    return scores
+def _instructed(scores: Sequence[float], instruction: str, passages: Sequence[str]) -> list[float]:
+    wanted = profile(instruction, dict.fromkeys(terms(instruction), 1.0))
+    met = score_passages(wanted, cut_passages(passages))
+    share = (met.coverage + met.meaning) / 2
+    return [
+        (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * float(more)
+        for score, more in zip(scores, share, strict=True)
+    ]
+
+
+def _ranked(scores: Sequence[float]) -> Reranked:
+    results = [RerankResult(index=index, relevance_score=score) for index, score in enumerate(scores)]
+    return Reranked(sorted(results, key=lambda result: -result.relevance_score))

@@ -9,6 +9,7 @@ from webrag_core.errors import RerankError
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.orchestration.models import RankedChunk
 from webrag_core.orchestration.rerankers.factory import local_reranker
+from webrag_core.orchestration.rerankers.local import LocalReranker
 from webrag_core.orchestration.rerankers.protocol import Reranker
 from webrag_core.retrieval.models import RetrievalResult, RetrievedChunk
 
@@ -62,9 +63,12 @@ async def _rank(
     ranking = Ranking([], [])
     for query, result in found:
         best = result.chunks[:top_n]
-        reranked = await reranker.rerank(
-            query, [passage_of(chunk) for chunk in best], term_idf=result.term_idf, instruction=instruction
-        )
+        if isinstance(reranker, LocalReranker):
+            reranked = reranker.judge(best, instruction)  # retrieval has read these texts already
+        else:
+            reranked = await reranker.rerank(
+                query, [passage_of(chunk) for chunk in best], term_idf=result.term_idf, instruction=instruction
+            )
         ranking.warnings.extend(reranked.warnings)
         ranking.chunks.append(
             [

@@ -1,0 +1,134 @@
+"""Raised and lowered text as plain text: footnote marks, exponents and indices that do not run into the word before."""
+
+from __future__ import annotations
+
+import re
+
+from lxml.html import HtmlElement
+
+_SPACE = re.compile(r"\s+")
+_MAX_MARK = 6  # characters of a footnote mark: "1", "†", "n 12"
+_NAMED_NOTE = re.compile(r"\b(?:footnote|noteref|fnref)")
+_SIMPLE_EXPONENT = re.compile(r"[+\-\u2212]?\d{1,4}|[a-z]", re.ASCII)
+_SIGNS = r"+\-\u2212*/=,.^()\u221e\u00b0 "
+# with a digit, a sign or a Greek letter; words, ordinals (2nd, 1ère) and abbreviations (Mlle) are no exponents
+_EXPONENT = re.compile(
+    rf"(?!.*[^\W\d_]{{4}})(?=.*[\d+\-\u2212*/\u221e\u0370-\u03ff])[\w{_SIGNS}]{{2,24}}|[\u0370-\u03ff\u221eT]"
+)
+_VARIABLE = re.compile(r"(?:\A|\W)[a-z]\Z|[)\]]\Z")
+_LETTERS = re.compile(r"[a-z]{2,3}")
+_ORDINAL = {"st", "nd", "rd", "th", "er", "re", "me", "de"}
+_WORD_END = re.compile(r"[^\W\d_]{3}\Z")
+_INDEX = re.compile(r"\w{1,12}")
+_FORMULA_END = re.compile(r"(?:[A-Z][a-z]?|\))\Z")  # H2O, Fe2, Ca(OH)2: chemists and readers write no mark
+_DIGITS = re.compile(r"\d{1,3}")
+
+
+def mark_footnotes(main: HtmlElement) -> None:
+    """References to footnotes get brackets, where a style sheet would raise or bracket them: 2019<sup>1</sup> is no
+    20191."""
+    for sup in list(main.iter("sup")):
+        text = _one_line(sup)
+        if not text or text[0] in "[(":
+            continue
+        links = list(sup.iter("a"))
+        outer = next(sup.iterancestors("a"), None)
+        if links:
+            for link in links:
+                _bracket(link, sup)
+        elif outer is not None and _one_line(outer) == text:
+            _bracket(sup, outer)
+        elif _names_note(sup):
+            _bracket(sup, sup)
+            _join_label(sup)
+    for link in main.iter("a"):
+        if _names_note(link):
+            _bracket(link, link)
+
+
+def _join_label(label: HtmlElement) -> None:
+    """The mark before the paragraph of a footnote becomes the beginning of its text."""
+    note = label.getnext()
+    if note is not None and note.tag == "p" and not (label.tail or "").strip():
+        note.text = f"{label.text} {(note.text or '').lstrip()}"
+        label.drop_tree()
+
+
+def _names_note(element: HtmlElement) -> bool:
+    if element.get("role") == "doc-noteref":
+        return True
+    names = element.get("class")
+    return names is not None and _NAMED_NOTE.search(names) is not None
+
+
+def _bracket(mark: HtmlElement, outermost: HtmlElement) -> None:
+    text = _one_line(mark)
+    if not text or text[0] in "[(" or len(text) > _MAX_MARK:
+        return
+    del mark[:]
+    mark.text = f"[{text}]"
+    if outermost.tail and outermost.tail.startswith("("):
+        outermost.tail = " " + outermost.tail  # in Markdown [1](words) is a link
+
+
+def raise_exponents(main: HtmlElement) -> None:
+    """10<sup>6</sup> is not 106: exponents get a caret. Ordinals stay as they are."""
+    for sup in reversed(list(main.iter("sup"))):  # the innermost first
+        before = _text_before(sup)
+        if not before or sup.find(".//a") is not None:
+            continue
+        text = _one_line(sup)
+        if not text or text[0] in "[(":
+            continue
+        if _SIMPLE_EXPONENT.fullmatch(text):
+            marked = f"^{text}"
+        elif _EXPONENT.fullmatch(text) or (
+            _LETTERS.fullmatch(text) and text not in _ORDINAL and _VARIABLE.search(before)
+        ):
+            marked = f"^({text})" if len(text) > 1 else f"^{text}"
+        elif text in ("TM", "SM"):
+            marked = "\u2122" if text == "TM" else "\u2120"
+        else:
+            if len(text) > 2 and text[0].isalpha() and _WORD_END.search(before):
+                sup.text = f" {sup.text or ''}"  # a word of its own: API<sup>beta</sup>
+            continue
+        del sup[:]
+        sup.text = marked
+
+
+def lower_indices(main: HtmlElement) -> None:
+    """a<sub>ij</sub> is no word aij: indices get an underscore, but for the counts of chemical formulas."""
+    for sub in reversed(list(main.iter("sub"))):
+        before = _text_before(sub)
+        text = _one_line(sub)
+        if not before or not text or not text[0].isalnum():
+            continue
+        if _DIGITS.fullmatch(text) and _FORMULA_END.search(before):
+            continue
+        if _INDEX.fullmatch(text):
+            del sub[:]
+            sub.text = f"_{text}"
+        else:
+            sub.text = f"_({(sub.text or '').lstrip()}"
+            _append(sub, ")")
+
+
+def _append(element: HtmlElement, text: str) -> None:
+    if len(element):
+        element[-1].tail = (element[-1].tail or "").rstrip() + text
+    else:
+        element.text = (element.text or "").rstrip() + text
+
+
+def _text_before(element: HtmlElement) -> str:
+    """The last characters of the text that `element` would run into, or nothing ("")."""
+    previous, parent = element.getprevious(), element.getparent()
+    if previous is not None:
+        before = previous.tail or previous.text_content()
+    else:
+        before = (parent.text if parent is not None else None) or ""
+    return before[-3:] if before and (before[-1].isalnum() or before[-1] in ")]") else ""
+
+
+def _one_line(element: HtmlElement) -> str:
+    return _SPACE.sub(" ", element.text_content()).strip()

@@ -1,0 +1,65 @@
+"""What raw scores mean: the probability that a chunk is relevant, fitted on questions with known evidence.
+
+A logistic model of four numbers (the chunk's raw score, the best score of the query, the lead over the best other
+chunk, the rank) and then isotonic regression. Within one query the probability rises strictly with the raw score, so
+that ranking by one is ranking by the other. `python -m evals.calibration --write` makes the table again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TABLE = Path(__file__).with_name("relevance.json")
+_SLOPE = 0.02  # of the plain logistic, mixed in: isotonic steps alone would tie neighbours
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceTable:
+    """Coefficients (constant, raw score, best score, lead, ln rank) and the isotonic knots (rising in both)."""
+
+    coefficients: tuple[float, float, float, float, float]
+    knots: tuple[float, ...]
+    levels: tuple[float, ...]
+
+    def probabilities(self, scores: Array) -> Array:
+        """In [0, 1], in the order of `scores` (all raw scores of one query)."""
+        return self.from_features(features(scores))
+
+    def from_features(self, rows: Array) -> Array:
+        """In [0, 1], for rows of `features`."""
+        z = np.column_stack([np.ones(len(rows)), rows]) @ np.array(self.coefficients)
+        stepped = np.interp(z, self.knots, self.levels)
+        return np.asarray((1 - _SLOPE) * stepped + _SLOPE / (1 + np.exp(-z)))
+
+
+def features(scores: Array) -> Array:
+    """Shape (len(scores), 4): raw score, best score of the query, lead over the best other (negative behind it; over 0
+    when there is no other), ln rank. Equal scores have equal features."""
+    if not len(scores):
+        return np.empty((0, 4))
+    ordered = np.sort(scores)[::-1]
+    best, second = ordered[0], ordered[1] if len(ordered) > 1 else 0.0
+    others = np.where(scores == best, second, best)
+    rank = 1 + np.searchsorted(-ordered, -scores, side="left")
+    return np.column_stack([scores, np.full(len(scores), best), scores - others, np.log(rank)])
+
+
+@lru_cache(maxsize=1)
+def relevance_table() -> RelevanceTable:
+    """The table that ships with the library."""
+    table = json.loads(_TABLE.read_text(encoding="utf-8"))
+    return RelevanceTable(tuple(table["coefficients"]), tuple(table["knots"]), tuple(table["levels"]))
+
+
+def relevance(scores: Sequence[float]) -> list[float]:
+    """Probability of relevance of each chunk, given the raw scores of all chunks that one query found."""
+    return [float(value) for value in relevance_table().probabilities(np.asarray(scores, dtype=np.float64))]
