@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-sitewalk requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -34,6 +34,9 @@ bench-race: $(VENV)/.runtime ## 8 processes, the same 50 pages, 5 rounds: nothin
 
 bench-hostile: $(VENV)/.runtime ## bombs, floods, drips and poison pages, each beside a page that must not suffer
 	$(BIN)/python -m evals.bench_hostile
+
+bench-retrieval: $(VENV)/.runtime ## 720 questions with evidence spans: ranking quality, with baselines
+	$(BIN)/webrag eval retrieval
 
 bench-refresh: $(VENV)/.runtime ## what an unchanged site and one edited section cost
 	$(BIN)/python -m evals.bench_refresh
