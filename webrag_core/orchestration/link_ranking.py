@@ -82,8 +82,8 @@ def _rarity(asked: frozenset[str], found: Sequence[frozenset[str]], total: int) 
 
 
 def _share(found: frozenset[str], weight: dict[str, float]) -> float:
-    total = sum(weight.values())
-    return sum(weight[term] for term in found) / total if total else 0.0
+    total = math.fsum(weight.values())  # exact: the order of a set is another one in every process
+    return math.fsum(weight[term] for term in found) / total if total else 0.0
 
 
 def _meanings(tokens: NDArray[np.uint16], share: Array, ids: NDArray[np.uint16]) -> float:
