@@ -266,3 +266,11 @@ def test_the_head_names_the_page_and_only_the_head() -> None:
     named = '<link rel="canonical" href="/docs/Page.html">'
     assert page(f"<head>{named}</head><body>Some words here.</body>").canonical == "https://example.org/docs/Page.html"
     assert page(f"<head></head><body>Some words here. {named}</body>").canonical is None
+
+
+def test_a_flood_of_attributes_costs_the_attributes_and_not_the_page() -> None:
+    flood = " ".join(f"a{number}=x" for number in range(200_000))
+    found = convert_html(
+        f"<body><main><p {flood}>Still a page of words.</p></main></body>".encode(), url="https://e.example/"
+    )
+    assert "Still a page of words." in found.markdown
