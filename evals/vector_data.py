@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import embedding_text
 from webrag_core.indexing.embedder_factory import make_embedder
@@ -31,6 +32,7 @@ _OVERLAP = 0.3  # of two neighbouring windows
 _SIZES = (350, 1000)  # characters of a window, least and most; a child of 128 tokens has about 450
 _SPACE = re.compile(r"\s")
 _BATCH = 4096
+_MOST_CUTS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +57,16 @@ class CutPage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class Page:
+    """A converted page with the product's own parents and children."""
+
     url: str
     title: str
     markdown: str
     parents: tuple[Chunk, ...]
 
 
-def read_pages(warcs: Sequence[Path], settings: Settings) -> list[_Page]:
+def read_pages(warcs: Sequence[Path], settings: Settings) -> list[Page]:
     """Every HTML page of these sites, converted and cut by the product, in a fixed random order."""
     bodies = asyncio.run(_bodies(warcs))
     limits = (settings.parent_max_tokens, settings.child_target_tokens)
@@ -81,20 +85,25 @@ async def _bodies(warcs: Sequence[Path]) -> list[tuple[str, bytes]]:
     return found
 
 
-def _convert(page: tuple[str, bytes], limits: tuple[int, int]) -> _Page:
+def _convert(page: tuple[str, bytes], limits: tuple[int, int]) -> Page:
     url, body = page
     converted = convert_html(body, url=url)
     parents = chunk_markdown(converted.markdown, parent_max=limits[0], child_target=limits[1])
-    return _Page(url, converted.title or "", converted.markdown, tuple(parents))
+    return Page(url, converted.title or "", converted.markdown, tuple(parents))
 
 
-def cut_pages(pages: Sequence[_Page], rows: int) -> list[CutPage]:
-    """Documents with `rows` children in all, no text twice; the first ones are the product's own cut."""
+def cut_pages(pages: Sequence[Page], rows: int) -> list[CutPage]:
+    """Documents with `rows` children in all, no text twice; the first ones are the product's own cut.
+
+    Raises InvalidInputError when the pages do not have that many different texts in them.
+    """
     sizes = random.Random(_SEED)
     seen: set[str] = set()
     found: list[CutPage] = []
     left, cut = rows, 0
     while left:
+        if cut > _MOST_CUTS:
+            raise InvalidInputError(f"the pages hold {rows - left} different texts, not {rows}")
         size = sizes.randint(*_SIZES)
         for page in pages:
             pieces: list[Piece] = []
@@ -110,13 +119,13 @@ def cut_pages(pages: Sequence[_Page], rows: int) -> list[CutPage]:
     return found
 
 
-def _children(page: _Page) -> Iterator[Piece]:
+def _children(page: Page) -> Iterator[Piece]:
     for parent in page.parents:
         for child in parent.children:
             yield _piece(page, child.char_start, child.char_end, child.heading_path)
 
 
-def _windows(page: _Page, size: int) -> Iterator[Piece]:
+def _windows(page: Page, size: int) -> Iterator[Piece]:
     """Windows of about `size` characters, from white space to white space, none across two parents."""
     for parent in page.parents:
         start = parent.char_start
@@ -130,7 +139,7 @@ def _after_space(text: str, at: int, end: int) -> int:
     return found.end() if found else end
 
 
-def _piece(page: _Page, start: int, end: int, heading_path: tuple[str, ...]) -> Piece:
+def _piece(page: Page, start: int, end: int, heading_path: tuple[str, ...]) -> Piece:
     return Piece(start, end, heading_path, embedding_text(page.title, heading_path, page.markdown[start:end]))
 
 

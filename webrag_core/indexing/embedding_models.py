@@ -13,6 +13,15 @@ from webrag_core.indexing.embedder import ModelIdentity
 # below this many rows an exact scan is as fast as the graph and misses nothing
 HNSW_MIN_ROWS = 20_000
 
+# Links per node and candidates while building. Measured by `python -m evals.bench_vectors`: pgvector's defaults
+# (16, 64) lose a third of the ten best among 100,000 real vectors.
+_LINKS = 20
+_BUILD_CANDIDATES = 160
+_BUILD_WORKERS = 4
+_BUILD_MEMORY_MB = (64, 2048)  # least and most
+_BYTES_PER_DIMENSION = 2
+_MOST_DIMENSIONS = 4000  # what pgvector's graph takes at half precision
+
 
 def vector_table(model_id: int) -> sql.Identifier:
     """Name of the model's own vector table."""
@@ -119,26 +128,54 @@ async def show_in_contract(connection: AsyncConnection, model_id: int) -> None:
     )
 
 
+def graph_key(dimensions: int) -> sql.Composed:
+    """What the graph is built over, and what a query must be ordered by to use it: the vector at half precision.
+
+    The graph is 40 % smaller for it and read in 40 % less time; whoever searches puts its finds in order by the whole
+    vectors.
+    """
+    return sql.SQL("(embedding::halfvec({}))").format(sql.Literal(dimensions))
+
+
 async def ensure_vector_index(connection: AsyncConnection, model_id: int) -> bool:
-    """Build the HNSW index once the table has outgrown exact search. True when there is one afterwards.
+    """Build the HNSW index once the table has outgrown exact search. True when there is one afterwards; models of more
+    than 4,000 dimensions never get one.
 
     Loading first and indexing then is several times cheaper than inserting into a live graph.
     """
-    name = sql.Identifier(f"vectors_{int(model_id)}_hnsw")
-    cursor = await connection.execute("SELECT to_regclass(%s)", (f"vectors_{int(model_id)}_hnsw",))
+    name = f"vectors_{int(model_id)}_hnsw"
+    cursor = await connection.execute(
+        "SELECT to_regclass(%s) IS NOT NULL, dimensions FROM embedding_models WHERE id = %s", (name, model_id)
+    )
     row = await cursor.fetchone()
-    if row is not None and row[0] is not None:
-        return True
+    if row is None or row[0]:
+        return row is not None
+    dimensions = int(row[1])
     cursor = await connection.execute(sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False)
     row = await cursor.fetchone()
-    if row is None or row[0] <= HNSW_MIN_ROWS:
+    rows = int(row[0]) if row else 0
+    if rows <= HNSW_MIN_ROWS or dimensions > _MOST_DIMENSIONS:
         return False
+    # a graph that does not fit while it is built is finished row by row, ten times slower
+    node = dimensions * _BYTES_PER_DIMENSION + _LINKS * 32
+    memory = min(max(rows * node * 2 // 2**20, _BUILD_MEMORY_MB[0]), _BUILD_MEMORY_MB[1])
     async with connection.transaction():  # two builders at once would both work, and one of them fail
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('vector_index', 0))")
-        await connection.execute("SELECT set_config('maintenance_work_mem', '256MB', true)")
         await connection.execute(
-            sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw (embedding vector_cosine_ops)").format(
-                name, vector_table(model_id)
+            "SELECT set_config('maintenance_work_mem', %s, true),"
+            " set_config('max_parallel_maintenance_workers', %s, true)",
+            (f"{memory}MB", str(_BUILD_WORKERS)),
+        )
+        await connection.execute(
+            sql.SQL(
+                "CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_cosine_ops)"
+                " WITH (m = {}, ef_construction = {})"
+            ).format(
+                sql.Identifier(name),
+                vector_table(model_id),
+                graph_key(dimensions),
+                sql.Literal(_LINKS),
+                sql.Literal(_BUILD_CANDIDATES),
             )
         )
     return True

@@ -1,8 +1,10 @@
-"""Dense search: cosine over the child vectors of the live model."""
+"""Dense search: cosine over the child vectors of one model, exact or by graph as the numbers of rows advise.
+
+All figures here are from `python -m evals.bench_vectors`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +12,15 @@ from numpy.typing import NDArray
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
-from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, vector_table
+from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key, vector_table
 from webrag_core.retrieval.scope import Scope
 
 _MAX_EF_SEARCH = 1000  # what pgvector takes
+_EF_SEARCH = 400  # what .99 of the ten best take among 100,000 vectors
+_EF_ROWS = 100_000
+_EF_GROWTH = 0.3  # ef grows with this power of the number of rows beyond
+_EF_FILTERED = 0.7  # and with this power of the rows among which one matches
+_ROWS_PER_STEP = 10  # rows that an exact search compares in the time of one step in the graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,46 +45,110 @@ async def search_children(
     limit: int,
     ef_search: int,
 ) -> list[ChildHit]:
-    """The `limit` nearest children in scope, best first, equally near ones by URL and reading order. Call inside a
-    transaction.
+    """The `limit` nearest children in scope, best first, equally near ones by URL and reading order; fewer only when
+    the scope holds fewer. Call inside a transaction.
 
-    Exact below 20,000 matching rows and where more are wanted than the graph can look for; else the HNSW graph with a
-    relaxed iterative scan, so that the scope cannot starve it. Which one is decided here, from the row count: left
-    alone, the planner post-filters a graph scan and loses most of the hits of a narrow scope.
+    Exact up to 20,000 matching rows and where more are wanted than the graph can look for; else the HNSW graph, which
+    goes on looking until it has enough rows of the scope, and hands over to the exact search when that takes longer.
+    Which one is decided here, from `matching_rows` (`scope_size(…).children`): left alone, the planner filters what
+    the graph finds afterwards and loses most of the hits of a narrow scope. `ef_search` is the least that is used.
     """
-    exact = matching_rows <= HNSW_MIN_ROWS or limit > _MAX_EF_SEARCH
-    if not exact:
-        await connection.execute(
-            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', 'relaxed_order', true)",
-            (str(min(max(ef_search, limit), _MAX_EF_SEARCH)),),
-        )
-    # "+ 0" makes the expression unknown to the index
-    order = sql.SQL("(e.embedding <=> %(query)s) + 0" if exact else "e.embedding <=> %(query)s")
-    cut = sql.SQL("FETCH FIRST (%(limit)s) ROWS WITH TIES" if exact else "LIMIT %(limit)s")
+    if limit < 1 or matching_rows < 1 or not scope.document_ids:
+        return []
+    if matching_rows > HNSW_MIN_ROWS:
+        if limit <= _MAX_EF_SEARCH:
+            found = await _by_graph(connection, model_id, query, scope, matching_rows, limit, ef_search)
+            if len(found) >= min(limit, matching_rows):
+                return found
+        await connection.execute("SELECT set_config('jit', 'off', true)")  # compiling takes longer than it saves
+    return await _exactly(connection, model_id, query, scope, limit)
+
+
+def graph_effort(total: int, matching: int, *, least: int) -> int:
+    """`hnsw.ef_search` for a scope that holds `matching` (at least 1) of `total` rows; `least` to 1000."""
+    wanted: float = _EF_SEARCH * max(1.0, total / _EF_ROWS) ** _EF_GROWTH * (total / matching) ** _EF_FILTERED
+    return min(max(least, round(wanted)), _MAX_EF_SEARCH)
+
+
+async def _exactly(
+    connection: AsyncConnection, model_id: int, query: NDArray[np.float32], scope: Scope, limit: int
+) -> list[ChildHit]:
+    # ordered by the whole vectors: the graph, which is over another expression, cannot be taken for it
     cursor = await connection.execute(
         sql.SQL(
             "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance FROM ("
-            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e"
-            " WHERE e.document_id = ANY(%(documents)s) ORDER BY {order} {cut}"
+            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {rows}"
+            " ORDER BY distance FETCH FIRST (%(limit)s) ROWS WITH TIES"
             ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
             " ORDER BY n.distance, d.canonical_url, c.ordinal LIMIT %(limit)s"
-        ).format(table=vector_table(model_id), order=order, cut=cut),
-        {"query": Vector(query), "documents": list(scope.document_ids), "limit": limit},
-        prepare=False,  # a cached plan would not see the row counts that the choice above rests on
+        ).format(rows=(_FLAGGED if scope.flags else _ALL).format(vector_table(model_id))),
+        {
+            "query": Vector(query),
+            "documents": scope.id_array,
+            "flags": list(scope.flags),
+            "limit": limit,
+        },
+        prepare=False,  # a plan for other scopes may be the wrong one
     )
     return [ChildHit(*row) for row in await cursor.fetchall()]
 
 
-async def children_of(
-    connection: AsyncConnection, model_id: int, query: NDArray[np.float32], parent_ids: Sequence[int]
+_ALL = sql.SQL("{} e WHERE e.document_id = ANY(%(documents)s::integer[])")
+_FLAGGED = sql.SQL(
+    "chunks f JOIN {} e ON e.chunk_id = f.id WHERE f.document_id = ANY(%(documents)s::integer[])"
+    " AND f.level = 'child' AND f.flags && %(flags)s::text[]"
+)
+
+
+async def _by_graph(
+    connection: AsyncConnection,
+    model_id: int,
+    query: NDArray[np.float32],
+    scope: Scope,
+    matching_rows: int,
+    limit: int,
+    ef_search: int,
 ) -> list[ChildHit]:
-    """Every child of these parents with its similarity."""
+    cursor = await connection.execute("SELECT coalesce(sum(children), 0) FROM document_sizes")
+    row = await cursor.fetchone()
+    total = max(int(row[0]) if row else 0, matching_rows)
+    whole = not scope.flags and matching_rows == total
+    # the graph's order is that of half precision, and after its first round only nearly an order
+    looked_at = limit + limit // 4 + 10
+    ef = graph_effort(total, matching_rows, least=max(ef_search, looked_at))
+    await connection.execute(
+        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', %s, true),"
+        " set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true),"
+        " set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
+        # one round is enough where every row matches, and a third cheaper when no other can follow
+        (str(ef), "off" if whole else "relaxed_order", str(max(ef, matching_rows // _ROWS_PER_STEP))),
+    )
     cursor = await connection.execute(
         sql.SQL(
-            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - (e.embedding <=> %s)"
-            " FROM chunks c JOIN {} e ON e.chunk_id = c.id"
-            " WHERE c.parent_id = ANY(%s) ORDER BY c.id"
-        ).format(vector_table(model_id)),
-        (Vector(query), list(parent_ids)),
+            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id FROM ("
+            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e{where}"
+            " ORDER BY {key} <=> %(query)s::halfvec LIMIT %(looked_at)s"
+            ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
+            " ORDER BY n.distance, d.canonical_url, c.ordinal"
+        ).format(
+            table=vector_table(model_id),
+            where=sql.SQL("") if whole else (_FLAGS_INSIDE if scope.flags else _INSIDE),
+            key=graph_key(len(query)),
+        ),
+        {
+            "query": Vector(query),
+            "documents": "{}" if whole else scope.id_array,
+            "flags": list(scope.flags),
+            "looked_at": looked_at,
+        },
+        prepare=False,
     )
-    return [ChildHit(*row) for row in await cursor.fetchall()]
+    rows = await cursor.fetchall()
+    await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
+    allowed = set(scope.document_ids)  # a whole corpus may hold a document more than the scope has heard of
+    return [ChildHit(*row[:-1]) for row in rows if row[-1] in allowed][:limit]
+
+
+# "+ 0" hides the column from its own index: the rows must come in the graph's order
+_INSIDE = sql.SQL(" WHERE e.document_id + 0 = ANY(%(documents)s::integer[])")
+_FLAGS_INSIDE = _INSIDE + sql.SQL(" AND (SELECT f.flags && %(flags)s::text[] FROM chunks f WHERE f.id = e.chunk_id)")

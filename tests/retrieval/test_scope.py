@@ -1,0 +1,181 @@
+"""Scopes: what each filter lets through, alone and together, and that the kept counts are those of the chunks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from typing import LiteralString
+
+import pytest
+from psycopg import AsyncConnection
+
+from tests.local_site import SITE, LocalSite, page
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.retrieval.scope import DateRange, Scope, ScopeFilter, ScopeSize, resolve_scope, scope_size
+
+TABLE = "</p><table><tr><th>Part</th><th>Price</th></tr><tr><td>Wing</td><td>12</td></tr></table><p>"
+CODE = "</p><pre><code>fly(high=True)</code></pre><p>"
+PAGES = {
+    "/plain": page("Plain", "The heron stands in the water and waits for fish to come by."),
+    "/table": page("Prices", f"What the parts of a glider cost is listed here. {TABLE} Delivery is free of charge."),
+    "/code": page("Flying", f"The library is called like this from any program. {CODE} It returns when it has landed."),
+}
+EARLY, LATE = datetime(2023, 5, 1, tzinfo=UTC), datetime(2024, 5, 1, tzinfo=UTC)
+
+
+def scoped(settings: Settings, work: Callable[[Corpus, dict[str, int]], Awaitable[None]]) -> None:
+    """Index the pages; /plain is English of 2023, /table British English of 2024 and a PDF, /code German, undated."""
+
+    async def body() -> None:
+        async with Corpus.open(settings, LocalSite(dict(PAGES))) as corpus:
+            ids = {path: (await corpus.add(SITE + path)).document_id for path in PAGES}
+            async with corpus.database.connection() as connection:
+                for path, language, media_type, published in (
+                    ("/plain", "en", "text/html", EARLY),
+                    ("/table", "en_GB", "application/pdf", LATE),
+                    ("/code", "de", "text/markdown", None),
+                ):
+                    await connection.execute(
+                        "UPDATE document_versions SET language = %s, media_type = %s, published = %s, modified = %s"
+                        " WHERE document_id = %s",
+                        (language, media_type, published, published, ids[path]),
+                    )
+            await work(corpus, ids)
+
+    asyncio.run(body())
+
+
+async def paths(corpus: Corpus, ids: dict[str, int], wanted: ScopeFilter) -> set[str]:
+    async with corpus.database.connection() as connection:
+        scope = await resolve_scope(connection, wanted)
+    names = {document: path for path, document in ids.items()}
+    assert scope.depths == dict.fromkeys(scope.document_ids, 0)
+    return {names[document] for document in scope.document_ids}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "expected"),
+    [
+        (ScopeFilter(), {"/plain", "/table", "/code"}),
+        (ScopeFilter(sources=["site.example"]), {"/plain", "/table", "/code"}),
+        (ScopeFilter(languages=["en"]), {"/plain", "/table"}),
+        (ScopeFilter(languages=["EN-gb"]), {"/table"}),
+        (ScopeFilter(languages=["e"]), set()),
+        (ScopeFilter(languages=["fr", "de"]), {"/code"}),
+        (ScopeFilter(types=["html"]), {"/plain"}),
+        (ScopeFilter(types=["pdf", "text"]), {"/table", "/code"}),
+        (ScopeFilter(flags=["table"]), {"/table"}),
+        (ScopeFilter(flags=["table", "code"]), {"/table", "/code"}),
+        (ScopeFilter(published=DateRange(start=EARLY)), {"/plain", "/table"}),
+        (ScopeFilter(published=DateRange(EARLY, LATE)), {"/plain"}),
+        (ScopeFilter(modified=DateRange(end=LATE)), {"/plain"}),
+        (ScopeFilter(modified=DateRange()), {"/plain", "/table"}),
+        (ScopeFilter(fetched=DateRange(end=LATE + timedelta(days=36_500))), {"/plain", "/table", "/code"}),
+        (ScopeFilter(published=DateRange(LATE, LATE)), set()),
+        (ScopeFilter(languages=["en"], types=["pdf"], published=DateRange(start=EARLY)), {"/table"}),
+        (ScopeFilter(languages=["en"], types=["text"]), set()),
+        (ScopeFilter(documents=[2**40, -1, 0]), set()),
+        *((ScopeFilter(**{name: []}), set()) for name in ("documents", "sources", "languages", "types", "flags")),
+    ],
+)
+def test_what_a_filter_lets_through(settings: Settings, wanted: ScopeFilter, expected: set[str]) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        assert await paths(corpus, ids, wanted) == expected
+
+    scoped(settings, work)
+
+
+def test_documents_and_other_fields_must_agree(settings: Settings) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        some = [ids["/plain"], ids["/code"]]
+        assert await paths(corpus, ids, ScopeFilter(documents=some)) == {"/plain", "/code"}
+        assert await paths(corpus, ids, ScopeFilter(documents=some, languages=["en"])) == {"/plain"}
+
+    scoped(settings, work)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (ScopeFilter(sources=["elsewhere.example"]), "no such source: elsewhere.example"),
+        (ScopeFilter(sources=["nul\0"]), "source holds bytes"),
+        (ScopeFilter(languages=["\udcff"]), "language holds bytes"),
+        (ScopeFilter(flags=[" "]), "flag is empty"),
+        (ScopeFilter(published=DateRange(start=datetime(2024, 1, 1))), "no time zone"),
+        (ScopeFilter(fetched=DateRange(LATE, EARLY)), "ends before it begins"),
+    ],
+)
+def test_what_no_scope_can_be_made_of(settings: Settings, wanted: ScopeFilter, message: str) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        with pytest.raises(InvalidInputError, match=message):
+            await paths(corpus, ids, wanted)
+
+    scoped(settings, work)
+
+
+_COUNTED: LiteralString = (
+    "SELECT count(DISTINCT d.id), count(*) FILTER (WHERE c.level = 'parent'),"
+    " count(*) FILTER (WHERE c.level = 'child'), coalesce(sum(c.token_count) FILTER (WHERE c.level = 'parent'), 0)"
+    " FROM documents d JOIN chunks c ON c.version_id = d.current_version"
+    " WHERE d.id = ANY(%s) AND (%s = '{}'::text[] OR c.flags && %s)"
+)
+
+
+async def check_sizes(connection: AsyncConnection, documents: tuple[int, ...]) -> ScopeSize:
+    """The kept sizes, which must be the counted ones, with and without flags."""
+    for flags in ((), ("table",), ("code", "table"), ("math",)):
+        scope = Scope(documents, {}, flags)
+        cursor = await connection.execute(_COUNTED, (list(documents), list(flags), list(flags)))
+        row = await cursor.fetchone()
+        assert row is not None
+        assert await scope_size(connection, scope) == ScopeSize(*map(int, row)), flags
+    return await scope_size(connection, Scope(documents, {}))
+
+
+def test_kept_sizes_follow_every_change_of_a_page(settings: Settings) -> None:
+    async def body() -> None:
+        site = LocalSite(dict(PAGES))
+        async with Corpus.open(settings, site) as corpus:
+            ids = [(await corpus.add(SITE + path)).document_id for path in PAGES]
+            everything = (*ids, 4711)
+            async with corpus.database.connection() as connection:
+                first = await check_sizes(connection, everything)
+                assert first.documents == 3
+                assert (await check_sizes(connection, ())).documents == 0
+            site.pages["/plain"] = page("Plain", f"Nothing is as it was. {TABLE} " + "Herons sleep and fish. " * 400)
+            await corpus.add(f"{SITE}/plain", refresh=True)
+            async with corpus.database.connection() as connection:
+                second = await check_sizes(connection, everything)
+                assert second.tokens > first.tokens + 1000
+        finer = settings.model_copy(update={"child_target_tokens": 64, "parent_max_tokens": 200})
+        async with Corpus.open(finer, site) as corpus:
+            for path in PAGES:
+                await corpus.add(SITE + path, refresh=True)
+            async with corpus.database.connection() as connection:
+                third = await check_sizes(connection, everything)
+                assert third.children > second.children
+                await connection.execute("UPDATE documents SET current_version = NULL, status = 'queued'")
+                assert (await check_sizes(connection, everything)).documents == 0
+
+    asyncio.run(body())
+
+
+def test_a_corpus_from_before_the_sizes_is_counted_once_and_loses_its_old_graph(settings: Settings) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        async with corpus.database.connection() as connection:
+            before = await scope_size(connection, Scope.of(dict.fromkeys(ids.values(), 0)))
+            await connection.execute(
+                "CREATE INDEX vectors_1_hnsw ON vectors_1 USING hnsw (embedding vector_cosine_ops);"
+                " DROP TABLE document_sizes, document_flag_sizes; DROP FUNCTION measure_document,"
+                " measure_current, measure_recut CASCADE; DROP INDEX chunks_document, chunks_flags;"
+                " DELETE FROM schema_migrations WHERE name >= '0005'"
+            )
+        async with Corpus.open(settings, LocalSite({})) as again, again.database.connection() as connection:
+            assert await check_sizes(connection, tuple(ids.values())) == before
+            cursor = await connection.execute("SELECT to_regclass('vectors_1_hnsw')")
+            assert await cursor.fetchone() == (None,)
+
+    scoped(settings, work)
