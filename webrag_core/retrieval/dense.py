@@ -116,35 +116,36 @@ async def _by_graph(
     # the graph's order is that of half precision, and after its first round only nearly an order
     looked_at = limit + limit // 4 + 10
     ef = graph_effort(total, matching_rows, least=max(ef_search, looked_at))
-    await connection.execute(
-        "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', %s, true),"
-        " set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true),"
-        " set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
-        # one round is enough where every row matches, and a third cheaper when no other can follow
-        (str(ef), "off" if whole else "relaxed_order", str(max(ef, matching_rows // _ROWS_PER_STEP))),
-    )
-    cursor = await connection.execute(
-        sql.SQL(
-            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id FROM ("
-            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e{where}"
-            " ORDER BY {key} <=> %(query)s::halfvec LIMIT %(looked_at)s"
-            ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
-            " ORDER BY n.distance, d.canonical_url, c.ordinal"
-        ).format(
-            table=vector_table(model_id),
-            where=sql.SQL("") if whole else (_FLAGS_INSIDE if scope.flags else _INSIDE),
-            key=graph_key(len(query)),
-        ),
-        {
-            "query": Vector(query),
-            "documents": "{}" if whole else scope.id_array,
-            "flags": list(scope.flags),
-            "looked_at": looked_at,
-        },
-        prepare=False,
-    )
+    async with connection.pipeline():  # one way to the server and back for all three
+        await connection.execute(
+            "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', %s, true),"
+            " set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true),"
+            " set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
+            # one round is enough where every row matches, and a third cheaper when no other can follow
+            (str(ef), "off" if whole else "relaxed_order", str(max(ef, matching_rows // _ROWS_PER_STEP))),
+        )
+        cursor = await connection.execute(
+            sql.SQL(
+                "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id FROM ("
+                " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e{where}"
+                " ORDER BY {key} <=> %(query)s::halfvec LIMIT %(looked_at)s"
+                ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
+                " ORDER BY n.distance, d.canonical_url, c.ordinal"
+            ).format(
+                table=vector_table(model_id),
+                where=sql.SQL("") if whole else (_FLAGS_INSIDE if scope.flags else _INSIDE),
+                key=graph_key(len(query)),
+            ),
+            {
+                "query": Vector(query),
+                "documents": "{}" if whole else scope.id_array,
+                "flags": list(scope.flags),
+                "looked_at": looked_at,
+            },
+            prepare=False,
+        )
+        await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
     rows = await cursor.fetchall()
-    await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
     allowed = set(scope.document_ids)  # a whole corpus may hold a document more than the scope has heard of
     return [ChildHit(*row[:-1]) for row in rows if row[-1] in allowed][:limit]
 
