@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -40,6 +40,12 @@ bench-retrieval: $(VENV)/.runtime ## 720 questions with evidence spans: ranking 
 
 bench-refresh: $(VENV)/.runtime ## what an unchanged site and one edited section cost
 	$(BIN)/python -m evals.bench_refresh
+
+bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase by phase
+	$(BIN)/python -m evals.bench_query
+
+bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
+	$(BIN)/python -m evals.bench_vectors
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
 	$(BIN)/webrag eval sitewalk

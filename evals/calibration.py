@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from evals.logistic import fit_logistic
 from evals.retrieval import Bench, bench_settings, open_bench
 from evals.retrieval_data import (
     DEFAULT_DOCUMENTS,
@@ -44,7 +45,6 @@ _WEIGHTS = {"all": 1.0, "elsewhere": 0.3, "without": 0.05}
 _FOLDS = 5
 _BINS = 10
 _RIDGE = 1e-3
-_STEPS = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +84,11 @@ def sample_of(askings: Sequence[Asking]) -> Sample:
 
 
 def fit(sample: Sample, keep: NDArray[np.bool_] | None = None) -> RelevanceTable:
-    """Logistic regression by Newton's method, then isotonic regression on its linear score."""
+    """Logistic regression, then isotonic regression on its linear score."""
     chosen = np.ones(len(sample.labels), dtype=bool) if keep is None else keep
-    x = np.column_stack([np.ones(chosen.sum()), sample.features[chosen]])
-    y, weights = sample.labels[chosen], sample.weights[chosen] / sample.weights[chosen].sum()
-    beta = np.zeros(x.shape[1])
-    for _ in range(_STEPS):
-        p = 1 / (1 + np.exp(-x @ beta))
-        gradient = x.T @ (weights * (p - y)) + _RIDGE * beta
-        hessian = (x * (weights * p * (1 - p))[:, None]).T @ x + _RIDGE * np.eye(len(beta))
-        beta -= np.linalg.solve(hessian, gradient)
-    beta = np.round(beta, 4)
-    knots, levels = isotonic(x @ beta, y, weights)
+    rows, y, weights = sample.features[chosen], sample.labels[chosen], sample.weights[chosen]
+    beta = np.round(fit_logistic(rows, y, weights, _RIDGE), 4)
+    knots, levels = isotonic(np.column_stack([np.ones(len(rows)), rows]) @ beta, y, weights)
     a, b, c, d, e = (float(value) for value in beta)
     return RelevanceTable(
         (a, b, c, d, e),

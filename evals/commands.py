@@ -9,6 +9,7 @@ from typing import Annotated, TextIO
 
 import typer
 
+from evals import judging_commands, replay_command
 from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
 from evals.retrieval_data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from webrag_core.cli_output import Json, out, print_json, print_table, progress
@@ -21,6 +22,8 @@ eval_app = typer.Typer(no_args_is_help=True, help="Measure the loop's decisions 
 def register(app: typer.Typer) -> None:
     """Add the commands of this package to the CLI."""
     app.add_typer(eval_app, name="eval")
+    judging_commands.register(eval_app)
+    replay_command.register(app)
 
 
 @eval_app.command()
@@ -31,11 +34,18 @@ def sitewalk(
     run_log: Annotated[Path, typer.Option("--out", help="Where the run log goes, JSONL.")] = Path(
         "runs/sitewalk.jsonl"
     ),
+    until_cap: Annotated[
+        bool, typer.Option("--until-cap", help="Never stop before the page limit: a recording to try stop policies on.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Walk from each golden's seed page; write a run log, print the scores."""
+    from evals.baselines import baseline_table
+    from evals.recorded import load_run_log
+    from evals.reliability import reliability_at_stop, reliability_per_round
+    from evals.score_tables import print_scores, score_cells
     from evals.scoring import METRICS, aggregate
-    from evals.sitewalk import run_suite, suite_settings
+    from evals.sitewalk import UNTIL_CAP, run_suite, suite_settings
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_goldens(golden)
@@ -43,18 +53,30 @@ def sitewalk(
     get_policy(policy, settings)
     own = suite_settings(settings, warc)
     with _writable(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
-        records = asyncio.run(run_suite(goldens, warc=warc, policy=policy, settings=own, out=stream, advance=advance))
+        records = asyncio.run(
+            run_suite(goldens, warc=warc, policy=policy, settings=own, out=stream, advance=advance, until_cap=until_cap)
+        )
     table = aggregate(goldens, records)
+    runs = load_run_log(run_log)
+    others = baseline_table(goldens, runs, settings)
+    calibration = {"at_stop": reliability_at_stop(goldens, runs), "per_round": reliability_per_round(goldens, runs)}
     if as_json:
-        scores = {group: {name: dataclasses.asdict(cell) for name, cell in row.items()} for group, row in table.items()}
-        print_json({"run_log": str(run_log), "policy": policy, "scores": scores})
+        print_json(
+            {
+                "run_log": str(run_log),
+                "policy": UNTIL_CAP if until_cap else policy,
+                "scores": score_cells(table),
+                "baselines": score_cells(others),
+                "calibration": {name: dataclasses.asdict(found) for name, found in calibration.items()},
+            }
+        )
         return
-    rows = []
-    for group, row in table.items():
-        n = max((cell.n for cell in row.values()), default=0)
-        cells = [f"{row[m].mean:.2f} [{row[m].low:.2f}, {row[m].high:.2f}]" if m in row else "–" for m in METRICS]
-        rows.append((group, n, *cells))
-    print_table(("group", "n", *METRICS), rows)
+    print_scores(table, METRICS)
+    print_scores(others, METRICS, "beside it")
+    for name, found in calibration.items():
+        if found.ece is not None:
+            bins = ", ".join(f"{told:.2f} -> {true:.2f} ({size})" for told, true, size in found.bins)
+            out.print(f"probability_complete {name}: ECE {found.ece:.3f} over {found.n}; told -> complete: {bins}")
     out.print(f"run log: {run_log}", markup=False, highlight=False)
 
 

@@ -1,7 +1,8 @@
 """Retrieval quality: index documents through the real pipeline, ask every question, score what comes back.
 
-`local` is what a user gets (search, local reranker, redundancy); bm25, dense and rrf are its parts alone, over the
-same chunks in the same database.
+`local` is what a user gets (search, local reranker, redundancy), then come the other retrieval patterns as
+`webrag search --pattern …` has them; bm25, dense and rrf are the parts alone, over the same chunks in the same
+database.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TextIO
 
 from evals.retrieval_data import BenchDocument, DocumentAcquirer, RetrievalQuestion
@@ -20,9 +22,11 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.chunks import chunker_key
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.terms import terms
-from webrag_core.orchestration.lookup import search_corpus
+from webrag_core.orchestration.lookup import search
+from webrag_core.orchestration.query_analyzer import key_concepts
 from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.dense import search_children
+from webrag_core.retrieval.request import Fusion, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, scope_size, source_scope
 
 Advance = Callable[[str], None]
@@ -57,7 +61,17 @@ class Bench:
     @property
     def systems(self) -> dict[str, Ranker]:
         """Rankers by name, the product first."""
-        return {"local": self._product, "bm25": self._bm25, "dense": self._dense, "rrf": self._rrf}
+        return {
+            "local": self._product,
+            "semantic_search": partial(self.by_pattern, Pattern.SEMANTIC),
+            "hybrid_search": partial(self.by_pattern, Pattern.HYBRID),
+            "hybrid_search, alpha 0.3": partial(self.by_pattern, Pattern.HYBRID, alpha=0.3),  # "keyword-heavy"
+            "hybrid_search, rrf": partial(self.by_pattern, Pattern.HYBRID, fusion="rrf"),
+            "multi_query_retrieval": self._multi_query,
+            "bm25": self._bm25,
+            "dense": self._dense,
+            "rrf": self._rrf,
+        }
 
     def relevant(self, question: RetrievalQuestion) -> int:
         """How many parents cover evidence of the question."""
@@ -67,7 +81,35 @@ class Bench:
         )
 
     async def _product(self, question: str) -> list[Unit]:
-        found = await search_corpus(self.corpus, question)
+        return await self.by_pattern(Pattern.RERANKED, question)
+
+    async def _multi_query(self, question: str) -> list[Unit]:
+        """The second formulation is what a rule can make: the content words alone."""
+        concepts = " ".join(key_concepts(question))
+        if concepts in ("", question):
+            return await self._product(question)
+        return await self.by_pattern(Pattern.MULTI_QUERY, question, formulations=(concepts,))
+
+    async def by_pattern(
+        self,
+        pattern: Pattern,
+        question: str,
+        *,
+        fusion: Fusion = "weighted",
+        alpha: float | None = None,
+        formulations: Sequence[str] = (),
+        recency_boost: float = 0.0,
+    ) -> list[Unit]:
+        """What a search by this pattern finds, best first."""
+        request = SearchRequest(
+            query=question,
+            pattern=pattern,
+            fusion=fusion,
+            alpha=alpha,
+            formulations=formulations,
+            recency_boost=recency_boost,
+        )
+        found = await search(self.corpus, request)
         return [
             Unit(
                 self.names[ranked.chunk.source_url],

@@ -124,7 +124,8 @@ def key_of(url: str) -> str:
 
 
 def _site_page(url: str, body: bytes) -> SitePage:
-    document = lxml.html.document_fromstring(body.decode("utf-8", "replace"))
+    text = body.decode("utf-8", "replace").encode()  # lxml refuses a str that declares an encoding, as XHTML does
+    document = lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(encoding="utf-8"))
     title = document.findtext(".//title") or ""
     links = _links(document, url)
     etree.strip_elements(document, *_UNSEEN, with_tail=False)

@@ -1,4 +1,5 @@
-"""The vector benchmark's documents and vectors in the real tables, written the fast way."""
+"""The benchmarks' documents in the real tables: what dense search reads, written the fast way, or everything, written
+by the product."""
 
 from __future__ import annotations
 
@@ -17,12 +18,19 @@ from psycopg import AsyncConnection, sql
 
 from evals.vector_data import CutPage
 from webrag_core.config import Settings
+from webrag_core.indexing.chunker import Chunk
+from webrag_core.indexing.chunks import embedding_inputs
+from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedder import identity_of
 from webrag_core.indexing.embedding_models import ensure_vector_index, live_model, vector_table
+from webrag_core.indexing.indexer import Indexer
+from webrag_core.indexing.static_model import count_tokens
+from webrag_core.ingestion.documents import StoredVersion
 from webrag_core.store.database import Database
 from webrag_core.store.embedded import embedded_url
 
-_FAMILY = 8  # children of a parent
+_FAMILY = 4  # children of a parent, as many as the product's own cut has on average
+_INDEXERS = 3  # documents at a time
 _FETCHED = datetime(2025, 1, 1, tzinfo=UTC)
 
 
@@ -47,8 +55,8 @@ async def fresh_database(settings: Settings, name: str) -> AsyncIterator[Databas
 
 
 async def load_corpus(database: Database, cuts: Sequence[CutPage]) -> Ids:
-    """Sources, documents, versions and chunks; eight children to a parent."""
-    names = {source: number for number, source in enumerate(dict.fromkeys(cut.source for cut in cuts), start=1)}
+    """Sources, documents and chunks; versions without their text, postings and counted tokens."""
+    names = _numbered_sources(cuts)
     ids = Ids(list(range(1, len(cuts) + 1)), [])
 
     def chunks() -> Iterator[tuple[object, ...]]:
@@ -81,23 +89,7 @@ async def load_corpus(database: Database, cuts: Sequence[CutPage]) -> Ids:
                 yield number, document, document, parent, "child", at, path, piece.start, piece.end, 1, [], body, digest
 
     async with database.transaction() as connection:
-        await _copy(connection, "sources (id, key)", ["int4", "text"], ((n, key) for key, n in names.items()))
-        await _copy(
-            connection,
-            "documents (id, source_id, canonical_url)",
-            ["int4", "int4", "text"],
-            ((at, names[cut.source], cut.url) for at, cut in enumerate(cuts, start=1)),
-        )
-        await _copy(
-            connection,
-            "document_versions (id, document_id, number, markdown, sha256, title, http_status, media_type, fetched_at,"
-            " extractor)",
-            ["int4", "int4", "int4", "text", "text", "text", "int4", "text", "timestamptz", "text"],
-            (
-                (at, at, 1, "", f"{at:064}", cut.title, 200, "text/html", _FETCHED, "bench")
-                for at, cut in enumerate(cuts, start=1)
-            ),
-        )
+        await _write_documents(connection, cuts, texts=False)
         await _copy(
             connection,
             "chunks (id, version_id, document_id, parent_id, level, ordinal, heading_path, char_start, char_end,"
@@ -123,6 +115,80 @@ async def load_corpus(database: Database, cuts: Sequence[CutPage]) -> Ids:
     async with database.connection() as connection:
         await connection.execute("ANALYZE")
     return ids
+
+
+def _numbered_sources(cuts: Sequence[CutPage]) -> dict[str, int]:
+    return {source: number for number, source in enumerate(dict.fromkeys(cut.source for cut in cuts), start=1)}
+
+
+async def _write_documents(connection: AsyncConnection, cuts: Sequence[CutPage], *, texts: bool) -> None:
+    """Sources, documents and versions; the number of a document, from 1, is its id and that of its version."""
+    names = _numbered_sources(cuts)
+    await _copy(connection, "sources (id, key)", ["int4", "text"], ((n, key) for key, n in names.items()))
+    await _copy(
+        connection,
+        "documents (id, source_id, canonical_url)",
+        ["int4", "int4", "text"],
+        ((at, names[cut.source], cut.url) for at, cut in enumerate(cuts, start=1)),
+    )
+    await _copy(
+        connection,
+        "document_versions (id, document_id, number, markdown, sha256, title, http_status, media_type, fetched_at,"
+        " extractor)",
+        ["int4", "int4", "int4", "text", "text", "text", "int4", "text", "timestamptz", "text"],
+        (
+            (at, at, 1, cut.markdown if texts else "", digest, cut.title, 200, "text/html", _FETCHED, "bench")
+            for at, cut in enumerate(cuts, start=1)
+            for digest in [hashlib.sha256(cut.markdown.encode()).hexdigest()]
+        ),
+    )
+
+
+class _CutIndexer(Indexer):
+    """The product's indexer, but for where documents are cut."""
+
+    cuts: Sequence[CutPage] = ()
+
+    async def _cut(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
+        def cut() -> tuple[list[Chunk], list[tuple[str, str]]]:
+            parents = as_chunks(self.cuts[version.id - 1])
+            return parents, list(embedding_inputs(version, parents))
+
+        return await asyncio.to_thread(cut)
+
+
+def as_chunks(cut: CutPage) -> list[Chunk]:
+    """The pieces of `cut` as children of parents, four to each; neighbours may overlap."""
+    counts = count_tokens([cut.markdown[piece.start : piece.end] for piece in cut.pieces])
+    children = [
+        Chunk(piece.start, piece.end, piece.heading_path, count, ())
+        for piece, count in zip(cut.pieces, counts, strict=True)
+    ]
+    families = [children[at : at + _FAMILY] for at in range(0, len(children), _FAMILY)]
+    spans = [(family[0].char_start, max(child.char_end for child in family)) for family in families]
+    sizes = count_tokens([cut.markdown[start:end] for start, end in spans])
+    return [
+        Chunk(start, end, family[0].heading_path, size, (), tuple(family))
+        for family, (start, end), size in zip(families, spans, sizes, strict=True)
+    ]
+
+
+async def index_cuts(corpus: Corpus, cuts: Sequence[CutPage]) -> None:
+    """Everything that a search reads, by the product's own writers. The corpus must be empty."""
+    async with corpus.database.transaction() as connection:
+        await _write_documents(connection, cuts, texts=True)
+    indexer = _CutIndexer(corpus.database, corpus.indexer.embedder, corpus.settings)
+    indexer.cuts = cuts
+    waiting = iter(range(1, len(cuts) + 1))
+
+    async def work() -> None:
+        for version_id in waiting:
+            await indexer.index(version_id)
+
+    await asyncio.gather(*(work() for _ in range(_INDEXERS)))
+    await indexer.finish_bulk()
+    async with corpus.database.connection() as connection:
+        await connection.execute("VACUUM ANALYZE")
 
 
 async def load_vectors(

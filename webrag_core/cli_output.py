@@ -89,13 +89,14 @@ def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
         say(f"Warning     {warning}", style="yellow")
 
 
-def print_citation(citation: CitationSpan) -> None:
-    """One numbered verbatim quote with its source."""
+def print_citation(citation: CitationSpan, *, dated: str | None = None) -> None:
+    """One numbered verbatim quote with its source: page, version, span."""
     heading = f"  §  {citation.section_heading}" if citation.section_heading else ""
     _say(f"[{citation.number}] {citation.title or citation.source_url}{heading}", style="bold cyan")
     _say(
-        f"    {citation.source_url}  characters {citation.char_start}–{citation.char_end},"
-        f" sha256 {citation.quote_sha256[:12]}, score {citation.score:.2f}",
+        f"    {citation.source_url}  version {citation.version_sha256[:12]}{f', {dated}' if dated else ''},"
+        f" characters {citation.char_start}–{citation.char_end}, sha256 {citation.quote_sha256[:12]},"
+        f" score {citation.score:.2f}",
         style="dim",
     )
     quote = citation.verbatim_text
@@ -118,6 +119,11 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
 def complain(text: str, style: str | None = None) -> None:
     """A line on stderr."""
     err.print(_printable(text), style=style, markup=False, highlight=False)
+
+
+def print_line(text: str, style: str | None = None) -> None:
+    """A line that may hold text of pages."""
+    _say(text, style)
 
 
 def _say(text: str, style: str | None = None) -> None:

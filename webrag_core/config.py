@@ -92,7 +92,19 @@ class Settings(BaseSettings):
     retrieval_hnsw_ef_search: int = Field(default=100, ge=1, le=1000)
 
     # Query analysis and reranking
-    decomposition_mode: Literal["rule_based", "none"] = "rule_based"
+    decomposition_mode: Literal["llm", "rule_based", "none"] = Field(
+        default="rule_based", description="Unset = llm when ORCHESTRATION_LLM_* names a key or a URL, else rule_based"
+    )
+    orchestration_llm_base_url: str | None = Field(
+        default=None, description="OpenAI-compatible chat endpoint, as http://127.0.0.1:8000/v1; unset = no chat model"
+    )
+    orchestration_llm_api_key: SecretStr | None = Field(
+        default=None, repr=False, description="Alone it means https://api.openai.com/v1; unset = no chat model"
+    )
+    orchestration_llm_model: str = Field(default="gpt-4o-mini", min_length=1)
+    orchestration_llm_timeout: float = Field(
+        default=20.0, gt=0, description="Seconds for one query analysis, retries and correction included"
+    )
     reranker_provider: Literal["local", "none", "zeroentropy", "cohere", "jina"] = "local"
     reranker_api_key: SecretStr | None = Field(default=None, repr=False)
     reranker_model: str | None = Field(default=None, description="Unset = the provider's default")
@@ -100,13 +112,25 @@ class Settings(BaseSettings):
     reranker_timeout: float = Field(default=10.0, gt=0, description="Seconds for one request, never retried")
     reranker_top_n: int = Field(default=20, ge=1, le=1000)
 
+    agent_rerank_recency_boost: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="What a page of the latest year gains in `webrag search` over one older than five years; 0 = off",
+    )
+
     # Expansion
     max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")
     max_candidates_per_iteration: int = Field(default=5, ge=1)
     webrag_link_scorer: LinkScorer = Field(
         default="words-and-meaning", description="How links are ranked; seed-weights is the specification's formula"
     )
-    expansion_min_candidate_score: float = Field(default=0.12, ge=0, le=1)
+    expansion_min_candidate_score: float | None = Field(
+        default=None,
+        ge=0,
+        le=1,
+        description="Links below are never followed; unset = 0.12 for seed-weights, 0.02 for words-and-meaning",
+    )
     webrag_max_pages: int = Field(default=30, ge=1, description="Pages one answer run may take in, seed included")
     webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")
 
@@ -132,9 +156,20 @@ class Settings(BaseSettings):
             object.__setattr__(self, "database_url", None)
         return self
 
+    @model_validator(mode="after")
+    def _llm_where_there_is_one(self) -> Self:
+        # the specification's default is llm, and without a key rule_based
+        if "decomposition_mode" not in self.model_fields_set and (
+            self.orchestration_llm_base_url is not None or self.orchestration_llm_api_key is not None
+        ):
+            object.__setattr__(self, "decomposition_mode", "llm")
+        return self
+
     @field_validator(
         "firecrawl_api_key",
         "firecrawl_api_url",
+        "orchestration_llm_base_url",
+        "orchestration_llm_api_key",
         "embedding_base_url",
         "embedding_api_key",
         "reranker_base_url",
@@ -148,14 +183,14 @@ class Settings(BaseSettings):
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
         return text.strip() or None if isinstance(text, str) else text
 
-    @field_validator("firecrawl_api_key", "embedding_api_key", "reranker_api_key")
+    @field_validator("firecrawl_api_key", "embedding_api_key", "orchestration_llm_api_key", "reranker_api_key")
     @classmethod
     def _fits_a_header(cls, key: SecretStr | None) -> SecretStr | None:
         if key is not None and not all("!" <= character <= "~" for character in key.get_secret_value()):
             raise ValueError("holds a character that no HTTP header can carry")
         return key
 
-    @field_validator("firecrawl_api_url", "embedding_base_url", "reranker_base_url")
+    @field_validator("firecrawl_api_url", "embedding_base_url", "orchestration_llm_base_url", "reranker_base_url")
     @classmethod
     def _plain_url(cls, url: str | None) -> str | None:
         if url is None:
@@ -164,6 +199,14 @@ class Settings(BaseSettings):
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("a base URL has no credentials, query or fragment; a key has its own variable")
         return url.rstrip("/")
+
+    @property
+    def link_floor(self) -> float:
+        """Score below which a link is not followed: what is set, else what fits the scorer. The specification's .12
+        belongs to its own formula; scores of the other scorer lie lower."""
+        if self.expansion_min_candidate_score is not None:
+            return self.expansion_min_candidate_score
+        return 0.12 if self.webrag_link_scorer == "seed-weights" else 0.02
 
     @cached_property
     def allowed_private(self) -> frozenset[tuple[str, int]]:

@@ -92,3 +92,14 @@ class RerankError(WebragError):
         super().__init__(f"{provider}: {reason}")
         self.provider = provider
         self.reason = reason
+
+
+class ChatError(WebragError):
+    """A chat model failed, refused or answered something else than was asked for. The caller can do without it."""
+
+    code = "chat_failed"
+
+    def __init__(self, model: str, reason: str) -> None:
+        super().__init__(f"{model}: {reason}")
+        self.model = model
+        self.reason = reason

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import pytest
 
 from evals.check_goldens import RecordedGolden, overlap_of, own_suites, problems_of, quote_problems, recorded_goldens
 from evals.site_map import SiteMap, SitePage, key_of, read_site
+from evals.sites import build_postgresql
 from evals.sites.packing import page_url, write_warc
 from webrag_core.errors import InvalidInputError
 from webrag_core.ingestion.warc import WarcAcquirer
@@ -31,9 +34,22 @@ def test_the_rust_goldens_hold(rust_site: SiteMap, rust_goldens: dict[str, Recor
     assert {name: found for name, golden in rust_goldens.items() if (found := problems_of(golden, rust_site))} == {}
 
 
-def test_the_rust_goldens_are_spread_over_kinds_and_little_copied(rust_goldens: dict[str, RecordedGolden]) -> None:
-    assert len(rust_goldens) >= 36
-    kinds = [golden.kind for golden in rust_goldens.values()]
+def test_the_postgresql_goldens_hold() -> None:
+    golden_file, warc = own_suites()["postgresql-15"]
+    site = asyncio.run(read_site(warc))
+    goldens = recorded_goldens(golden_file)
+    assert {golden.id: found for golden in goldens if (found := problems_of(golden, site))} == {}
+    assert len(site.pages) == 1169, "the whole manual"
+    front = site.pages[key_of(build_postgresql.BASE)]
+    assert {link for link in front.links if link.startswith(build_postgresql.BASE)} <= site.pages.keys()
+    assert "permissiontousecopymodifyanddistribute" in site.pages[f"{build_postgresql.BASE}legalnotice.html"].letters
+
+
+@pytest.mark.parametrize("name", ["rust-1.63", "postgresql-15"])
+def test_the_goldens_are_spread_over_kinds_and_little_copied(name: str) -> None:
+    goldens = recorded_goldens(own_suites()[name][0])
+    assert len(goldens) >= 36
+    kinds = [golden.kind for golden in goldens]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
         "on_seed": 8,
         "one_hop": 14,
@@ -41,7 +57,7 @@ def test_the_rust_goldens_are_spread_over_kinds_and_little_copied(rust_goldens: 
         "multi_page": 6,
         "unanswerable": 4,
     }
-    overlaps = [golden.overlap for golden in rust_goldens.values() if golden.overlap is not None]
+    overlaps = [golden.overlap for golden in goldens if golden.overlap is not None]
     assert 0.1 <= sum(overlaps) / len(overlaps) <= 0.18
 
 
@@ -130,6 +146,14 @@ def test_navigation_links_count_for_hops_but_not_for_content_hops(tmp_path: Path
     assert site.distances(start, content_only=True) == {start: 0, f"{base}c/": 1}
 
 
+def test_a_page_that_declares_its_encoding_is_read(tmp_path: Path) -> None:
+    html = '<?xml version="1.0" encoding="UTF-8"?>\n<html><head><title>Fünf</title></head><body>Größe</body></html>'
+    (tmp_path / "a.html").write_text(html, encoding="utf-8")
+    write_warc(tmp_path / "site.warc.gz", [("https://docs.example/a.html", tmp_path / "a.html")])
+    site = asyncio.run(read_site(tmp_path / "site.warc.gz"))
+    assert [(page.title, page.letters) for page in site.pages.values()] == [("Fünf", "grösse")]
+
+
 def test_overlap_counts_longer_words_once() -> None:
     assert overlap_of("Does the yank delete code, or does it not?", [["A yank does not delete any code."]]) == 1.0
     assert overlap_of("Where is my cat, and where is the crate?", [["The crate is here."], ["It is there."]]) == 0.5
@@ -152,3 +176,22 @@ def test_packing_twice_gives_the_same_file(tmp_path: Path) -> None:
     page = asyncio.run(WarcAcquirer(packed[0]).fetch(f"{BASE}a.html"))
     assert (page.media_type, page.body) == ("text/html", b"<html><body>Same</body></html>")
     assert {"etag", "last-modified"} <= page.headers.keys()
+
+
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb")
+def test_the_manual_is_packed_whole_and_alike_each_time(tmp_path: Path) -> None:
+    root = tmp_path / "tree" / "usr/share/doc/postgresql-doc-15"
+    (root / "html").mkdir(parents=True)
+    for name in ("html/index.html", "html/sql.html", "html/stylesheet.css", "copyright"):
+        (root / name).write_text("<html><body>Text</body></html>")
+    (tmp_path / "tree" / "DEBIAN").mkdir()
+    control = "Package: a\nVersion: 1\nArchitecture: all\nMaintainer: A <a@docs.example>\nDescription: a\n"
+    (tmp_path / "tree" / "DEBIAN" / "control").write_text(control)
+    package = tmp_path / "a.deb"
+    command = ["dpkg-deb", "--root-owner-group", "--build", str(tmp_path / "tree"), str(package)]
+    subprocess.run(command, check=True, capture_output=True)
+    packed = [tmp_path / "one.warc.gz", tmp_path / "two.warc.gz"]
+    assert [build_postgresql.pack(package, target) for target in packed] == [3, 3]
+    assert packed[0].read_bytes() == packed[1].read_bytes()
+    base = build_postgresql.BASE
+    assert set(WarcAcquirer(packed[0]).page_urls()) == {base, f"{base}sql.html"}

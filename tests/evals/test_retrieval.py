@@ -125,7 +125,8 @@ def test_a_run_asks_every_system_and_writes_every_ranking(settings: Settings) ->
             return await ask(bench, asked, out)
 
     scores = asyncio.run(work())
-    assert list(scores) == ["local", "bm25", "dense", "rrf"]
+    patterns = ["semantic_search", "hybrid_search", "hybrid_search, alpha 0.3", "hybrid_search, rrf"]
+    assert list(scores) == ["local", *patterns, "multi_query_retrieval", "bm25", "dense", "rrf"]
     assert all(found["q"]["mrr@10"] == 1.0 for found in scores.values())
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [line["system"] for line in lines] == list(scores)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evals.goldens import GoldenQuery
-from evals.scoring import aggregate, score_item
+from evals.scoring import METRICS, aggregate, is_complete, score_item, summarise
 
 BASE = "https://docs.example/"
 
@@ -85,9 +85,29 @@ def test_unanswerable_items_reward_saying_so_early() -> None:
 
 
 def test_intervals_hold_the_mean() -> None:
-    goldens = [golden(id=str(number)) for number in range(8)]
+    goldens = [golden(id=str(number), seed_url=f"{BASE}{number}.html") for number in range(8)]
     records = [{**record(("start.html", 0), ("guide/", 1)), "id": str(number)} for number in range(4)]
     records += [{**record(("start.html", 0)), "id": str(number)} for number in range(4, 8)]
     cell = aggregate(goldens, records)["answerable"]["success"]
     assert (cell.mean, cell.n) == (0.5, 8)
     assert cell.low < 0.5 < cell.high
+
+
+def test_without_recorded_evidence_the_quotes_are_not_judged() -> None:
+    score = score_item(golden(), {**record(("start.html", 0), ("guide/", 1)), "evidence": None})
+    assert score["success"]
+    assert "quotes" not in score
+
+
+def test_evidence_is_complete_when_pages_and_quotes_are_there() -> None:
+    walk = record(("start.html", 0), ("guide/", 1), text="The answer is forty-two.")
+    assert is_complete(golden(), walk)
+    assert not is_complete(golden(), record(("start.html", 0), ("guide/", 1)))
+    assert not is_complete(golden(), record(("start.html", 0), text="The answer is forty-two."))
+    assert not is_complete(golden(kind="unanswerable", gold_pages=[], gold_quotes=[]), walk)
+
+
+def test_items_without_scores_and_groups_without_items_are_left_out() -> None:
+    goldens = [golden(), golden(id="two", kind="two_hop")]
+    table = summarise(goldens, {"one": {"pages": 2.0}}, METRICS)
+    assert {group: row["pages"].n for group, row in table.items() if row} == {"all": 1, "answerable": 1, "one_hop": 1}

@@ -19,7 +19,9 @@ def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, tmp_path: 
     for name in ("first.jsonl", "second.jsonl"):
         done = webrag("eval", "sitewalk", "--golden", str(few), "--warc", str(DEFAULT_SITE), "--out", name, "--json")
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["scores"]["all"]["pages"]["n"] == 2
+        told = json.loads(done.stdout)
+        assert told["scores"]["all"]["pages"]["n"] == told["calibration"]["at_stop"]["n"] == 2
+        assert told["baselines"]["oracle"]["net"]["mean"] == 1
         logs.append([json.loads(line) for line in (tmp_path / name).read_text().splitlines()])
     for entry in logs[0]:
         assert entry["fetched"][0]["round"] == 0
@@ -85,3 +87,21 @@ def test_a_broken_golden_file_is_named_by_line(webrag: Webrag, tmp_path: Path) -
     done = webrag("eval", "sitewalk", "--golden", str(broken))
     assert done.returncode == 2
     assert "broken.jsonl:2" in done.stderr
+
+
+def test_a_recording_until_the_cap_and_its_baselines(webrag: Webrag, tmp_path: Path) -> None:
+    lines = DEFAULT_GOLDEN.read_text().splitlines()
+    (tmp_path / "one.jsonl").write_text(lines[8])
+    limits = {"WEBRAG_MAX_PAGES": "8", "EXPANSION_MIN_CANDIDATE_SCORE": "0"}
+    done = webrag("eval", "sitewalk", "--golden", "one.jsonl", "--until-cap", "--out", "cap.jsonl", **limits)
+    assert done.returncode == 0, done.stderr
+    (record,) = [json.loads(line) for line in (tmp_path / "cap.jsonl").read_text().splitlines()]
+    assert (record["system"], record["stop"]) == ("webrag/until-cap", "cap")
+    assert len(record["fetched"]) + len(record["failed"]) == 8
+    pages = [done["pages"] for done in record["rounds"]]
+    assert (pages[0], pages[-1], pages) == (1, 8, sorted(pages))
+    assert record["settings"]["webrag_max_pages"] == 8
+    passages = len(record["evidence"]) + len(record["dropped"])
+    assert all(0 <= index < passages for done in record["rounds"] for index, _ in done["evidence"])
+    for name in ("stop-at-once", "fixed-k:5", "seed-matrix", "oracle", "ECE"):
+        assert name in done.stdout

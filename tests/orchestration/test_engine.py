@@ -19,6 +19,7 @@ from webrag_core.indexing.corpus import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import POLICIES, get_policy
+from webrag_core.orchestration.run_state import DEFAULT_POLICY
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
@@ -82,7 +83,7 @@ def test_every_given_url_is_in_scope_from_the_first_round(settings: Settings) ->
 
 def test_recorded_rounds_replay_to_the_recorded_decisions(settings: Settings) -> None:
     result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
-    policy = get_policy("seed-matrix", settings)
+    policy = get_policy(DEFAULT_POLICY, settings)
     history: list[EvaluationSignals] = []
     stored = rows(settings, "SELECT signals, decision FROM answer_rounds ORDER BY round")
     assert len(stored) == len(result.rounds)

@@ -389,6 +389,8 @@ def test_the_local_reranker_judges_by_what_retrieval_found(settings: Settings) -
         other = next(i for i, chunk in enumerate(chunks) if chunk.source_url == f"{SITE}/")
         assert told[other] > chunks[other].relevance
         assert local.judge([]).results == []
+        with pytest.raises(ValueError, match="without relevance"):
+            local.judge([chunks[0].model_copy(update={"relevance": None})])
 
     asyncio.run(body())
 

@@ -274,7 +274,7 @@ def test_always_one_of_the_eleven_rules(history: list[EvaluationSignals]) -> Non
 
 
 def test_empty_history_is_refused() -> None:
-    for name in ("seed-matrix", "stop-at-once", "fixed-k"):
+    for name in ("calibrated", "seed-matrix", "stop-at-once", "fixed-k"):
         with pytest.raises(InvalidInputError):
             get_policy(name, SETTINGS).decide([])
 
@@ -292,5 +292,5 @@ def test_baselines_stop_after_their_rounds(name: str, last_round: int) -> None:
 
 @pytest.mark.parametrize("name", ["", "seed_matrix", "fixed-k:", "fixed-k:-1", "fixed-k:x", "oracle"])
 def test_unknown_policy_names_the_known_ones(name: str) -> None:
-    with pytest.raises(InvalidInputError, match="fixed-k, seed-matrix, stop-at-once"):
+    with pytest.raises(InvalidInputError, match="calibrated, fixed-k, seed-matrix, stop-at-once"):
         get_policy(name, SETTINGS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from webrag_core.indexing.passages import Passage, cut_passages
 from webrag_core.indexing.static_model import token_ids, token_vectors, token_weights
 from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.passages import Passage, PassageCache, cut_passages, term_codes
 from webrag_core.retrieval.scoring import (
     COSINE_SHARE,
     COVERAGE_SHARE,
@@ -108,16 +108,3 @@ def test_a_lexical_share_is_bm25_at_mean_length() -> None:
     query = profile("cat dog", {"cat": 1.0, "dog": 3.0})
     found = lexical_share(query, cut_passages(["cat cat", "dog", "bird"]))
     assert found == pytest.approx([2 / 3.2 / 4, 3 / 2.2 / 4, 0.0])
-
-
-def test_term_codes_are_the_same_in_every_process() -> None:
-    assert term_codes(["cat"]).tolist() == [0x9E5E43A8]
-
-
-def test_a_text_is_cut_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    cache = PassageCache()
-    (first,) = cache.get(["a"], {"a": "A cat sleeps."})
-    assert cache.missing(["a", "b", "b"]) == ["b"]
-    again, other = cache.get(["a", "b"], {"b": "A dog."})
-    assert again is first
-    assert other.terms.tolist() == term_codes(["dog"]).tolist()

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from psycopg import AsyncConnection
 
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
 from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.passages import PASSAGES_VERSION, cut_passages
 from webrag_core.indexing.terms import TERMS_VERSION
 from webrag_core.ingestion.documents import StoredVersion
 
 
 def chunker_key(parent_max: int, child_target: int) -> str:
     """Names everything that chunks and their postings depend on besides the text."""
-    return f"{CHUNKER_VERSION}/{parent_max}/{child_target}/terms-{TERMS_VERSION}"
+    return f"{CHUNKER_VERSION}/{parent_max}/{child_target}/terms-{TERMS_VERSION}/passages-{PASSAGES_VERSION}"
 
 
 _MAX_HEADER = 300  # characters of title, and of heading path: they stand before every child of the page
@@ -36,12 +37,22 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
             yield hashlib.sha256(text.encode()).hexdigest(), text
 
 
+def child_columns(inputs: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
+    """(sha256, packed passage) of every child, in the order of `embedding_inputs`."""
+    passages = cut_passages([text for _, text in inputs])
+    return [(digest, passage.packed()) for (digest, _), passage in zip(inputs, passages, strict=True)]
+
+
 async def write_chunks(
-    connection: AsyncConnection, version: StoredVersion, parents: Sequence[Chunk], digests: Iterable[str], key: str
+    connection: AsyncConnection,
+    version: StoredVersion,
+    parents: Sequence[Chunk],
+    columns: Sequence[tuple[str, bytes]],
+    key: str,
 ) -> int:
     """Replace the chunks of `version`. Call inside a transaction. Returns the number of rows written.
 
-    `digests` are those of `embedding_inputs`, in its order.
+    `columns` are the `child_columns` of the same parents.
     """
     await connection.execute("DELETE FROM chunks WHERE version_id = %s", (version.id,))
     children = [child for parent in parents for child in parent.children]
@@ -53,17 +64,17 @@ async def write_chunks(
     text = version.markdown
     rows: list[tuple[object, ...]] = []
     position = 0
-    digest_of_next = iter(digests)
+    column = iter(columns)
 
     def row(
-        chunk: Chunk, chunk_id: int, parent_id: int | None, level: str, ordinal: int, digest: str | None
+        chunk: Chunk, chunk_id: int, parent_id: int | None, ordinal: int, own: tuple[str | None, bytes | None]
     ) -> tuple[object, ...]:
         return (
             chunk_id,
             version.id,
             version.document_id,
             parent_id,
-            level,
+            "parent" if parent_id is None else "child",
             ordinal,
             list(chunk.heading_path),
             chunk.char_start,
@@ -71,20 +82,20 @@ async def write_chunks(
             chunk.token_count,
             list(chunk.flags),
             text[chunk.char_start : chunk.char_end],
-            digest,
+            *own,
         )
 
     for ordinal, parent in enumerate(parents):
         parent_id = ids[ordinal]
-        rows.append(row(parent, parent_id, None, "parent", ordinal, None))
+        rows.append(row(parent, parent_id, None, ordinal, (None, None)))
         for child in parent.children:
-            rows.append(row(child, ids[len(parents) + position], parent_id, "child", position, next(digest_of_next)))
+            rows.append(row(child, ids[len(parents) + position], parent_id, position, next(column)))
             position += 1
     async with (
         connection.cursor() as copy_cursor,
         copy_cursor.copy(
             "COPY chunks (id, version_id, document_id, parent_id, level, ordinal, heading_path, char_start,"
-            " char_end, token_count, flags, body, embed_sha256) FROM STDIN WITH (FORMAT BINARY)"
+            " char_end, token_count, flags, body, embed_sha256, passage) FROM STDIN WITH (FORMAT BINARY)"
         ) as copy,
     ):
         copy.set_types(
@@ -102,6 +113,7 @@ async def write_chunks(
                 "text[]",
                 "text",
                 "text",
+                "bytea",
             ]
         )
         for values in rows:

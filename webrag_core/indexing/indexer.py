@@ -76,6 +76,7 @@ class Indexer:
         if version.chunker == self._key:
             return 0
         parents, texts = await self._cut(version)
+        columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, version.canonical_url)
             cursor = await connection.execute(
@@ -87,7 +88,7 @@ class Indexer:
             row = await cursor.fetchone()
             if row is None or not row[0]:
                 return 0  # current, moved away, or another writer was faster
-            return await chunk_table.write_chunks(connection, version, parents, _digests(texts), self._key)
+            return await chunk_table.write_chunks(connection, version, parents, columns, self._key)
 
     async def activate(self, version_id: int) -> IndexOutcome:
         """Embed what the cache lacks, then make the version current together with its vectors and postings.
@@ -108,6 +109,7 @@ class Indexer:
         parents, texts = await self._cut(version)
         embedded = await self._embed(dict(texts), model_id)
         counts = await asyncio.to_thread(_count_terms, version, parents)
+        columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.connection() as connection:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
         async with self._database.transaction() as connection:
@@ -118,7 +120,7 @@ class Indexer:
             if await self._is_settled(connection, version, model_id):  # another writer was faster
                 return IndexOutcome(version.document_id, version_id, embedded, False)
             if not await chunk_table.has_chunks(connection, version_id, self._key):
-                await chunk_table.write_chunks(connection, version, parents, _digests(texts), self._key)
+                await chunk_table.write_chunks(connection, version, parents, columns, self._key)
             await self._write_vectors(connection, version, model_id)
             ids = await chunk_table.parent_ids(connection, version_id)
             await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
@@ -228,10 +230,6 @@ class Indexer:
             others,
         )
         return cursor.rowcount > 0
-
-
-def _digests(texts: list[tuple[str, str]]) -> list[str]:
-    return [digest for digest, _ in texts]
 
 
 def _count_terms(version: StoredVersion, parents: list[Chunk]) -> list[Counter[str]]:

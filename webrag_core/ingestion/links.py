@@ -21,7 +21,8 @@ _MAX_CONTEXT = 400
 _NAV_TAGS = {"nav", "header", "footer"}
 _NAV_ROLES = {"navigation", "search", "banner", "contentinfo"}
 _NAV_CLASS = re.compile(
-    r"\b(nav|navbar|navigation|menu|sidebar|sphinxsidebar|breadcrumbs?|toplang|footer|related|pagination)\b"
+    r"\b(nav|nav ?(?:bar|header|footer)|navigation|menu|sidebar|sphinxsidebar|breadcrumbs?|toplang|footer|related"
+    r"|pagination)\b"
 )
 _WHOLE_PAGE = {"html", "body", "main", "article"}  # their classes tell about layout: <body class="with-sidebar">
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}

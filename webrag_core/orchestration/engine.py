@@ -13,7 +13,9 @@ from webrag_core.orchestration import answers, merger
 from webrag_core.orchestration.citing import cite
 from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.expander import ExpansionOutcome, Walk, expand, frontier, score_frontier
-from webrag_core.orchestration.limits import bounded, chosen_candidates
+from webrag_core.orchestration.hints import LEFT_OUT, known_passages, reranker_instruction, without_known
+from webrag_core.orchestration.limits import TIMEOUT, bounded, chosen_candidates
+from webrag_core.orchestration.llm_analysis import Analyst
 from webrag_core.orchestration.locality import neighbours
 from webrag_core.orchestration.models import (
     Action,
@@ -26,9 +28,10 @@ from webrag_core.orchestration.models import (
     ScoredRef,
 )
 from webrag_core.orchestration.policies import StopPolicy, get_policy
-from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
+from webrag_core.orchestration.query_analyzer import alternative_sub_queries
 from webrag_core.orchestration.rerankers import make_reranker, rank
 from webrag_core.orchestration.run_state import AnswerRequest, Progress, RunState
+from webrag_core.orchestration.support import support
 from webrag_core.retrieval.citations import prove_citations
 from webrag_core.retrieval.models import RetrievalResult
 from webrag_core.retrieval.scope import Scope
@@ -46,6 +49,7 @@ class OrchestratorEngine:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
         self._reranker = make_reranker(self._settings)
+        self._analyst = Analyst(self._settings)
 
     async def run(self, request: AnswerRequest, progress: Progress | None = None) -> OrchestrationResult:
         """Evidence for `request.query`, starting at `request.urls` (the first is the seed).
@@ -65,10 +69,10 @@ class OrchestratorEngine:
                 " (WEBRAG_MAX_PAGES)"
             )
         policy = get_policy(request.policy, self._settings)
-        analysis = analyze_query(
+        analysed = await self._analyst.analyse(
             request.query,
-            mode=self._settings.decomposition_mode,
             intent=request.intent,
+            known_context=request.known_context,
             constraints=request.constraints,
         )
         budget = self._settings.max_expansion_depth
@@ -85,17 +89,21 @@ class OrchestratorEngine:
                     "budget": budget,
                     "mode": request.mode,
                     "intent": request.intent,
+                    "known_context": request.known_context,
                     "constraints": list(request.constraints),
                 },
             )
         state = RunState(
             answer_id=answer_id,
-            analysis=analysis,
+            analysis=analysed.analysis,
             walk=Walk(seeds),
             budget=budget,
             deadline=started + self._settings.webrag_answer_timeout,
-            sub_queries=list(analysis.sub_queries),
+            sub_queries=list(analysed.analysis.sub_queries),
+            rewrites=analysed.rewrites,
         )
+        for warning in analysed.warnings:
+            state.warn(warning)
         state.timing.query_analysis_ms = (time.monotonic() - started) * 1000
         failure: str | None = "internal_error"
         try:
@@ -189,12 +197,22 @@ class OrchestratorEngine:
             context_budget=self._settings.retrieval_context_budget,
             round=number,
             expansion_rounds_left=max(0, state.budget - number),
-            can_rewrite=alternative_sub_queries(state.analysis, state.tried) is not None,
+            can_rewrite=alternative_sub_queries(state.analysis, state.tried, state.rewrites) is not None,
             candidates_left=len(state.candidates),
             best_candidate_score=state.candidates[0].score if state.candidates else None,
+            support=state.support,
         )
         state.history.append(signals)
-        decision = bounded(policy.decide(state.history), state, self._settings)
+        decision = bounded(
+            policy.decide(state.history),
+            signals,
+            self._settings,
+            budget=state.budget,
+            pages=len(state.walk.documents),
+            out_of_time=state.seconds_left <= 0,
+        )
+        if decision.rule == TIMEOUT:
+            state.warn(f"stopped early: {decision.reason}")
         state.timing.merge_ms += (time.monotonic() - scored) * 1000
         done = Round(
             round=number,
@@ -231,7 +249,11 @@ class OrchestratorEngine:
             *(searcher.retrieve(query, scope, mode=request.mode, relaxed=state.relaxed) for query in state.sub_queries)
         )
         retrieved = time.monotonic()
-        instruction = "; ".join(request.constraints) or None
+        new = without_known(found, request.known_context, self._settings.redundancy_ceiling)
+        if any(one is not other for one, other in zip(new, found, strict=True)):
+            state.warn(LEFT_OUT)
+        found = new
+        instruction = reranker_instruction(request.intent, request.constraints, self._settings)
         ranking = await rank(
             self._reranker,
             list(zip(state.sub_queries, found, strict=True)),
@@ -247,6 +269,7 @@ class OrchestratorEngine:
         if request.mode == "full_context" != state.mode:
             state.warn("the pages exceed RETRIEVAL_CONTEXT_BUDGET: the best chunks instead of the full context")
         state.stats = found[0].corpus_stats
+        state.support = support(found[state.sub_queries.index(state.analysis.original_query)])
         return merger.merge_sub_queries(ranking.chunks, limit=top_n)  # redundancy is a signal first, and cut at the end
 
     async def _expand(self, state: RunState, decision: ExpansionDecision) -> None:
@@ -255,7 +278,7 @@ class OrchestratorEngine:
         outcome = ExpansionOutcome([], {}, False)
         chosen: list[ScoredCandidate] = []
         if decision.action == "expand_breadth":
-            chosen = chosen_candidates(state, self._settings)
+            chosen = chosen_candidates(decision, state, self._settings)
             outcome = await expand(
                 self._corpus,
                 state.walk,
@@ -273,7 +296,8 @@ class OrchestratorEngine:
         elif decision.action == "expand_recall":
             state.relaxed += 1
         else:
-            state.sub_queries = alternative_sub_queries(state.analysis, state.tried) or state.sub_queries
+            other = alternative_sub_queries(state.analysis, state.tried, state.rewrites)
+            state.sub_queries = other or state.sub_queries
         state.steps.append(
             ExpansionStep(
                 iteration=number,
@@ -317,6 +341,9 @@ class OrchestratorEngine:
                 min_score=self._settings.min_score_for_expansion,
             )
             judged = {ranked.chunk.chunk_id for ranked in state.evidence}  # what was dropped does not come back so
+            judged |= known_passages(
+                (ranked.chunk for ranked in nearby), request.known_context, self._settings.redundancy_ceiling
+            )
             nearby = [neighbour for neighbour in nearby if neighbour.chunk.chunk_id not in judged]
         state.timing.locality_ms = (time.monotonic() - begun) * 1000
         chunks = merger.fit_budget([*kept, *nearby], self._settings.retrieval_context_budget)

@@ -12,6 +12,7 @@ from statistics import fmean, pvariance
 from webrag_core.config import Settings
 from webrag_core.orchestration.models import EvaluationSignals, RankedChunk
 from webrag_core.orchestration.redundancy import redundant_indices
+from webrag_core.orchestration.support import Support
 
 MIN_SHAPE = 3
 """Chunks below which a score list has no shape: one or two scores are neither a plateau nor a cliff."""
@@ -67,12 +68,13 @@ def compute_signals(
     can_rewrite: bool,
     candidates_left: int,
     best_candidate_score: float | None,
+    support: Support | None = None,
 ) -> EvaluationSignals:
     """Numbers of one round (specification 000, section 9).
 
     `chunks` in any order, as scored and before redundant ones are dropped (afterwards the redundancy is
     always 0); locality chunks carry no score of their own and are left out. `context_budget` in tokens, above
-    0. The last five arguments are the loop's state and pass through.
+    0. The other arguments are the loop's state and pass through; `support` None = no passage.
 
     - `score_at_k`: the score at rank `score_cliff_rank_k`, or the last one when there are fewer chunks;
       `score_cliff` = top - score_at_k.
@@ -104,6 +106,7 @@ def compute_signals(
     fill = tokens / max(context_budget, 1)
 
     plateau = is_plateau(n_chunks, variance, settings)
+    best_passage = support or Support()
     return EvaluationSignals(
         n_chunks=n_chunks,
         top_score=top,
@@ -121,6 +124,9 @@ def compute_signals(
         is_saturated=is_saturated(fill, settings),
         is_mediocre_plateau=plateau and is_mediocre(mean, settings),
         has_high_redundancy=has_high_redundancy(redundancy, settings),
+        best_raw_score=best_passage.raw_score,
+        coverage=best_passage.coverage,
+        term_share=best_passage.term_share,
         round=round,
         expansion_rounds_left=expansion_rounds_left,
         can_rewrite=can_rewrite,

@@ -7,18 +7,21 @@ the texts. The weights are few, round and the same for every site.
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.indexing.static_model import token_ids, token_vectors, token_weights
+from webrag_core.indexing.passages import Passage, cut_passages
+from webrag_core.indexing.static_model import token_vectors, token_weights
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.link_scoring import FILE_ENDING, LinkCandidate, traced
 from webrag_core.orchestration.models import ScoredCandidate
+from webrag_core.retrieval.scoring import QueryProfile, best_cosines, profile
 
 WORDS, MEANINGS, DIRECTION, SENTENCE = "words", "meanings", "direction", "sentence"
 WEIGHTS = {WORDS: 0.30, MEANINGS: 0.30, DIRECTION: 0.30, SENTENCE: 0.10}
@@ -26,8 +29,20 @@ WEIGHTS = {WORDS: 0.30, MEANINGS: 0.30, DIRECTION: 0.30, SENTENCE: 0.10}
 
 _MAX_ANCHORS = 300  # characters
 _MAX_SENTENCE = 600
+_KEPT_TEXTS = 100_000  # about 300 bytes each
 
 Array = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """`length` is that of the weighted sum of a text's token vectors, 0 for a text that says nothing."""
+
+    passages: list[Passage]
+    lengths: Array
+
+
+_READ: dict[str, tuple[Passage, float]] = {}
 
 
 def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[ScoredCandidate]:
@@ -39,30 +54,26 @@ def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[S
       the anchor texts, the site map's title, or the URL's path.
     - `meanings`: mean over the query's tokens, weighted by token weight, of the best cosine with a token of these
       texts. Unrelated tokens reach some .2 as well: it orders links, it does not say that one is good.
-    - `direction`: cosine of the weighted token means.
+    - `direction`: cosine of the weighted sums of token vectors.
     - `sentence`: mean of `words` and `direction` for the sentence around the link and the map's description.
 
     A query or a candidate without a known token scores 0 on its parts. Pure; raises nothing.
     """
-    names = [_name(candidate) for candidate in candidates]
-    sentences = [_sentence(candidate) for candidate in candidates]
-    asked = frozenset(terms(query))
-    found = [asked.intersection(terms(name)) for name in names]
-    weight = _rarity(asked, found, len(names))
-    ids = token_ids([query, *names, *sentences])
-    tokens = np.unique(ids[0])
-    share = token_weights()[tokens]
-    wanted = _mean(ids[0])
+    names = _read([_name(candidate) for candidate in candidates])
+    sentences = _read([_sentence(candidate) for candidate in candidates])
+    asked = profile(query, dict.fromkeys(terms(query), 1.0))
+    asked = dataclasses.replace(asked, weights=_rarity(_held(asked, names), len(candidates)))
+    alike = _alike(asked)
+    parts = {
+        WORDS: _words(asked, names),
+        MEANINGS: np.clip(asked.token_weights @ best_cosines(asked, names.passages), 0, 1),
+        DIRECTION: _directions(alike, names),
+        SENTENCE: (_words(asked, sentences) + _directions(alike, sentences)) / 2,
+    }
     scored = []
     for index, candidate in enumerate(candidates):
-        told = ids[1 + len(names) + index]
-        parts = {
-            WORDS: _share(found[index], weight),
-            MEANINGS: _meanings(tokens, share, ids[1 + index]),
-            DIRECTION: _cosine(wanted, _mean(ids[1 + index])),
-            SENTENCE: (_share(asked.intersection(terms(sentences[index])), weight) + _cosine(wanted, _mean(told))) / 2,
-        }
-        scored.append(traced(candidate, sum(WEIGHTS[part] * value for part, value in parts.items()), parts))
+        told = {part: float(values[index]) for part, values in parts.items()}
+        scored.append(traced(candidate, math.fsum(WEIGHTS[part] * value for part, value in told.items()), told))
     return sorted(scored, key=lambda each: (-each.score, each.url))
 
 
@@ -75,32 +86,61 @@ def _sentence(candidate: LinkCandidate) -> str:
     return f"{candidate.context} {candidate.description or ''}".strip()[:_MAX_SENTENCE]
 
 
-def _rarity(asked: frozenset[str], found: Sequence[frozenset[str]], total: int) -> dict[str, float]:
+def _read(texts: Sequence[str]) -> _Texts:
+    """Each text cut once per process: a frontier keeps most of its links from round to round."""
+    found = {text: _READ[text] for text in texts if text in _READ}
+    unknown = [text for text in dict.fromkeys(texts) if text not in found]
+    for text, passage in zip(unknown, cut_passages(unknown), strict=True):
+        total = token_weights()[passage.tokens] @ token_vectors()[passage.tokens]
+        found[text] = passage, float(np.linalg.norm(total))
+    if len(_READ) + len(unknown) > _KEPT_TEXTS:
+        _READ.clear()
+    _READ.update(found)
+    return _Texts([found[text][0] for text in texts], np.array([found[text][1] for text in texts], dtype=np.float32))
+
+
+def _held(asked: QueryProfile, texts: _Texts) -> NDArray[np.bool_]:
+    """Which text holds which term, shape (texts, terms)."""
+    held = np.zeros((len(texts.passages), len(asked.codes)), dtype=bool)
+    every, owner = _joined(passage.terms for passage in texts.passages)
+    if len(asked.codes) and len(every):
+        slot = np.minimum(np.searchsorted(asked.codes, every), len(asked.codes) - 1)
+        at = asked.codes[slot] == every
+        held[owner[at], slot[at]] = True
+    return held
+
+
+def _joined(arrays: Iterable[NDArray[np.unsignedinteger]]) -> tuple[NDArray[np.unsignedinteger], NDArray[np.intp]]:
+    """All of them in one, and to which each entry belongs."""
+    every = list(arrays)
+    lengths = [len(array) for array in every]
+    return np.concatenate(every) if every else np.empty(0, dtype=np.uint16), np.repeat(np.arange(len(every)), lengths)
+
+
+def _rarity(held: NDArray[np.bool_], total: int) -> Array:
     """BM25's idf of every term of the query among the candidates' names."""
-    held = Counter(term for each in found for term in each)
-    return {term: math.log(1 + max(total - held[term] + 0.5, 0.1) / (held[term] + 0.5)) for term in asked}
+    number = held.sum(axis=0)
+    return np.asarray(np.log(1 + np.maximum(total - number + 0.5, 0.1) / (number + 0.5)), dtype=np.float32)
 
 
-def _share(found: frozenset[str], weight: dict[str, float]) -> float:
-    total = math.fsum(weight.values())  # exact: the order of a set is another one in every process
-    return math.fsum(weight[term] for term in found) / total if total else 0.0
+def _words(asked: QueryProfile, texts: _Texts) -> Array:
+    total = asked.weights.sum()
+    held = _held(asked, texts)
+    return np.asarray(held @ asked.weights / total if total > 0 else np.zeros(len(held)), dtype=np.float32)
 
 
-def _meanings(tokens: NDArray[np.uint16], share: Array, ids: NDArray[np.uint16]) -> float:
-    if not len(ids) or not share.sum():
-        return 0.0
-    best = (token_vectors()[tokens] @ token_vectors()[np.unique(ids)].T).max(axis=1)
-    return min(1.0, max(0.0, float(best @ share / share.sum())))
+def _alike(asked: QueryProfile) -> Array:
+    """Of every token of the vocabulary, its weight times the cosine to the query's weighted sum; 0 without one."""
+    wanted = asked.token_weights @ asked.tokens
+    length = float(np.linalg.norm(wanted))
+    if not length:
+        return np.zeros(len(token_weights()), dtype=np.float32)
+    return np.asarray(token_weights() * (token_vectors() @ (wanted / length)), dtype=np.float32)
 
 
-def _mean(ids: NDArray[np.uint16]) -> Array | None:
-    """Weighted mean of the tokens' vectors, of unit length; None for a text without a token that says anything."""
-    if not len(ids):
-        return None
-    mean = token_weights()[ids] @ token_vectors()[ids]
-    length = float(np.linalg.norm(mean))
-    return np.asarray(mean / length, dtype=np.float32) if length else None
-
-
-def _cosine(one: Array | None, other: Array | None) -> float:
-    return 0.0 if one is None or other is None else max(0.0, float(one @ other))
+def _directions(alike: Array, texts: _Texts) -> Array:
+    """Cosine of the query's and each text's weighted sum of token vectors, floored at 0."""
+    tokens, owner = _joined(passage.tokens for passage in texts.passages)
+    sums = np.bincount(owner, weights=alike[tokens], minlength=len(texts.passages))
+    found = np.divide(sums, texts.lengths, out=np.zeros(len(sums)), where=texts.lengths > 0)
+    return np.asarray(np.clip(found, 0, 1), dtype=np.float32)

@@ -65,6 +65,10 @@ class EvaluationSignals(Contract):
     is_saturated: bool
     is_mediocre_plateau: bool
     has_high_redundancy: bool
+    # of the passage that retrieval ranks first for the user's own query, each in [0, 1]; see `support`
+    best_raw_score: float = 0.0
+    coverage: float = 0.0
+    term_share: float = 0.0
     # the loop's own state, so that a policy needs nothing but the signal history
     round: int
     expansion_rounds_left: int
@@ -74,13 +78,15 @@ class EvaluationSignals(Contract):
 
 
 class ExpansionDecision(Contract):
-    """What a stop policy recommends, and which rule said so."""
+    """What a stop policy recommends, and which rule said so. `pages`: how many pages a breadth expansion should take
+    in at most; None = MAX_CANDIDATES_PER_ITERATION, which no policy can exceed."""
 
     action: Action
     rule: str
     reason: str
     confidence: Literal["high", "medium", "low"]
     probability_complete: float = Field(ge=0, le=1)
+    pages: int | None = Field(default=None, ge=1)
 
 
 class ScoredCandidate(Contract):

@@ -87,7 +87,7 @@ def analyze_query(
 
     read = text[:_MAX_READ]
     parts, implied = query_grammar.split(text) if mode == "rule_based" and read == text else ([], None)
-    sub_queries = _distinct([text, *parts])[:MAX_SUB_QUERIES]
+    sub_queries = distinct([text, *parts])[:MAX_SUB_QUERIES]
     concepts = key_concepts(read)
     n_parts = max(1, len(sub_queries) - 1)
     complexity: Literal["simple", "moderate", "complex"] = "simple"
@@ -112,13 +112,18 @@ def key_concepts(query: str) -> list[str]:
     alone.
     """
     found = [next(filter(None, match.groups())).strip() for match in _CONCEPT.finditer(query)]
-    content = _distinct(word for word in found if word and word.lower() not in STOP_WORDS)
+    content = distinct(word for word in found if word and word.lower() not in STOP_WORDS)
     return [word for word in content if word.lower() not in _REQUEST_WORDS] or content
 
 
-def alternative_sub_queries(analysis: QueryAnalysis, tried: set[frozenset[str]]) -> list[str] | None:
+def alternative_sub_queries(
+    analysis: QueryAnalysis, tried: set[frozenset[str]], offered: Sequence[str] | None = ()
+) -> list[str] | None:
     """Another set of 2 to 4 sub-queries, the original first, that can find something new; None if there is
     none.
+
+    `offered` are wordings that a model has thought of, 3 at most: those still new come first, and together. None =
+    the query is searched as it is, so there is never another set.
 
     `tried` holds the sets searched so far (the analysis' own counts without being named). A set is new if one
     of its sub-queries has search terms that none of the tried ones had: other word order, stop words or
@@ -126,11 +131,14 @@ def alternative_sub_queries(analysis: QueryAnalysis, tried: set[frozenset[str]])
     concepts alone; the concepts without code identifiers; the identifiers alone; single concepts; pairs;
     halves. So repeated calls come to an end.
     """
+    if offered is None:
+        return None
     original, concepts = analysis.original_query, analysis.key_concepts
     names = [concept for concept in concepts if _IDENTIFIER.search(concept)]
     plain = [concept for concept in concepts if concept not in names]
     half = len(concepts) // 2
     rewrites: list[list[str]] = [
+        list(offered[: MAX_SUB_QUERIES - 1]),
         [" ".join(concepts)],
         [" ".join(plain)] if names else [],
         [" ".join(names)] if plain else [],
@@ -142,11 +150,11 @@ def alternative_sub_queries(analysis: QueryAnalysis, tried: set[frozenset[str]])
     searched = {frozenset(terms(query)) for query in tried_queries}
     for rewrite in rewrites:
         if any(frozenset(terms(query)) not in searched for query in rewrite):
-            return _distinct([original, *filter(None, rewrite)])
+            return distinct([original, *filter(None, rewrite)])
     return None
 
 
-def _distinct(texts: Iterable[str]) -> list[str]:
+def distinct(texts: Iterable[str]) -> list[str]:
     """The texts without repetitions, whatever the capitals; the first spelling stays, where it stood."""
     first: dict[str, str] = {}
     for text in texts:

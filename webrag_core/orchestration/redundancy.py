@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import string
-from collections import defaultdict
 from collections.abc import Sequence
-from itertools import chain, count
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +13,15 @@ SHINGLE_WORDS = 3
 """Words per shingle: long enough that two passages on one topic share few, short enough to survive small
 edits."""
 
-_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation, " "))
+_PUNCTUATION = bytes.maketrans(string.punctuation.encode(), b" " * len(string.punctuation))
 _TOO_SHORT: list[list[str]] = [["", "", ""], ["", ""], [""]]  # fills texts of 0, 1, 2 words up to one shingle
+_ODD = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))  # factors that mix the hashes of three words
 
 
 def _words(text: str) -> list[str]:
-    words = text.lower().translate(_PUNCTUATION).split()
+    # in UTF-8 the bytes of ASCII stand for nothing else, and replacing bytes takes a tenth of the time
+    spaced = text.lower().encode("utf-8", "surrogatepass").translate(_PUNCTUATION)
+    words = spaced.decode("utf-8", "surrogatepass").split()
     return words + _TOO_SHORT[len(words)] if len(words) < SHINGLE_WORDS else words
 
 
@@ -59,27 +61,24 @@ def redundant_indices(texts: Sequence[str], ceiling: float) -> list[int]:
 def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Matrix of the number of distinct shingles each pair of texts shares, and each text's own number.
 
-    Words become integers and shingles one integer each, all texts at once: building and comparing sets of
-    word tuples takes twice as long, and the loop does this after every round.
+    A shingle is one integer, mixed from the hashes of its words; among ten thousand two that differ are the same once
+    in 10^11 times. Sorting integers takes a third of the time of comparing sets of words, and the loop does this after
+    every round.
     """
-    numbers: defaultdict[str, int] = defaultdict(count(1).__next__)
-    numbers[""] = 0
     words = [_words(text) for text in texts]
-    lengths = np.array([len(w) for w in words])
-    ids = np.fromiter(map(numbers.__getitem__, chain.from_iterable(words)), np.int64, int(lengths.sum()))
-    base = len(numbers)  # below 2,000,000 distinct words no two shingles share an integer
-    shingles = (ids[:-2] * base + ids[1:-1]) * base + ids[2:]
-    owner = np.repeat(np.arange(len(texts)), lengths)
-    inside = (owner[:-2] == owner[2:]) & (shingles != 0)
+    ends = np.cumsum([len(w) for w in words])
+    hashes = np.fromiter(map(hash, chain.from_iterable(words)), np.int64, int(ends[-1])).view(np.uint64)
+    shingles = (hashes[:-2] * _ODD[0] + hashes[1:-1]) * _ODD[1] + hashes[2:]
+    own = [np.sort(shingles[end - len(w) : end - 2]) for w, end in zip(words, ends, strict=True)]
+    own = [found[np.concatenate([found[:1] != 0, found[1:] != found[:-1]])] for found in own]  # 0: no word at all
+    sizes = np.array([len(found) for found in own])
 
-    _, column = np.unique(shingles[inside], return_inverse=True)
-    width = int(column.max()) + 1 if column.size else 0
-    cells = np.unique(owner[:-2][inside] * width + column)  # one entry per text and distinct shingle
-    rows, column = np.divmod(cells, max(width, 1))
-    sizes = np.bincount(rows, minlength=len(texts))
-    common = np.bincount(column, minlength=width) > 1
-    held = common[column]
-    rows, column = rows[held], (np.cumsum(common) - 1)[column[held]]
+    every = np.concatenate(own)
+    order = np.argsort(every, kind="stable")  # quick on texts that are in order each
+    ranked = every[order]
+    group = np.cumsum(np.concatenate([[False], ranked[1:] != ranked[:-1]]))[: len(ranked)]
+    common = np.bincount(group) > 1
+    held = common[group]
     table = np.zeros((len(texts), int(common.sum())), np.float32)
-    table[rows, column] = 1
+    table[np.repeat(np.arange(len(texts)), sizes)[order[held]], (np.cumsum(common) - 1)[group[held]]] = 1
     return table @ table.T, sizes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -21,24 +21,32 @@ from webrag_core.orchestration.models import (
     Round,
     ScoredCandidate,
 )
+from webrag_core.orchestration.support import Support
 from webrag_core.retrieval.models import CorpusStats
 from webrag_core.retrieval.query import check_query, check_text
 from webrag_core.retrieval.search import Mode
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_POLICY = "seed-matrix"
+DEFAULT_POLICY = "calibrated"
+
+_LONGEST_CONTEXT = 50_000  # characters; every passage is compared with it
 
 Progress = Callable[[str, Round | None], None]
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """One question. `expansion_budget` is the number of expansion rounds at most: None = automatic, 0 = none."""
+    """One question. `expansion_budget` is the number of expansion rounds at most: None = automatic, 0 = none.
+
+    `known_context` is what the asker knows already: passages that only repeat it are no evidence, and a model that
+    analyses the query is told.
+    """
 
     urls: tuple[str, ...]
     query: str
     intent: QueryType | None = None
+    known_context: str | None = None
     constraints: tuple[str, ...] = ()
     expansion_budget: int | None = None
     mode: Mode = "auto"
@@ -54,6 +62,12 @@ class AnswerRequest:
         if self.expansion_budget is not None and self.expansion_budget < 0:
             raise InvalidInputError(f"the expansion budget is {self.expansion_budget}; it cannot be negative")
         check_query(self.query)
+        if self.known_context is not None:
+            check_text(self.known_context, "known context")
+            if len(self.known_context) > _LONGEST_CONTEXT:
+                raise InvalidInputError(
+                    f"the known context has {len(self.known_context):,} characters; {_LONGEST_CONTEXT:,} at most"
+                )
         for constraint in self.constraints:
             check_text(constraint, "constraint")
         return tuple(dict.fromkeys(canonicalise(url) for url in self.urls))
@@ -69,6 +83,7 @@ class RunState:
     budget: int
     deadline: float
     sub_queries: list[str]
+    rewrites: Sequence[str] | None = ()
     tried: set[frozenset[str]] = field(default_factory=set)
     relaxed: int = 0
     evidence: list[RankedChunk] = field(default_factory=list)
@@ -79,6 +94,7 @@ class RunState:
     timing: OrchestrationTiming = field(default_factory=OrchestrationTiming)
     mode: Literal["full_context", "chunk"] = "chunk"
     stats: CorpusStats | None = None
+    support: Support = field(default_factory=Support)
     warnings: list[str] = field(default_factory=list)
 
     @property

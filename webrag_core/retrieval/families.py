@@ -34,24 +34,26 @@ class ParentRow:
     flags: list[str]
     fetched_at: datetime
     sha256: str
+    dated: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child chunk: its span in the version's Markdown, the digest of what was embedded for it, and the cosine of
-    that to the query, in [-1, 1]."""
+    """A child chunk: its span in the version's Markdown, the cosine of what was embedded for it to the query, in
+    [-1, 1], and its passage as it is stored (None = it has to be cut)."""
 
     parent_id: int
     start: int
     end: int
     heading_path: list[str]
-    digest: str
     similarity: float
+    passage: bytes | None
 
 
 _PARENTS = (
     "SELECT c.id, c.document_id, c.version_id, d.canonical_url, v.title, c.body, c.heading_path, c.ordinal,"
-    " c.char_start, c.char_end, c.token_count, c.flags, v.fetched_at, v.sha256"
+    " c.char_start, c.char_end, c.token_count, c.flags, v.fetched_at, v.sha256,"
+    " coalesce(v.modified, v.published) AS dated"
     " FROM chunks c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = c.document_id"
 )
 
@@ -86,8 +88,8 @@ async def load_children(
     """Every child of these parents in reading order, with its similarity to the query's vector."""
     cursor = await connection.execute(
         sql.SQL(
-            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, c.embed_sha256,"
-            " 1 - (e.embedding <=> %s) FROM chunks c JOIN {} e ON e.chunk_id = c.id"
+            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - (e.embedding <=> %s), c.passage"
+            " FROM chunks c JOIN {} e ON e.chunk_id = c.id"
             " WHERE c.parent_id = ANY(%s) ORDER BY c.parent_id, c.char_start"
         ).format(vector_table(model_id)),
         (Vector(query), list(parent_ids)),

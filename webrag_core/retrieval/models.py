@@ -7,6 +7,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from webrag_core.retrieval.recency import Recency
+from webrag_core.retrieval.request import Pattern
+
 
 class RetrievedChunk(BaseModel):
     """A parent chunk chosen for the context, with the child span that matched best.
@@ -16,9 +19,11 @@ class RetrievedChunk(BaseModel):
     `match_heading_path` is where that child stands: a parent may span several sections.
 
     Scores, all in [0, 1] but the cosine: `raw_similarity` is the best child's cosine and `lexical_score` the share of
-    the attainable BM25 score; `raw_score` joins them with what the passages say, `score` is that less what the link
-    depth costs and ranks the result; `relevance` is the calibrated probability of relevance that the raw score
-    stands for. A chunk that nobody scored (a neighbour) has 0.
+    the attainable BM25 score; `raw_score` is what the retrieval pattern makes of them (see `retrieval.patterns`),
+    `score` is that less what the link depth costs and ranks the result; `relevance` is the calibrated probability of
+    relevance that the raw score stands for, None for patterns whose raw scores have never been calibrated. A chunk
+    that nobody scored (a neighbour) has 0. `dated` is what the page states: its last modification, else its
+    publication, None when it states neither.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -41,12 +46,13 @@ class RetrievedChunk(BaseModel):
     token_count: int
     score: float
     raw_score: float = 0.0
-    relevance: float = 0.0
+    relevance: float | None = 0.0
     raw_similarity: float
     lexical_score: float
     depth: int
     flags: list[str]
     fetched_at: datetime
+    dated: datetime | None = None
 
     @property
     def section_heading(self) -> str | None:
@@ -84,15 +90,22 @@ class RetrievalResult(BaseModel):
     """Ranked parents for one query. Empty `chunks` with zero statistics for an empty scope.
 
     `term_idf` is the weight of each query term within the scope (a term that occurs nowhere has the highest).
+    `model_id` names the one embedding model that query and chunks were compared with, `candidates` counts the parents
+    that were looked at. `warnings` are for the user.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     mode: Literal["full_context", "chunk"]
+    pattern: Pattern = Pattern.RERANKED
+    model_id: int
+    candidates: int
     chunks: list[RetrievedChunk]
     term_idf: dict[str, float]
     corpus_stats: CorpusStats
     timing: TimingInfo
+    recency: Recency | None = None
+    warnings: list[str] = []
 
 
 class CitationSpan(BaseModel):

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from webrag_core.indexing.chunks import embedding_text
+from webrag_core.indexing.passages import Passage, cut_passages
 from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.families import Child, ParentRow
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.passages import Passage, PassageCache
 from webrag_core.retrieval.scoring import LEXICAL_SHARE, profile, score_passages
 
 _LOOK_LEXICAL = 0.6  # what BM25 and a static model's cosine weigh best with nothing else (bench/retrieval)
@@ -49,7 +49,6 @@ def rank_parents(
     children: Sequence[Child],
     lexical: LexicalResult,
     depths: Depths,
-    cache: PassageCache,
 ) -> list[RetrievedChunk]:
     """Best first, ties by URL and in reading order. `raw_score` = the parent's share of BM25 plus what its children
     say, in [0, 1]; `score` = that times the depth weight; `relevance` = the probability that raw scores like these
@@ -60,7 +59,7 @@ def rank_parents(
     rows = {row.id: row for row in parents}
     families = [child.parent_id for child in children]
     cosines = np.array([child.similarity for child in children], dtype=np.float32)
-    parts = score_passages(profile(query, lexical.idf), _passages(rows, children, cache), families)
+    parts = score_passages(profile(query, lexical.idf), _passages(rows, children), families)
     own = parts.joined(cosines)
     best: dict[int, int] = {}
     similarity: dict[int, float] = {}
@@ -89,15 +88,15 @@ def rank_parents(
     return sorted(chunks, key=lambda chunk: (-chunk.score, chunk.source_url, chunk.chunk_index))
 
 
-def _passages(rows: Mapping[int, ParentRow], children: Sequence[Child], cache: PassageCache) -> list[Passage]:
-    unknown = set(cache.missing(child.digest for child in children))
-    texts: dict[str, str] = {}
-    for child in children:
-        if child.digest in unknown and child.digest not in texts:
-            row = rows[child.parent_id]
-            body = row.body[child.start - row.char_start : child.end - row.char_start]
-            texts[child.digest] = embedding_text(row.title, child.heading_path, body)
-    return cache.get([child.digest for child in children], texts)
+def _passages(rows: Mapping[int, ParentRow], children: Sequence[Child]) -> list[Passage]:
+    bare = [child for child in children if child.passage is None]
+    cut = iter(cut_passages([_embedded(rows[child.parent_id], child) for child in bare]))
+    return [next(cut) if child.passage is None else Passage.unpacked(child.passage) for child in children]
+
+
+def _embedded(row: ParentRow, child: Child) -> str:
+    body = row.body[child.start - row.char_start : child.end - row.char_start]
+    return embedding_text(row.title, child.heading_path, body)
 
 
 def to_chunk(
@@ -136,4 +135,5 @@ def to_chunk(
         depth=depth,
         flags=row.flags,
         fetched_at=row.fetched_at,
+        dated=row.dated,
     )

@@ -12,6 +12,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies.baselines import DEFAULT_ROUNDS, FixedRounds
+from webrag_core.orchestration.policies.calibrated import Calibrated
 from webrag_core.orchestration.policies.seed_matrix import SeedMatrix
 
 
@@ -30,7 +31,8 @@ class StopPolicy(Protocol):
 _MAX_DIGITS = 9
 
 POLICIES: dict[str, Callable[[Settings], StopPolicy]] = {
-    "seed-matrix": SeedMatrix,
+    Calibrated.name: lambda _: Calibrated(),
+    SeedMatrix.name: SeedMatrix,
     "stop-at-once": lambda _: FixedRounds("stop-at-once", 0),
     "fixed-k": lambda _: FixedRounds("fixed-k", DEFAULT_ROUNDS),
 }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from webrag_core.config import Settings
 from webrag_core.indexing.remote import key_or_dummy, require_package
-from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker
+from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker, read_at_most
 
 
 class CohereReranker(RemoteReranker):
@@ -29,16 +29,20 @@ class CohereReranker(RemoteReranker):
         from cohere.core.parse_error import ParsingError
 
         try:
-            async with cohere.AsyncClientV2(
-                api_key=key_or_dummy(self._key),
-                base_url=self._url,
-                timeout=2 * self._seconds,  # ours comes first
-                max_retries=0,
-            ) as client:
+            async with (
+                httpx.AsyncClient(
+                    timeout=2 * self._seconds,  # ours comes first
+                    follow_redirects=False,
+                    event_hooks={"response": [read_at_most]},
+                ) as wire,
+                cohere.AsyncClientV2(
+                    api_key=key_or_dummy(self._key), base_url=self._url, max_retries=0, httpx_client=wire
+                ) as client,
+            ):
                 answer: object = await client.rerank(model=self._model, query=query, documents=passages)
         except ApiError as error:
             # an answer that is no JSON comes as an error, with the status it had
-            if error.status_code is not None and error.status_code < 400:
+            if error.status_code is not None and error.status_code < 300:
                 return GARBAGE
             return Failure.of_status(error.status_code)
         except httpx.HTTPError:

@@ -6,7 +6,7 @@ was never called.
 
 from __future__ import annotations
 
-from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker
+from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker, read_at_most
 
 
 class JinaReranker(RemoteReranker):
@@ -29,7 +29,10 @@ class JinaReranker(RemoteReranker):
         }
         try:
             # the caller's time budget comes before the client's
-            async with httpx2.AsyncClient(timeout=2 * self._seconds) as client:
+            hooks = {"response": [read_at_most]}
+            async with httpx2.AsyncClient(
+                timeout=2 * self._seconds, follow_redirects=False, event_hooks=hooks
+            ) as client:
                 answer = await client.post(f"{self._url.removesuffix('/rerank')}/rerank", headers=headers, json=body)
             if answer.status_code != 200:
                 return Failure.of_status(answer.status_code)

@@ -8,12 +8,12 @@ import numpy as np
 
 from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.passages import cut_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import RerankResult
 from webrag_core.orchestration.rerankers.protocol import Reranked
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.passages import cut_passages
 from webrag_core.retrieval.scoring import LEXICAL_SHARE, lexical_share, profile, score_passages
 
 _INSTRUCTION_SHARE = 0.15
@@ -29,8 +29,10 @@ class LocalReranker:
 
     def judge(self, chunks: Sequence[RetrievedChunk], instruction: str | None = None) -> Reranked:
         """Retrieved chunks by the relevance that retrieval found in the whole parent and its best child; nothing is
-        computed twice. An instruction counts for 15 %."""
-        scores = [chunk.relevance for chunk in chunks]
+        computed twice, so each must have one. An instruction counts for 15 %."""
+        scores = [chunk.relevance for chunk in chunks if chunk.relevance is not None]
+        if len(scores) < len(chunks):
+            raise ValueError("a chunk without relevance cannot be judged, only reranked")
         if instruction and chunks:
             texts = [f"{' > '.join(chunk.match_heading_path)}\n{plain_text(chunk.match_text)}" for chunk in chunks]
             scores = _instructed(scores, instruction, texts)

@@ -10,13 +10,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
 from webrag_core.indexing.remote import http_reason
 from webrag_core.orchestration.models import RerankResult
 from webrag_core.orchestration.rerankers.protocol import Reranked
+
+LARGEST_ANSWER = 8_000_000
+"""Bytes, unpacked: scores of a thousand passages are a hundredth of it, also with their texts repeated."""
 
 # scores this far outside [0, 1] are rounding; further outside they are another scale
 _ROUNDING = 1e-6
@@ -36,6 +39,20 @@ class Failure:
 
 UNREACHABLE = Failure("cannot be reached")
 GARBAGE = Failure("the answer is not a ranking")
+
+
+async def read_at_most(response: Any) -> None:
+    """For the `response` hook of a client of httpx or httpx2: an answer above `LARGEST_ANSWER` is not read further and
+    counts as empty, which is no ranking."""
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.aiter_bytes():
+        size += len(part)
+        if size > LARGEST_ANSWER:
+            parts = []
+            break
+        parts.append(part)
+    response._content = b"".join(parts)  # where `aread` keeps what it has read
 
 
 class RemoteReranker(ABC):
@@ -75,6 +92,8 @@ class RemoteReranker(ABC):
                 answer = await self._ask(text, list(passages))
         except TimeoutError:
             answer = Failure(f"no answer within {self._seconds:g} s")
+        except RecursionError:  # JSON nested deeper than the parser goes
+            answer = GARBAGE
         if isinstance(answer, Failure):
             raise RerankError(self.name, answer.reason)
         return checked_ranking(self.name, answer, len(passages))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from webrag_core.config import Settings
 from webrag_core.indexing.remote import key_or_dummy, require_package
-from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker
+from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker, read_at_most
 
 
 class ZeroEntropyReranker(RemoteReranker):
@@ -31,6 +31,9 @@ class ZeroEntropyReranker(RemoteReranker):
                 base_url=self._url,
                 timeout=2 * self._seconds,  # ours comes first
                 max_retries=0,
+                http_client=zeroentropy.DefaultAsyncHttpxClient(
+                    follow_redirects=False, event_hooks={"response": [read_at_most]}
+                ),
             ) as client:
                 answer: object = await client.models.rerank(
                     model=self._model,

@@ -1,0 +1,88 @@
+"""The gate: a run log against an earlier one on the same items, paired, with intervals, and the items that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evals.goldens import GoldenQuery
+from evals.intervals import Interval, cluster_of, interval
+from evals.recorded import RecordedRun
+from evals.scoring import score_item
+from webrag_core.errors import InvalidInputError
+
+GATED = ("success", "quotes", "stop_exact", "utility", "net")
+"""Metrics that must not fall; more is better in each."""
+
+TOLERANCE = 0.05
+"""How far a mean may fall before that alone is a regression, however wide its interval."""
+
+_SAME = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One metric: the mean of the paired differences, run minus base, and the items that moved with their scores
+    (base, run)."""
+
+    metric: str
+    difference: Interval
+    worse: Mapping[str, tuple[float, float]]
+    better: Mapping[str, tuple[float, float]]
+    fails: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """All metrics. `missing` are items of the base that the run lacks: they fail the gate as well."""
+
+    changes: Sequence[Change]
+    missing: Sequence[str]
+
+    @property
+    def passes(self) -> bool:
+        """True when nothing fell and nothing is missing."""
+        return not self.missing and not any(change.fails for change in self.changes)
+
+
+def judge(
+    goldens: Sequence[GoldenQuery],
+    run: Sequence[RecordedRun],
+    base: Sequence[RecordedRun],
+    tolerance: float = TOLERANCE,
+) -> Verdict:
+    """Compare two run logs item by item.
+
+    A metric regresses when its whole interval lies below zero, or when its mean falls by more than `tolerance`.
+    Raises InvalidInputError when the logs share no item.
+    """
+    now, before = {one.id: one for one in run}, {one.id: one for one in base}
+    shared = [golden for golden in goldens if golden.id in now and golden.id in before]
+    if not shared:
+        raise InvalidInputError("the two run logs share no item of the golden file")
+    scores = {
+        golden.id: (score_item(golden, before[golden.id].record), score_item(golden, now[golden.id].record))
+        for golden in shared
+    }
+    changes = []
+    for metric in GATED:
+        pairs = {
+            golden.id: (float(scores[golden.id][0][metric]), float(scores[golden.id][1][metric]))
+            for golden in shared
+            if metric in scores[golden.id][0]
+        }
+        if pairs:
+            clusters = [cluster_of(golden) for golden in shared if golden.id in pairs]
+            changes.append(_change(metric, pairs, clusters, tolerance))
+    return Verdict(changes, [golden.id for golden in goldens if golden.id in before and golden.id not in now])
+
+
+def _change(metric: str, pairs: Mapping[str, tuple[float, float]], clusters: Sequence[str], tolerance: float) -> Change:
+    difference = interval([new - old for old, new in pairs.values()], clusters)
+    return Change(
+        metric=metric,
+        difference=difference,
+        worse={item: pair for item, pair in pairs.items() if pair[1] < pair[0] - _SAME},
+        better={item: pair for item, pair in pairs.items() if pair[1] > pair[0] + _SAME},
+        fails=difference.high < -_SAME or difference.mean < -tolerance - _SAME,
+    )

@@ -1,0 +1,58 @@
+"""Means with clustered bootstrap intervals.
+
+Items of one cluster stand or fall together, so whole clusters are drawn, not items. A site-walk item's cluster is its
+seed page: items that start there see the same first evidence and the same first links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evals.goldens import GoldenQuery
+from webrag_core.errors import InvalidInputError
+from webrag_core.ingestion.urls import page_key
+
+CLUSTER = "seed page"
+_RESAMPLES = 2000
+_SEED = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with its 95 % bootstrap interval over n items in `clusters` clusters."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+def cluster_of(golden: GoldenQuery) -> str:
+    """The name of an item's cluster."""
+    return page_key(golden.seed_url)
+
+
+def interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval:
+    """Mean of `values` (at least one, all finite) and its interval; `clusters` runs parallel to them. Where all values
+    are of one cluster there is nothing to draw but the values themselves.
+
+    Raises InvalidInputError for values that have no mean: none at all, or one that is not a number.
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    if not len(sample) or not np.isfinite(sample).all():
+        raise InvalidInputError("a mean needs values, and every one of them a number")
+    places = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
+    members = np.array([places[cluster] for cluster in clusters]) if len(places) > 1 else np.arange(len(sample))
+    sums = np.bincount(members, weights=sample)
+    sizes = np.bincount(members)
+    drawn = np.random.default_rng(_SEED).integers(len(sums), size=(_RESAMPLES, len(sums)))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(sample.mean()), float(low), float(high), len(sample), len(places))

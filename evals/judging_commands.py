@@ -1,0 +1,216 @@
+"""The `webrag eval` commands that judge recorded runs and policies: regret, report, gate, decisions, ragas."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from webrag_core.cli_output import Json, complain, out, print_json, print_table, progress
+from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
+
+Golden = Annotated[Path | None, typer.Option(help="The golden queries, JSONL; unset = this package's own.")]
+Warc = Annotated[Path | None, typer.Option(help="The frozen site; unset = this package's own.")]
+
+
+def register(eval_app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    for command in (regret, report, gate, decisions, ragas):
+        eval_app.command()(command)
+
+
+def regret(
+    run: Annotated[Path, typer.Argument(help="A run log, JSONL.")],
+    golden: Golden = None,
+    warc: Warc = None,
+    as_json: Json = False,
+) -> None:
+    """What each run lost against the oracle: missing evidence, pages fetched for nothing, stops too early."""
+    from evals.recorded import load_run_log
+    from evals.regret import FIELDS, regret_table, regrets_of
+    from evals.score_tables import print_scores, score_cells
+    from evals.suites import goldens_of, links_of, pages_of, site_of
+
+    runs = load_run_log(run)
+    goldens = goldens_of(runs, golden)
+    links = links_of(site_of(goldens, golden, warc), pages_of(goldens, runs))
+    regrets = regrets_of(goldens, {one.id: one.record for one in runs}, links)
+    table = regret_table(goldens, regrets)
+    if as_json:
+        print_json(
+            {"groups": score_cells(table), "items": {item: dataclasses.asdict(one) for item, one in regrets.items()}}
+        )
+        return
+    lost = [(item, *(int(getattr(one, name)) for name in FIELDS), one.cause) for item, one in regrets.items()
+            if not one.none]  # fmt: skip
+    print_table(("id", *FIELDS, "why"), lost)
+    print_scores(table, FIELDS)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run logs, JSONL.")],
+    html: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("runs/report.html"),
+    recording: Annotated[
+        Path | None,
+        typer.Option(help="A run log of `eval sitewalk --until-cap`: the baselines stop it, each in its own way."),
+    ] = None,
+    golden: Golden = None,
+    warc: Warc = None,
+    as_json: Json = False,
+) -> None:
+    """One HTML page that needs no network: intervals, baselines, calibration, regret, and every item round by round."""
+    from evals.recorded import load_run_log
+    from evals.report import NamedRun, render_report
+    from evals.suites import goldens_of, links_of, site_of
+
+    logs = [NamedRun(path.stem, load_run_log(path)) for path in runs]
+    stops = load_run_log(recording) if recording else None
+    shared = set.intersection(*({run.id for run in log.runs} for log in logs))
+    goldens = [one for one in goldens_of(logs[0].runs, golden) if one.id in shared]
+    if not goldens:
+        raise InvalidInputError("the run logs share no item")
+    links = links_of(site_of(goldens, golden, warc))
+    page = render_report(logs, goldens=goldens, recording=stops, links=links, settings=load_settings())
+    try:
+        html.parent.mkdir(parents=True, exist_ok=True)
+        html.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{html} cannot be written: {error.strerror}") from error
+    if as_json:
+        print_json({"html": str(html), "items": len(goldens), "runs": [log.name for log in logs]})
+        return
+    out.print(f"{html}: {len(goldens)} items, {len(logs)} runs", markup=False, highlight=False)
+
+
+def gate(
+    run: Annotated[Path, typer.Argument(help="The run log to judge, JSONL.")],
+    against: Annotated[Path, typer.Option(help="The run log that it must not fall behind.")],
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="How far a mean may fall at most.")] = 0.05,
+    golden: Golden = None,
+    as_json: Json = False,
+) -> None:
+    """Compare two run logs item by item; exit 1 when one metric fell, and say which items moved."""
+    from evals.gate import judge
+    from evals.recorded import load_run_log
+    from evals.suites import goldens_of
+
+    base = load_run_log(against)
+    verdict = judge(goldens_of(base, golden), load_run_log(run), base, tolerance)
+    if as_json:
+        print_json({"passes": verdict.passes, **dataclasses.asdict(verdict)})
+    else:
+        columns = ("metric", "n", "difference", "worse", "better", "")
+        print_table(
+            columns,
+            [
+                (
+                    change.metric,
+                    change.difference.n,
+                    f"{change.difference.mean:+.3f} [{change.difference.low:+.3f}, {change.difference.high:+.3f}]",
+                    len(change.worse),
+                    len(change.better),
+                    "REGRESSION" if change.fails else "",
+                )
+                for change in verdict.changes
+            ],
+        )
+        for change in verdict.changes:
+            for name, moved in (("worse", change.worse), ("better", change.better)):
+                told = ", ".join(f"{item} {old:.2f} -> {new:.2f}" for item, (old, new) in moved.items())
+                if told:
+                    out.print(f"{change.metric}, {name}: {told}", markup=False, highlight=False)
+        if verdict.missing:
+            out.print(f"missing: {', '.join(verdict.missing)}", markup=False, highlight=False)
+    if not verdict.passes:
+        raise typer.Exit(1)
+
+
+def decisions(
+    golden: Annotated[Path | None, typer.Option(help="Decision goldens, JSONL; unset = this package's own.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Ask this policy instead of the one that each golden names.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Signal histories that must and must not fire each rule of a policy; exit 1 when one comes out wrong."""
+    from evals.decisions import DEFAULT_DECISIONS, decide_goldens, default_settings, load_decision_goldens
+    from webrag_core.orchestration.policies import get_policy
+
+    goldens = load_decision_goldens(golden or DEFAULT_DECISIONS)
+    decided = decide_goldens(goldens, get_policy(policy, default_settings({})) if policy else None)
+    wrong = [one for one in decided if not one.right]
+    rules = {
+        rule: {
+            name: [sum(one.right for one in group), len(group)]
+            for name, fires in (("must", True), ("must_not", False))
+            if (group := [one for one in decided if one.golden.rule == rule and one.golden.fires is fires])
+        }
+        for rule in dict.fromkeys(one.rule for one in goldens)
+    }
+    failures = [
+        {
+            "id": one.golden.id,
+            "why": one.golden.why,
+            "expected": f"{one.golden.expect.action} [{one.golden.expect.rule}]",
+            "decided": f"{one.decision.action} [{one.decision.rule}]",
+        }
+        for one in wrong
+    ]
+    if as_json:
+        print_json({"goldens": len(decided), "right": len(decided) - len(wrong), "rules": rules, "wrong": failures})
+    else:
+        cells = [[f"{pair[0]} of {pair[1]}" if (pair := row.get(name)) else "–" for name in ("must", "must_not")]
+                 for row in rules.values()]  # fmt: skip
+        print_table(("rule", "must fire", "must not"), [(rule, *row) for rule, row in zip(rules, cells, strict=True)])
+        for failure in failures:
+            complain("{id}: {why}: expected {expected}, decided {decided}".format(**failure))
+        out.print(f"{len(decided) - len(wrong)} of {len(decided)} right", markup=False, highlight=False)
+    if wrong:
+        raise typer.Exit(1)
+
+
+def ragas(
+    run: Annotated[Path, typer.Argument(help="A run log, JSONL.")],
+    golden: Golden = None,
+    judge_url: Annotated[
+        str | None, typer.Option(help="OpenAI-compatible endpoint of a judge, as http://127.0.0.1:8000/v1.")
+    ] = None,
+    judge_model: Annotated[str | None, typer.Option(help="The judge's model.")] = None,
+    judge_key_file: Annotated[Path | None, typer.Option(help="File with the judge's key, if it wants one.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Ragas' metrics: by ids and strings offline, by a model's judgement when an endpoint is given."""
+    from evals.ragas_scores import judged_scorers, offline_scorers, samples_of, score_samples
+    from evals.recorded import load_run_log
+    from evals.suites import goldens_of
+
+    runs = load_run_log(run)
+    samples = samples_of(goldens_of(runs, golden), runs)
+    scorers = offline_scorers()
+    if (judge_url is None) != (judge_model is None):
+        raise InvalidInputError("--judge-url and --judge-model go together")
+    if judge_url and judge_model:
+        scorers |= judged_scorers(judge_url, judge_model, _key(judge_key_file))
+    with progress(len(samples) * len(scorers), "ragas") as advance:
+        metrics = asyncio.run(score_samples(samples, scorers, advance))
+    if as_json:
+        print_json({"items": len(samples), "metrics": {name: dataclasses.asdict(one) for name, one in metrics.items()}})
+        return
+    rows = [(name, one.mean.n if one.mean else 0, one.mean or "–", one.not_a_number) for name, one in metrics.items()]
+    print_table(("metric", "n", "mean", "not a number"), rows)
+    for name, one in metrics.items():
+        for error in one.errors:
+            complain(f"{name}: {error}")
+
+
+def _key(path: Path | None) -> str:
+    if path is None:
+        return "none"
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{path} cannot be read as text") from error

@@ -1,0 +1,140 @@
+"""`webrag replay`: decide recorded rounds again, with any stop policy and any thresholds."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webrag_core.cli_output import Json, out, print_json, print_table
+from webrag_core.config import Settings, load_settings
+from webrag_core.errors import InvalidInputError
+
+if TYPE_CHECKING:  # every `webrag` command imports this module
+    from evals.intervals import Interval
+    from evals.recorded import RecordedRun
+
+_ITEM_SCORES = ("pages", "success", "quotes", "utility")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(replay)
+
+
+def replay(
+    run: Annotated[str, typer.Argument(help="A run log (JSONL), or the number of an answer in the database.")],
+    policy: Annotated[str | None, typer.Option(help="Decide with this stop policy; unset = the recorded one.")] = None,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting to decide under, NAME=VALUE; repeatable.")
+    ] = None,
+    budget: Annotated[int | None, typer.Option(min=0, help="Expansion rounds allowed; unset = as recorded.")] = None,
+    golden: Annotated[
+        Path | None, typer.Option(help="Golden queries to score by, JSONL; unset = this package's own.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Decide every recorded round again; say where a policy would have done something else."""
+    from evals.prefixes import PrefixScores
+    from evals.recorded import load_run_log
+    from evals.replay import replay_all
+    from evals.score_tables import print_scores, score_cells
+    from evals.scoring import METRICS, summarise
+    from evals.suites import goldens_of
+
+    settings = load_settings()
+    path = Path(run)
+    stored = run.isascii() and run.isdigit() and not path.exists()
+    runs = [asyncio.run(_stored_run(int(run), settings))] if stored else load_run_log(path)
+    changes = changed_settings(change or [], settings)
+    started = time.perf_counter()
+    replayed = replay_all(runs, policy, settings, changes=changes, budget=budget)
+    scores: dict[str, dict[str, Interval]] = {}
+    so_far: dict[str, dict[str, float]] = {}
+    if not stored:
+        goldens = goldens_of(runs, golden)
+        judged, known = {one.id for one in goldens}, PrefixScores(goldens)
+        so_far = {one.run.id: known.of(one) for one in replayed if one.run.id in judged}
+    seconds = time.perf_counter() - started
+    if not stored:
+        stopped = {one.run.id for one in replayed if one.end == "stopped"}
+        scores = summarise(goldens, {item: score for item, score in so_far.items() if item in stopped}, METRICS)
+    steps = [step for one in replayed for step in one.steps]
+    ends = Counter(one.end for one in replayed)
+    figures: dict[str, object] = {
+        "runs": len(replayed),
+        "rounds": len(steps),
+        "same_action": sum(step.same_action for step in steps),
+        "identical": sum(step.agrees for step in steps),
+        **{end: ends[end] for end in ("stopped", "beyond", "elsewhere")},
+        "evaluations_per_minute": round(60 * len(replayed) / max(seconds, 1e-9)),
+    }
+    items = [
+        {
+            "id": one.run.id,
+            "recorded": one.run.policy,
+            "policy": one.policy,
+            "first_difference": one.first_difference,
+            "end": one.end,
+            "round": one.last,
+            "rule": one.decision.rule,
+            "reason": one.decision.reason,
+            "probability_complete": one.decision.probability_complete,
+            **{name: float(value) for name, value in so_far.get(one.run.id, {}).items() if name in _ITEM_SCORES},
+        }
+        for one in replayed
+    ]
+    if as_json:
+        print_json({**figures, "items": items, "scores": score_cells(scores)})
+        return
+    print_table(("", ""), list(figures.items()))
+    columns = ("id", "first_difference", "end", "round", "rule", "probability_complete", *_ITEM_SCORES)
+    print_table(columns, [[_cell(item.get(name)) for name in columns] for item in items])
+    if ends["beyond"] or ends["elsewhere"]:
+        out.print(
+            "beyond: goes on where the recorded run ended; elsewhere: expands in another way than the recorded run."
+            " What more they would have found is not known: an item's scores are those of the shared rounds,"
+            " and the means leave it out."
+        )
+    print_scores(scores, METRICS)
+
+
+def _cell(value: object) -> object:
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if isinstance(value, float) else value
+
+
+async def _stored_run(answer_id: int, settings: Settings) -> RecordedRun:
+    from evals.recorded import run_of_answer
+    from webrag_core.orchestration.stored_runs import load_stored_run
+    from webrag_core.store.database import Database
+
+    async with await Database.open(settings) as database, database.connection() as connection:
+        run = run_of_answer(await load_stored_run(connection, answer_id))
+    if not run.rounds:
+        raise InvalidInputError(f"answer {answer_id} ended before its first round: there is nothing to replay")
+    return run
+
+
+def changed_settings(changes: Sequence[str], settings: Settings) -> dict[str, object]:
+    """NAME=VALUE as settings. Raises InvalidInputError for a name that is none and a value that does not fit."""
+    from pydantic import ValidationError
+
+    given: dict[str, object] = {}
+    for change in changes:
+        name, equals, value = change.partition("=")
+        name = name.strip().lower()
+        if not equals or name not in Settings.model_fields:
+            raise InvalidInputError(f"{change!r} does not name a setting and its value")
+        try:
+            checked = Settings.model_validate({**settings.model_dump(), name: value.strip()})
+        except ValidationError as error:
+            raise InvalidInputError(f"{change!r}: {error.errors()[0]['msg']}") from error
+        given[name] = getattr(checked, name)
+    return given

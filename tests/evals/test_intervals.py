@@ -1,0 +1,45 @@
+"""Clustered bootstrap intervals."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from evals.intervals import interval
+from webrag_core.errors import InvalidInputError
+
+
+def test_items_of_one_cluster_do_not_count_as_many() -> None:
+    values = [0.0, 1.0] * 50
+    alone = interval(values, range(100))
+    paired = interval(values, [index // 2 for index in range(100)])
+    lumped = interval(sorted(values), [index // 50 for index in range(100)])
+    assert (alone.mean, alone.n, alone.clusters) == (0.5, 100, 100)
+    assert alone.low == pytest.approx(0.4, abs=0.03)
+    assert alone.high == pytest.approx(0.6, abs=0.03)
+    assert (paired.low, paired.high) == (0.5, 0.5), "every cluster is half right"
+    assert (lumped.low, lumped.high, lumped.clusters) == (0.0, 1.0, 2)
+
+
+def test_large_clusters_weigh_by_their_items() -> None:
+    found = interval([1.0, 1.0, 1.0, 0.0], ["a", "a", "a", "b"])
+    assert found.mean == 0.75
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_one_cluster_alone_is_drawn_from_by_item() -> None:
+    found = interval([0.0, 1.0, 0.0, 1.0], ["a"] * 4)
+    assert (found.clusters, found.mean) == (1, 0.5)
+    assert found.low < 0.5 < found.high
+
+
+@pytest.mark.parametrize("values", [[], [1.0, math.nan], [math.inf]])
+def test_what_has_no_mean_is_refused(values: list[float]) -> None:
+    with pytest.raises(InvalidInputError):
+        interval(values, values)
+
+
+def test_it_is_the_same_every_time_and_reads_well() -> None:
+    assert interval([0.0, 1.0, 1.0], "abc") == interval([0.0, 1.0, 1.0], "abc")
+    assert str(interval([1.0, 1.0], "ab")) == "1.00 [1.00, 1.00]"

@@ -1,0 +1,106 @@
+"""The default policy and what it looks at: the best passage, the best link, a fitted probability."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.orchestration import completeness
+from webrag_core.orchestration.completeness import CompletenessTable, completeness_table, features
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.evaluator import compute_signals
+from webrag_core.orchestration.models import EvaluationSignals
+from webrag_core.orchestration.policies import get_policy
+from webrag_core.orchestration.policies.calibrated import ENOUGH, Calibrated
+from webrag_core.orchestration.run_state import DEFAULT_POLICY
+from webrag_core.orchestration.support import Support
+
+SETTINGS = Settings(_env_file=None)
+GOOD = Support(raw_score=0.6, coverage=0.7, term_share=0.9)
+POOR = Support(raw_score=0.15, coverage=0.05, term_share=0.1)
+
+
+def signals(
+    found: Support, *, link: float | None = 0.15, round_number: int = 0, rounds_left: int = 5
+) -> EvaluationSignals:
+    return compute_signals(
+        [],
+        settings=SETTINGS,
+        context_budget=1000,
+        round=round_number,
+        expansion_rounds_left=rounds_left,
+        can_rewrite=True,
+        candidates_left=0 if link is None else 9,
+        best_candidate_score=link,
+        support=found,
+    )
+
+
+def test_it_is_the_default_and_known_by_name() -> None:
+    assert DEFAULT_POLICY == "calibrated" == get_policy(DEFAULT_POLICY, SETTINGS).name
+    with pytest.raises(InvalidInputError):
+        get_policy("calibrated", SETTINGS).decide([])
+
+
+def test_good_support_stops_and_poor_support_goes_on() -> None:
+    policy = Calibrated()
+    enough, thin = policy.decide([signals(GOOD)]), policy.decide([signals(POOR)])
+    assert (enough.action, enough.rule) == ("stop", "complete")
+    assert (thin.action, thin.rule, thin.pages) == ("expand_breadth", "incomplete", 1)
+    assert thin.probability_complete < ENOUGH <= enough.probability_complete
+
+
+def test_a_spent_budget_stops_without_a_claim() -> None:
+    decision = Calibrated().decide([signals(POOR, rounds_left=0)])
+    assert (decision.action, decision.rule) == ("stop", "budget-spent")
+    assert decision.probability_complete < 0.5
+
+
+def test_pages_come_one_by_one_and_then_in_pairs() -> None:
+    policy = Calibrated()
+    taken = [policy.decide([signals(POOR, round_number=number)]).pages for number in range(6)]
+    assert taken == [1, 1, 1, 2, 2, 2]
+
+
+def test_what_speaks_for_complete_and_what_against() -> None:
+    table = completeness_table()
+    middle = table.probability(signals(Support(0.35, 0.35, 0.5)))
+    for better in (Support(0.45, 0.35, 0.5), Support(0.35, 0.45, 0.5), Support(0.35, 0.35, 0.6)):
+        assert table.probability(signals(better)) > middle
+    assert table.probability(signals(Support(0.35, 0.35, 0.5), link=0.25)) < middle
+    assert table.probability(signals(Support(0.35, 0.35, 0.5), link=None)) > middle
+    assert features(signals(Support())) == (0.0, 0.0, 0.0, 0.15)
+
+
+def test_extreme_coefficients_stay_probabilities() -> None:
+    for constant in (-1e9, 1e9):
+        assert 0 <= CompletenessTable(constant, (0, 0, 0, 0), ()).probability(signals(GOOD)) <= 1
+
+
+def test_the_table_says_where_it_comes_from() -> None:
+    stored = json.loads(Path(completeness.__file__).with_name("completeness.json").read_text(encoding="utf-8"))
+    assert stored["fitted_on"]
+    assert len(stored["coefficients"]) == 4
+
+
+def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings) -> None:
+    page = "https://docs.python.org/3.11/library/asyncio-queue.html"
+
+    async def work(query: str) -> EvaluationSignals:
+        async with Corpus.open(settings, WarcAcquirer(settings.webrag_warc or Path())) as corpus:
+            result = await OrchestratorEngine(corpus).run(AnswerRequest((page,), query, expansion_budget=0))
+            return result.rounds[0].signals
+
+    near = asyncio.run(work("What happens when put is called on a full queue?"))
+    far = asyncio.run(work("How does one braise an ox tail?"))
+    assert 0.5 < near.term_share <= 1
+    assert 0 < near.coverage <= 1
+    assert near.best_raw_score > far.best_raw_score
+    assert far.term_share < 0.5
