@@ -35,7 +35,7 @@ from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.store.database import Database
 
 SITES = (HERE / "sites" / "python-3.11.warc.gz", HERE / "sites" / "rust-1.63.warc.gz")
-GOLDENS = tuple(sorted((HERE / "golden").glob("sitewalk-*.jsonl")))
+GOLDENS = tuple(HERE / "golden" / f"sitewalk-{site.name.split('.warc')[0]}.jsonl" for site in SITES)
 SELECTIVITIES = (0.5, 0.1, 0.01, 0.001, 0.0001)
 
 _AT = 10

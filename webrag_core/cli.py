@@ -13,10 +13,11 @@ import typer
 
 from webrag_core.cli_corpus import add_corpus_commands
 from webrag_core.cli_models import model_app
-from webrag_core.cli_output import Json, complain, err, out, print_answer, print_citation, print_json
+from webrag_core.cli_output import Json, complain, err, out, print_answer, print_json
+from webrag_core.cli_search import add_search_command
 from webrag_core.cli_sources import source_app
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError, WebragError
+from webrag_core.errors import WebragError
 
 app = typer.Typer(
     name="webrag",
@@ -30,6 +31,7 @@ app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
 add_corpus_commands(app)
+add_search_command(app)
 
 Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
 Modes = Literal["auto", "chunk", "full_context"]
@@ -42,6 +44,7 @@ def answer(
     query: Annotated[str, typer.Argument(help="What to find out.")],
     budget: Annotated[int | None, typer.Option(help="Expansion rounds at most; 0 = none, unset = automatic.")] = None,
     intent: Annotated[Intents | None, typer.Option(help="Kind of question, if known.")] = None,
+    known_context: Annotated[str | None, typer.Option(help="What you know already; not to be found again.")] = None,
     constraint: Annotated[list[str] | None, typer.Option(help="What good evidence has; repeatable.")] = None,
     mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "auto",
     policy: Annotated[str, typer.Option(help="Stop policy.")] = "seed-matrix",
@@ -58,6 +61,7 @@ def answer(
             urls=(url, *(also or ())),
             query=query,
             intent=intent,
+            known_context=known_context,
             constraints=tuple(constraint or ()),
             expansion_budget=budget,
             mode=mode,
@@ -76,34 +80,6 @@ def answer(
             print_json(result)
         else:
             print_answer(result, quotes=quotes)
-
-    asyncio.run(work())
-
-
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(help="What to find.")],
-    source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
-    mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "chunk",
-    quotes: Quotes = 5,
-    as_json: Json = False,
-) -> None:
-    """Search what is stored already; fetch nothing."""
-    from webrag_core.indexing.corpus import Corpus
-    from webrag_core.orchestration.lookup import search_corpus
-
-    async def work() -> None:
-        if not query.strip():
-            raise InvalidInputError("the query is empty")
-        async with Corpus.open(load_settings()) as corpus:
-            found = await search_corpus(corpus, query, sources=source, mode=mode)
-        if as_json:
-            print_json(found)
-            return
-        for citation in found.citations[:quotes]:
-            print_citation(citation)
-        if not found.citations:
-            out.print("Nothing was found.")
 
     asyncio.run(work())
 

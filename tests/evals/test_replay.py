@@ -56,7 +56,13 @@ def run_with(*rounds: RecordedRound) -> RecordedRun:
 
 
 def test_the_recorded_policy_decides_every_round_as_it_was_recorded(recordings: Recordings) -> None:
-    for runs in (recordings.matrix, recordings.until_cap, recordings.two_rounds, recordings.three_pages):
+    for runs in (
+        recordings.matrix,
+        recordings.until_cap,
+        recordings.two_rounds,
+        recordings.three_pages,
+        recordings.floored,
+    ):
         for one in replay_all(runs, None, Settings(_env_file=None)):
             assert [step.agrees for step in one.steps] == [True] * len(one.run.rounds), one.run.id
             assert (one.end, one.last, one.first_difference) == ("stopped", len(one.run.rounds) - 1, None)
