@@ -30,7 +30,7 @@ def register(app: typer.Typer) -> None:
 def sitewalk(
     golden: Annotated[Path, typer.Option(help="Golden queries, JSONL.")] = DEFAULT_GOLDEN,
     warc: Annotated[Path, typer.Option(help="The frozen site.")] = DEFAULT_SITE,
-    policy: Annotated[str, typer.Option(help="Stop policy.")] = "seed-matrix",
+    policy: Annotated[str, typer.Option(help="Stop policy.")] = "calibrated",
     run_log: Annotated[Path, typer.Option("--out", help="Where the run log goes, JSONL.")] = Path(
         "runs/sitewalk.jsonl"
     ),

@@ -58,9 +58,9 @@ def sample_of(runs: Sequence[RecordedRun], golden: Path | None = None) -> Sample
     goldens = {one.id: one for one in goldens_of(runs, golden)}
     rows, labels, items = [], [], []
     for number, run in enumerate(one for one in runs if one.id in goldens):
-        for last, done in enumerate(run.rounds[:ROUNDS]):
+        for last in range(min(ROUNDS, len(run.rounds))):
             scores = score_item(goldens[run.id], cut_after(run, last))
-            rows.append(features(done.signals))
+            rows.append(features([each.signals for each in run.rounds[: last + 1]]))
             labels.append(float(scores.get("success", 0.0)))
             items.append(float(number))
     return Sample(np.array(rows), np.array(labels), np.array(items))

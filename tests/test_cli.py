@@ -93,7 +93,7 @@ def test_answer_prints_quotes_pages_and_the_stop_rule(webrag: Webrag) -> None:
     assert "[1] Queues" in done.stdout
     assert "Although asyncio queues are not thread-safe" in done.stdout
     assert "library/asyncio-queue.html" in done.stdout
-    assert "Stopped     2-diminishing-returns (seed-matrix)" in done.stdout
+    assert "Stopped     complete (calibrated)" in done.stdout
 
 
 def test_answer_as_json_is_one_object_and_proves_its_quotes(webrag: Webrag, database_url: str) -> None:
@@ -112,6 +112,29 @@ def test_answer_as_json_is_one_object_and_proves_its_quotes(webrag: Webrag, data
     assert answer is not None
     assert answer[:3] == (QUESTION, "stop", result["final_decision"]["rule"])
     assert [quote["quote"] for quote in answer[3]] == [c["verbatim_text"] for c in result["citations"]]
+
+
+def test_answer_takes_every_hint_and_keeps_it_with_the_run(webrag: Webrag, live_site: str, database_url: str) -> None:
+    hints = ("--intent", "how_to", "--constraint", "with times", "--budget", "0")
+    known = ("--known-context", "Tea. Green tea is brewed at eighty degrees!")
+    allow = {"WEBRAG_ALLOW_HOSTS": live_site.removeprefix("http://")}
+    done = webrag("answer", f"{live_site}/", "How is tea brewed?", *hints, "--json", **allow)
+    assert "eighty degrees" in json.loads(done.stdout)["citations"][0]["verbatim_text"]
+    done = webrag("answer", f"{live_site}/", "How is tea brewed?", *hints, *known, "--json", **allow)
+    result = json.loads(done.stdout)
+    assert result["citations"] == []
+    assert result["query_analysis"]["query_type"] == "how_to"
+    with psycopg.connect(database_url) as connection:
+        row = connection.execute("SELECT options FROM answer_runs ORDER BY id DESC LIMIT 1").fetchone()
+    assert row is not None
+    kept = {name: row[0][name] for name in ("intent", "known_context", "constraints", "budget")}
+    assert kept == {"intent": "how_to", "known_context": known[1], "constraints": ["with times"], "budget": 0}
+
+
+def test_a_model_without_key_and_url_is_named_before_a_page_is_fetched(webrag: Webrag, live_site: str) -> None:
+    done = webrag("answer", f"{live_site}/", "How is tea brewed?", "--json", DECOMPOSITION_MODE="llm")
+    assert done.returncode == 2
+    assert "ORCHESTRATION_LLM_API_KEY" in json.loads(done.stdout)["error"]["message"]
 
 
 def test_ingest_search_status_verify(webrag: Webrag, live_site: str) -> None:

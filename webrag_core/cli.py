@@ -47,7 +47,7 @@ def answer(
     known_context: Annotated[str | None, typer.Option(help="What you know already; not to be found again.")] = None,
     constraint: Annotated[list[str] | None, typer.Option(help="What good evidence has; repeatable.")] = None,
     mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "auto",
-    policy: Annotated[str, typer.Option(help="Stop policy.")] = "seed-matrix",
+    policy: Annotated[str, typer.Option(help="Stop policy.")] = "calibrated",
     also: Annotated[list[str] | None, typer.Option(help="Further URLs in scope; repeatable.")] = None,
     quotes: Quotes = 5,
     as_json: Json = False,

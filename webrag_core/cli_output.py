@@ -16,6 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.policies import probability_note
 from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
@@ -83,7 +84,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
     for step in result.expansion_steps:
         say(f"  round {step.iteration - 1} -> {step.decision} [{step.rule}] {step.reason}")
     say(f"Stopped     {decision.rule} ({result.policy}): {decision.reason}")
-    say(f"Complete    probability {result.probability_complete:.2f}, as the policy states it (not calibrated)")
+    say(f"Complete    probability {result.probability_complete:.2f} ({probability_note(result.policy)})")
     say(f"Time        {result.timing.total_ms / 1000:.2f} s, {result.mode} mode, answer {result.answer_id}")
     for warning in result.warnings:
         say(f"Warning     {warning}", style="yellow")

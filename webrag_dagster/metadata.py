@@ -102,6 +102,8 @@ def _trace(done: Round) -> dict[str, Cell]:
 
 def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
+    from webrag_core.orchestration.policies import probability_note
+
     decision = result.final_decision
     lines = ["### Question", "", quote(block(printable(result.query))), "", "### Evidence", ""]
     if not result.citations:
@@ -121,7 +123,8 @@ def answer_markdown(result: OrchestrationResult) -> str:
         f"- rule {code(decision.rule)} of policy {code(result.policy)}, after {_count(len(result.rounds), 'round')}"
         f" and {_count(result.total_iterations, 'expansion')}",
         f"- {code(decision.reason)}",
-        f"- probability that the evidence is complete: {result.probability_complete:.2f}, as the policy states it",
+        f"- probability that the evidence is complete: {result.probability_complete:.2f}"
+        f" ({probability_note(result.policy)})",
         "",
         *rows_markdown([_trace(done) for done in result.rounds]),
         "",

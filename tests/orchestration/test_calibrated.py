@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+from inspect import signature
 from pathlib import Path
 
 import pytest
 
+from webrag_core.cli import answer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.corpus import Corpus
@@ -23,8 +25,8 @@ from webrag_core.orchestration.run_state import DEFAULT_POLICY
 from webrag_core.orchestration.support import Support
 
 SETTINGS = Settings(_env_file=None)
-GOOD = Support(raw_score=0.6, coverage=0.7, term_share=0.9)
-POOR = Support(raw_score=0.15, coverage=0.05, term_share=0.1)
+GOOD = Support(raw_score=0.6, term_share=0.9)
+POOR = Support(raw_score=0.15, term_share=0.1)
 
 
 def signals(
@@ -45,6 +47,7 @@ def signals(
 
 def test_it_is_the_default_and_known_by_name() -> None:
     assert DEFAULT_POLICY == "calibrated" == get_policy(DEFAULT_POLICY, SETTINGS).name
+    assert signature(answer).parameters["policy"].default == DEFAULT_POLICY
     with pytest.raises(InvalidInputError):
         get_policy("calibrated", SETTINGS).decide([])
 
@@ -71,17 +74,24 @@ def test_pages_come_one_by_one_and_then_in_pairs() -> None:
 
 def test_what_speaks_for_complete_and_what_against() -> None:
     table = completeness_table()
-    middle = table.probability(signals(Support(0.35, 0.35, 0.5)))
-    for better in (Support(0.45, 0.35, 0.5), Support(0.35, 0.45, 0.5), Support(0.35, 0.35, 0.6)):
-        assert table.probability(signals(better)) > middle
-    assert table.probability(signals(Support(0.35, 0.35, 0.5), link=0.25)) < middle
-    assert table.probability(signals(Support(0.35, 0.35, 0.5), link=None)) > middle
-    assert features(signals(Support())) == (0.0, 0.0, 0.0, 0.15)
+    middling = Support(0.35, 0.5)
+    middle = table.probability([signals(middling)])
+    assert table.probability([signals(Support(0.45, 0.5))]) > middle
+    assert table.probability([signals(Support(0.35, 0.6))]) > middle
+    assert table.probability([signals(middling, link=0.25)]) < middle
+    assert table.probability([signals(middling, link=None)]) > middle
+
+
+def test_the_rounds_since_the_last_gain_are_counted() -> None:
+    raws = [0.2, 0.21, 0.4, 0.39, 0.41, 0.35]
+    history = [signals(Support(raw, 0.5), round_number=number) for number, raw in enumerate(raws)]
+    assert [features(history[: number + 1])[3] for number in range(6)] == [0, 1, 0, 1, 2, 3]
+    assert features([signals(Support(), link=None)]) == (0.0, 0.0, 0.0, 0.0)
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:
     for constant in (-1e9, 1e9):
-        assert 0 <= CompletenessTable(constant, (0, 0, 0, 0), ()).probability(signals(GOOD)) <= 1
+        assert 0 <= CompletenessTable(constant, (0, 0, 0, 0), ()).probability([signals(GOOD)]) <= 1
 
 
 def test_the_table_says_where_it_comes_from() -> None:
@@ -101,6 +111,5 @@ def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings
     near = asyncio.run(work("What happens when put is called on a full queue?"))
     far = asyncio.run(work("How does one braise an ox tail?"))
     assert 0.5 < near.term_share <= 1
-    assert 0 < near.coverage <= 1
     assert near.best_raw_score > far.best_raw_score
     assert far.term_share < 0.5

@@ -132,7 +132,7 @@ def test_a_dead_link_costs_only_itself(settings: Settings) -> None:
             "/spans": page("Spans", "The longest bridge span of all measures 2,023 metres."),
         }
     )
-    result = ask(settings, AnswerRequest((f"{SITE}/",), "What is the longest bridge span?"), site)
+    result = ask(settings, AnswerRequest((f"{SITE}/",), "What is the longest bridge span?", policy="fixed-k:1"), site)
     outcomes = {document.url: document.outcome for document in result.documents}
     assert outcomes == {f"{SITE}/": "fetched", f"{SITE}/spans": "fetched", f"{SITE}/gone": "failed"}
     assert any("2,023 metres" in citation.verbatim_text for citation in result.citations)
@@ -190,11 +190,24 @@ def test_seeds_left_over_when_the_time_is_over_are_failures(settings: Settings) 
 
 def test_everything_that_was_asked_is_kept_with_the_run(settings: Settings) -> None:
     site = LocalSite({"/": page("Tea", "Green tea is brewed at eighty degrees.")})
-    request = AnswerRequest((f"{SITE}/",), "tea", intent="how_to", constraints=("degrees",), expansion_budget=0)
+    request = AnswerRequest(
+        (f"{SITE}/",),
+        "tea",
+        intent="how_to",
+        known_context="It is green.",
+        constraints=("degrees",),
+        expansion_budget=0,
+    )
     ask(settings, request, site)
-    assert rows(settings, "SELECT options FROM answer_runs") == [
-        ({"urls": [f"{SITE}/"], "budget": 0, "mode": "auto", "intent": "how_to", "constraints": ["degrees"]},)
-    ]
+    [(options,)] = rows(settings, "SELECT options FROM answer_runs")
+    assert options == {
+        "urls": [f"{SITE}/"],
+        "budget": 0,
+        "mode": "auto",
+        "intent": "how_to",
+        "known_context": "It is green.",
+        "constraints": ["degrees"],
+    }
 
 
 def test_full_context_that_does_not_fit_is_said(settings: Settings) -> None:

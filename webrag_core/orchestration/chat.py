@@ -107,7 +107,7 @@ class ChatEndpoint:
         Raises ChatError, outside any handler: the SDK's own errors, which hold the request and so the key, must not
         hang on it.
         """
-        failure = _Failure(f"no answer within {seconds:g} s")
+        failure = _Failure(f"no answer within {seconds:.3g} s")
         dialect = self._dialect
         try:
             async with asyncio.timeout(seconds), self._slots:
@@ -134,7 +134,7 @@ class ChatEndpoint:
                     await sleep(wait)
         except TimeoutError:
             if failure.status is not None:
-                failure = _Failure(f"{failure.reason}, then no answer within {seconds:g} s")
+                failure = _Failure(f"{failure.reason}, then no answer within {seconds:.3g} s")
         raise ChatError(self.model, failure.reason)
 
     async def _ask(self, body: dict[str, Any], seconds: float) -> str | _Failure:

@@ -1,4 +1,4 @@
-"""The probability that the evidence is complete: a logistic model of four numbers of one round.
+"""The probability that the evidence is complete: a logistic model of four numbers.
 
 Fitted on the goldens of the frozen sites that the table names, by `python -m evals.completeness --write`: one row for
 every round of walks that never stop, complete when every gold page has been taken in.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from webrag_core.orchestration.models import EvaluationSignals
 
+_RISE = 0.02  # a page more changes the rarity of words, and with it every score a little
 _TABLE = Path(__file__).with_name("completeness.json")
 
 
@@ -25,16 +27,22 @@ class CompletenessTable:
     coefficients: tuple[float, float, float, float]
     fitted_on: tuple[str, ...]
 
-    def probability(self, now: EvaluationSignals) -> float:
-        """1 / (1 + exp(-z)), in [0, 1]; z is linear in `features(now)`."""
-        z = self.constant + math.fsum(a * b for a, b in zip(self.coefficients, features(now), strict=True))
+    def probability(self, history: Sequence[EvaluationSignals]) -> float:
+        """1 / (1 + exp(-z)), in [0, 1], after the last of `history` (at least one round); z is linear in `features`."""
+        z = self.constant + math.fsum(a * b for a, b in zip(self.coefficients, features(history), strict=True))
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 
-def features(now: EvaluationSignals) -> tuple[float, float, float, float]:
-    """Coverage weighted by rarity, plain share of the terms, raw score of the best passage (all three speak for
-    complete), and the score of the best link left (speaks against; 0 without one)."""
-    return now.coverage, now.term_share, now.best_raw_score, now.best_candidate_score or 0.0
+def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float]:
+    """Of the last round: share of the question's terms in the best passage, its raw score, the score of the best link
+    left (0 without one), and for how many rounds no better passage has turned up (by more than .02)."""
+    now = history[-1]
+    best, risen = 0.0, 0
+    for number, signals in enumerate(history):
+        if signals.best_raw_score > best + _RISE:
+            risen = number
+        best = max(best, signals.best_raw_score)
+    return now.term_share, now.best_raw_score, now.best_candidate_score or 0.0, float(len(history) - 1 - risen)
 
 
 @lru_cache(maxsize=1)

@@ -125,7 +125,6 @@ def compute_signals(
         is_mediocre_plateau=plateau and is_mediocre(mean, settings),
         has_high_redundancy=has_high_redundancy(redundancy, settings),
         best_raw_score=best_passage.raw_score,
-        coverage=best_passage.coverage,
         term_share=best_passage.term_share,
         round=round,
         expansion_rounds_left=expansion_rounds_left,

@@ -67,7 +67,6 @@ class EvaluationSignals(Contract):
     has_high_redundancy: bool
     # of the passage that retrieval ranks first for the user's own query, each in [0, 1]; see `support`
     best_raw_score: float = 0.0
-    coverage: float = 0.0
     term_share: float = 0.0
     # the loop's own state, so that a policy needs nothing but the signal history
     round: int

@@ -35,7 +35,7 @@ async def ask_for(
     messages = [Message("system", system), Message("user", fenced(data))]
     problem = ""
     for _ in range(2):
-        left = ends - asyncio.get_running_loop().time()
+        left = max(0.0, ends - asyncio.get_running_loop().time())
         text = await chat.complete(messages, seconds=left, max_tokens=max_tokens, form=form)
         found = read_answer(text, wanted)
         if not isinstance(found, str):

@@ -29,6 +29,7 @@ class StopPolicy(Protocol):
 
 
 _MAX_DIGITS = 9
+_FITTED = {Calibrated.name}
 
 POLICIES: dict[str, Callable[[Settings], StopPolicy]] = {
     Calibrated.name: lambda _: Calibrated(),
@@ -54,4 +55,9 @@ def get_policy(name: str, settings: Settings) -> StopPolicy:
     raise InvalidInputError(f"unknown stop policy {name!r}; known: {known} (fixed-k:N for N rounds)")
 
 
-__all__ = ["POLICIES", "StopPolicy", "get_policy"]
+def probability_note(policy: str) -> str:
+    """What the `probability_complete` of the policy of this name is worth, for people."""
+    return "fitted on the frozen sites" if policy in _FITTED else "as the policy states it, not fitted"
+
+
+__all__ = ["POLICIES", "StopPolicy", "get_policy", "probability_note"]

@@ -11,19 +11,19 @@ from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecisio
 
 COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 
-ENOUGH = 0.55
-"""Probability from which the run stops: a little above even, since a page costs less than a wrong claim."""
+ENOUGH = 0.5
+"""Probability from which the run stops and claims that the evidence is complete."""
 
 _ONE_BY_ONE = 3  # rounds that take in a single page: early on every page counts, later two at a time find more
-_CERTAIN = 0.8
+_SURE, _CERTAIN = 0.6, 0.8
 
 
 class Calibrated:
-    """Stops when `completeness` gives the evidence a probability of .55 or more, or when the budget is spent.
+    """Stops when the evidence is more likely complete than not, or when the budget is spent.
 
-    Otherwise it follows the best link, from the fourth round on the best two. Coverage of the question, the raw score
-    of the best passage and the best link still to be followed are what the probability is made of: a good link left
-    makes it less likely that the evidence at hand is all there is. Pure.
+    Otherwise it follows the best link, from the fourth round on the best two. The probability is made of how well the
+    best passage fits the question, of the best link still to be followed (a good one makes it less likely that the
+    evidence at hand is all there is), and of the rounds since the last gain; see `completeness`. Pure.
     """
 
     name: ClassVar[str] = "calibrated"
@@ -32,22 +32,21 @@ class Calibrated:
         self._table = table or completeness_table()
 
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
-        """Decide by the last of `history` alone. Raises InvalidInputError for an empty history."""
+        """Decide by `history`. Raises InvalidInputError for an empty history."""
         if not history:
             raise InvalidInputError("a policy needs the signals of at least one round")
         now = history[-1]
-        probability = self._table.probability(now)
+        probability = self._table.probability(history)
         seen = (
-            f"the best passage scores {now.best_raw_score:.2f} and covers {now.coverage:.0%} of the question"
-            f" ({now.term_share:.0%} of its words), the best link {now.best_candidate_score or 0.0:.2f}:"
-            f" complete with probability {probability:.2f}"
+            f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words,"
+            f" the best link scores {now.best_candidate_score or 0.0:.2f}: complete with probability {probability:.2f}"
         )
         if probability >= ENOUGH:
-            return _decision("stop", COMPLETE, f"{seen}, {ENOUGH:.2f} is enough", probability)
+            return _decision("stop", COMPLETE, seen, probability)
         if now.expansion_rounds_left <= 0:
-            return _decision("stop", SPENT, f"{seen}, and no expansion round is left", probability)
+            return _decision("stop", SPENT, f"{seen}; no expansion round is left", probability)
         pages = 1 if now.round < _ONE_BY_ONE else 2
-        return _decision("expand_breadth", INCOMPLETE, f"{seen}, less than {ENOUGH:.2f}", probability, pages)
+        return _decision("expand_breadth", INCOMPLETE, seen, probability, pages)
 
 
 def _decision(
@@ -58,7 +57,7 @@ def _decision(
         action=action,
         rule=rule,
         reason=reason,
-        confidence="high" if sure >= _CERTAIN else "medium" if sure >= ENOUGH else "low",
+        confidence="high" if sure >= _CERTAIN else "medium" if sure >= _SURE else "low",
         probability_complete=probability,
         pages=pages,
     )

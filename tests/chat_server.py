@@ -1,0 +1,44 @@
+"""What a chat endpoint says, for `provider_server.serving`, and settings that lead there."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.provider_server import Call
+from webrag_core.config import Settings
+
+KEY = "sk-Very-Secret-0123456789"
+
+
+def said(content: Any, *, finish: str = "stop", **message: Any) -> dict[str, Any]:
+    """A completion whose message holds `content`."""
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
+    return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+
+
+def analysis(*sub_queries: str, **more: Any) -> dict[str, Any]:
+    """A completion that holds an analysis, valid unless `more` says otherwise."""
+    found = {
+        "sub_queries": list(sub_queries),
+        "query_type": "how_to",
+        "complexity": "moderate",
+        "key_concepts": ["tea"],
+        "rewrites": [],
+        **more,
+    }
+    return said(json.dumps(found))
+
+
+def chat_settings(url: str | None, **more: Any) -> Settings:
+    """Analysis by the model `m` behind `url`."""
+    given = {"decomposition_mode": "llm", "orchestration_llm_model": "m", "orchestration_llm_timeout": 20.0, **more}
+    return Settings(_env_file=None, orchestration_llm_base_url=url, **given)
+
+
+def sent_data(call: Call) -> dict[str, Any]:
+    """The object between the fences of the user's turn."""
+    first, line, last = call.body["messages"][1]["content"].split("\n")
+    assert (first, last) == ("```json", "```")
+    found: dict[str, Any] = json.loads(line)
+    return found
