@@ -19,7 +19,7 @@ import numpy as np
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.indexing.embedder import Vectors, checked, identity_of
-from webrag_core.indexing.remote import http_reason, key_or_dummy, require_package
+from webrag_core.indexing.remote import http_reason, key_or_dummy, only_our_headers, require_package
 from webrag_core.ingestion.politeness import retry_after_s
 
 if TYPE_CHECKING:
@@ -158,16 +158,18 @@ class OpenAIEmbedder:
 
     def _client(self) -> AsyncOpenAI:
         if self._opened is None:
-            from openai import AsyncOpenAI
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
             self._opened = AsyncOpenAI(
                 api_key=key_or_dummy(self._key),
                 base_url=self._url,
                 timeout=2 * self._seconds,  # ours comes first
                 max_retries=0,
+                http_client=DefaultAsyncHttpxClient(
+                    follow_redirects=False,  # texts go to the configured server and nowhere else
+                    event_hooks={"request": [only_our_headers(self._key)]},
+                ),
             )
-            # read from OPENAI_* otherwise, and sent to whatever server was configured here
-            self._opened.organization = self._opened.project = None
         return self._opened
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -10,6 +12,9 @@ from webrag_core.errors import InvalidInputError
 
 # SDKs insist on a key, also for a server that wants none
 _NO_KEY = "unused"
+_HEADERS = frozenset(
+    ["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"]
+)
 
 
 def require_package(package: str, wanted_by: str) -> None:
@@ -38,3 +43,19 @@ def http_reason(status: int | None, prefix: str) -> str:
     if status == 429:
         return "HTTP 429 (rate limit or quota)"
     return f"HTTP {status} (check {settings[status]})" if status in settings else f"HTTP {status}"
+
+
+def only_our_headers(key: SecretStr | None) -> Callable[[Any], Awaitable[None]]:
+    """For the `request` hook of a client of httpx: what an SDK adds by itself does not leave.
+
+    The SDK of OpenAI reads headers, organisation and project from the environment, describes the machine, and would
+    send all of it to whatever server is configured here.
+    """
+
+    async def strip(request: Any) -> None:
+        for name in set(request.headers.keys()) - _HEADERS:
+            del request.headers[name]
+        if key is not None:
+            request.headers["authorization"] = f"Bearer {key.get_secret_value()}"
+
+    return strip

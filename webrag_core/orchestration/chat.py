@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
-from webrag_core.indexing.remote import http_reason, key_or_dummy, require_package
+from webrag_core.indexing.remote import http_reason, key_or_dummy, only_our_headers, require_package
 from webrag_core.ingestion.politeness import retry_after_s
 from webrag_core.orchestration.rerankers.remote import read_at_most
 
@@ -24,11 +24,6 @@ _OPENAI = "https://api.openai.com/v1"
 _ATTEMPTS = 3
 _FIRST_PAUSE = 0.5  # seconds; doubles with every attempt
 _AT_ONCE = 4  # requests, whatever the number of runs
-
-# the SDK adds what OPENAI_* says (organisation, project, any header), and this machine's system and versions
-_HEADERS = frozenset(
-    ["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"]
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +143,7 @@ class ChatEndpoint:
                 max_retries=0,
                 http_client=openai.DefaultAsyncHttpxClient(
                     follow_redirects=False,  # what is asked goes to the configured server and nowhere else
-                    event_hooks={"request": [self._only_our_headers], "response": [read_at_most]},
+                    event_hooks={"request": [only_our_headers(self._key)], "response": [read_at_most]},
                 ),
             ) as client:
                 answer: object = await client.chat.completions.create(**body)
@@ -162,12 +157,6 @@ class ChatEndpoint:
         except (openai.OpenAIError, ValueError, AttributeError, TypeError, RecursionError):
             answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
         return _text_of(answer)
-
-    async def _only_our_headers(self, request: Any) -> None:
-        for name in set(request.headers.keys()) - _HEADERS:
-            del request.headers[name]
-        if self._key is not None:
-            request.headers["authorization"] = f"Bearer {self._key.get_secret_value()}"
 
 
 def _body(

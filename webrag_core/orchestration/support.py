@@ -9,10 +9,9 @@ from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.models import RetrievalResult
 
-
 _LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_TELLING = 3  # words beside its links with which a line says something
+_TELLING = 4  # words beside its links with which a line says something
 
 
 @dataclass(frozen=True, slots=True)

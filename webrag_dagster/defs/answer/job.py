@@ -24,6 +24,7 @@ class AnswerConfig(dg.Config):
     query: str = Field(default=DEMO_QUERY, description="What to find out.")
     expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
     intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
+    known_context: str | None = Field(default=None, description="What the asker knows already; not to be found again.")
     constraints: list[str] | None = Field(default=None, description="What good evidence has.")
     mode: str | None = Field(default=None, description="auto, chunk or full_context.")
     policy: str | None = Field(default=None, description="Stop policy.")
