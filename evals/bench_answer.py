@@ -24,7 +24,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -202,7 +202,9 @@ def figures(measured: Measured) -> dict[str, object]:
         table["rounds_left_out"] = measured.left_out
         table["links"] = _quantiles(measured.links)
         for kind, side in (("round_ms", 0), ("round_cpu_ms", 1)):
-            table[kind] = {name: _quantiles([times[side].get(name, 0.0) for times in measured.rounds]) for name in names}
+            table[kind] = {
+                name: _quantiles([times[side].get(name, 0.0) for times in measured.rounds]) for name in names
+            }
     return table
 
 
@@ -217,10 +219,8 @@ async def measure(settings: Settings, warc: Path, goldens: Sequence[GoldenQuery]
         urls = acquirer.page_urls()
         with progress(len(urls), "index") as advance:
             for url in urls:
-                try:
+                with suppress(FetchError):  # a page without text cannot be taken in later either
                     await corpus.add(url)
-                except FetchError:  # a page without text cannot be taken in later either
-                    pass
                 advance(url)
         await corpus.indexer.finish_bulk()
         told: dict[str, object] = {"pages": len(urls), "targets_p50_ms": TARGETS}
@@ -240,7 +240,9 @@ def main() -> None:
     parser.add_argument("--golden", type=Path, default=DEFAULT_GOLDEN)
     parser.add_argument("--warc", type=Path, default=DEFAULT_SITE)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--home", type=Path, default=None, help="keep the indexed site here, and use it when it is there")
+    parser.add_argument(
+        "--home", type=Path, default=None, help="keep the indexed site here, and use it when it is there"
+    )
     arguments = parser.parse_args()
     goldens = load_goldens(arguments.golden)
     with tempfile.TemporaryDirectory() as folder:

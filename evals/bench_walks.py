@@ -1,4 +1,4 @@
-"""Walks over generated sites (`graph_sites`): every stop policy under random limits, every invariant (`walk_checks`).
+"""Walks over generated sites (`graph_making`): every stop policy under random limits, every invariant (`walk_checks`).
 
 On each site every policy walks once, in random order; a walk without a deadline is then asked again, with every page
 stored by now, and must end the same. Afterwards the whole corpus is verified. A site that breaks something comes back
@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from evals.graph_sites import GraphSite, generated, question
-from evals.walk_checks import Walked, differences, violations
+from evals.graph_making import generated, question
+from evals.graph_sites import GraphSite
+from evals.walk_checks import Walked, differences, off_site, violations
 from webrag_core.cli_output import progress
 from webrag_core.config import Settings, load_settings
-from webrag_core.errors import WebragError
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.embedder_factory import make_embedder
@@ -39,11 +39,12 @@ _PATIENCE = 90.0  # seconds after which a walk counts as one that never ends
 
 @dataclass(slots=True)
 class Tally:
-    """What was walked and what did not hold."""
+    """What was walked and what did not hold; `elsewhere` are pages that a link on the site led to by redirect."""
 
     walks: int = 0
     rounds: int = 0
     pages: int = 0
+    elsewhere: int = 0
     rules: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
@@ -93,6 +94,7 @@ async def _walk_and_check(
     if walked.result is not None:
         tally.rounds += len(walked.result.rounds)
         tally.pages += len(walked.requested)
+        tally.elsewhere += len(off_site(walked.request, walked.result))
         tally.rules[walked.result.final_decision.rule] += 1
         if not site.hangs:
             again = await _walk(Corpus(database, site, limited, embedder), site, request)
@@ -110,9 +112,7 @@ async def _walk(corpus: Corpus, site: GraphSite, request: AnswerRequest) -> Walk
     try:
         async with asyncio.timeout(_PATIENCE):
             result = await OrchestratorEngine(corpus).run(request)
-    except WebragError as raised:
-        error = raised
-    except Exception as raised:  # noqa: BLE001 - whatever it is, it is a violation
+    except Exception as raised:  # noqa: BLE001 - whatever it is, `violations` says whether it may be
         error = raised
     return Walked(request, corpus.settings, tuple(site.requests), result, error)
 
@@ -125,7 +125,7 @@ def _asked(site: GraphSite, policy: str, random: Random, settings: Settings) -> 
         urls=random.choice((*[seeds[:1]] * 5, seeds[1:2], seeds)),
         query=question(random),
         expansion_budget=random.choice((None, None, None, 0, 1, 3, 8, 20)),
-        policy=f"fixed-k:{random.choice((0, 1, 3, 9, 20))}" if policy == "fixed-k" else policy,
+        policy=f"fixed-k:{random.choice((0, 1, 3, 9, 9, 20, 20))}" if policy == "fixed-k" else policy,
         mode=random.choice(("auto", "auto", "auto", "chunk", "full_context")),
     )
     tight: dict[str, tuple[object, ...]] = {
@@ -159,6 +159,7 @@ async def _main(home: Path, seeds: Sequence[int]) -> dict[str, object]:
         "walks": tally.walks,
         "rounds": tally.rounds,
         "pages_asked_for": tally.pages,
+        "pages_of_other_sites": tally.elsewhere,
         "ends": dict(tally.rules.most_common()),
         "violations": len(tally.violations),
         "violated": tally.violations,

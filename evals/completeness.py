@@ -36,7 +36,7 @@ _TABLE = Path(completeness.__file__).with_name("completeness.json")
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows of several walks: features of shape (n, 4), labels, and the number of the item that each belongs to."""
+    """Rows of several walks: features of shape (n, 5), labels, and the number of the item that each belongs to."""
 
     rows: Array
     labels: Array
@@ -71,8 +71,8 @@ def fit(sample: Sample, fitted_on: Sequence[str]) -> CompletenessTable:
     mean, spread = sample.rows.mean(axis=0), sample.rows.std(axis=0) + 1e-9
     beta = fit_logistic((sample.rows - mean) / spread, sample.labels, sample.weights, _RIDGE)
     slopes = np.round(beta[1:] / spread, 3)
-    a, b, c, d = (float(value) for value in slopes)
-    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), (a, b, c, d), tuple(fitted_on))
+    a, b, c, d, e = (float(value) for value in slopes)
+    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), (a, b, c, d, e), tuple(fitted_on))
 
 
 def probabilities(table: CompletenessTable, sample: Sample) -> Array:

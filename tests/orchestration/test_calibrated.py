@@ -21,6 +21,7 @@ from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.models import EvaluationSignals
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.policies.calibrated import ENOUGH, Calibrated
+from webrag_core.orchestration.query_grammar import joins_parts
 from webrag_core.orchestration.run_state import DEFAULT_POLICY
 from webrag_core.orchestration.support import Support
 
@@ -80,24 +81,39 @@ def test_what_speaks_for_complete_and_what_against() -> None:
     assert table.probability([signals(Support(0.35, 0.6))]) > middle
     assert table.probability([signals(middling, link=0.25)]) < middle
     assert table.probability([signals(middling, link=None)]) > middle
+    two = signals(middling).model_copy(update={"joins_parts": True})
+    assert table.probability([two]) < middle
+
+
+@pytest.mark.parametrize(
+    ("query", "joined"),
+    [
+        ("Which ports do POP and IMAP use?", True),
+        ("What is the default; can it be changed?", True),
+        ("How do I brand a candle?", False),
+        ("", False),
+    ],
+)
+def test_questions_that_join_parts(query: str, joined: bool) -> None:
+    assert joins_parts(query) == joined
 
 
 def test_the_rounds_since_the_last_gain_are_counted() -> None:
     raws = [0.2, 0.21, 0.4, 0.39, 0.41, 0.35]
     history = [signals(Support(raw, 0.5), round_number=number) for number, raw in enumerate(raws)]
     assert [features(history[: number + 1])[3] for number in range(6)] == [0, 1, 0, 1, 2, 3]
-    assert features([signals(Support(), link=None)]) == (0.0, 0.0, 0.0, 0.0)
+    assert features([signals(Support(), link=None)]) == (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:
     for constant in (-1e9, 1e9):
-        assert 0 <= CompletenessTable(constant, (0, 0, 0, 0), ()).probability([signals(GOOD)]) <= 1
+        assert 0 <= CompletenessTable(constant, (0, 0, 0, 0, 0), ()).probability([signals(GOOD)]) <= 1
 
 
 def test_the_table_says_where_it_comes_from() -> None:
     stored = json.loads(Path(completeness.__file__).with_name("completeness.json").read_text(encoding="utf-8"))
     assert stored["fitted_on"]
-    assert len(stored["coefficients"]) == 4
+    assert len(stored["coefficients"]) == 5
 
 
 def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings) -> None:

@@ -1,4 +1,4 @@
-"""The probability that the evidence is complete: a logistic model of four numbers.
+"""The probability that the evidence is complete: a logistic model of five numbers.
 
 Fitted on the goldens of the frozen sites that the table names, by `python -m evals.completeness --write`: one row for
 every round of walks that never stop, complete when every gold page has been taken in.
@@ -24,7 +24,7 @@ class CompletenessTable:
     """The model's coefficients; `fitted_on` names the sites."""
 
     constant: float
-    coefficients: tuple[float, float, float, float]
+    coefficients: tuple[float, float, float, float, float]
     fitted_on: tuple[str, ...]
 
     def probability(self, history: Sequence[EvaluationSignals]) -> float:
@@ -33,16 +33,19 @@ class CompletenessTable:
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 
-def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float]:
+def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float, float]:
     """Of the last round: share of the question's terms in the best passage, its raw score, the score of the best link
-    left (0 without one), and for how many rounds no better passage has turned up (by more than .02)."""
+    left (0 without one), for how many rounds no better passage has turned up (by more than .02), and 1 for a question
+    that joins parts."""
     now = history[-1]
     best, risen = 0.0, 0
     for number, signals in enumerate(history):
         if signals.best_raw_score > best + _RISE:
             risen = number
         best = max(best, signals.best_raw_score)
-    return now.term_share, now.best_raw_score, now.best_candidate_score or 0.0, float(len(history) - 1 - risen)
+    since = float(len(history) - 1 - risen)
+    link = now.best_candidate_score or 0.0
+    return now.term_share, now.best_raw_score, link, since, float(now.joins_parts)
 
 
 @lru_cache(maxsize=1)

@@ -29,6 +29,7 @@ from webrag_core.orchestration.models import (
 )
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries
+from webrag_core.orchestration.query_grammar import joins_parts
 from webrag_core.orchestration.rerankers import make_reranker, rank
 from webrag_core.orchestration.run_state import AnswerRequest, Progress, RunState
 from webrag_core.orchestration.support import support
@@ -201,6 +202,7 @@ class OrchestratorEngine:
             candidates_left=len(state.candidates),
             best_candidate_score=state.candidates[0].score if state.candidates else None,
             support=state.support,
+            joins_parts=joins_parts(request.query),
         )
         state.history.append(signals)
         decision = bounded(

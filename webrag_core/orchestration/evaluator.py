@@ -69,6 +69,7 @@ def compute_signals(
     candidates_left: int,
     best_candidate_score: float | None,
     support: Support | None = None,
+    joins_parts: bool = False,
 ) -> EvaluationSignals:
     """Numbers of one round (specification 000, section 9).
 
@@ -126,6 +127,7 @@ def compute_signals(
         has_high_redundancy=has_high_redundancy(redundancy, settings),
         best_raw_score=best_passage.raw_score,
         term_share=best_passage.term_share,
+        joins_parts=joins_parts,
         round=round,
         expansion_rounds_left=expansion_rounds_left,
         can_rewrite=can_rewrite,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from webrag_core.config import LinkScorer
 from webrag_core.errors import FetchError
 from webrag_core.indexing.corpus import AddedDocument, Corpus
 from webrag_core.ingestion.documents import StoredLink, load_links
-from webrag_core.ingestion.traps import count_patterns, find_trap
+from webrag_core.ingestion.traps import count_patterns, find_trap, url_pattern
 from webrag_core.ingestion.urls import page_key, source_key
 from webrag_core.orchestration.link_ranking import words_and_meaning
 from webrag_core.orchestration.link_scoring import LinkCandidate, derive_parent_urls, seed_weights
@@ -86,19 +87,18 @@ async def frontier(corpus: Corpus, walk: Walk) -> list[LinkCandidate]:
 
 def _candidates(walk: Walk) -> list[LinkCandidate]:
     grouped: dict[str, list[StoredLink]] = {}
-    spelled: dict[str, str] = {}
     sites = walk.sites
-    on_site: dict[str, bool] = {}
+    followed: dict[str, str | None] = {}  # target -> its page, None where it is not to be followed
     for document_id in sorted(walk.links, key=lambda known: (walk.depths[known], walk.urls[known])):
         for link in walk.links[document_id]:
             target = link.target_url
-            if target not in on_site:
-                on_site[target] = source_key(target) in sites and page_key(target) not in walk.visited
-            if on_site[target]:
-                key = page_key(target)
-                spelled.setdefault(key, target)
-                grouped.setdefault(key, []).append(link)
-    found = [_candidate(spelled[key], links, walk) for key, links in grouped.items()]
+            if target not in followed:
+                read = _target(target)
+                followed[target] = read.page if read.source in sites and read.page not in walk.visited else None
+            page = followed[target]
+            if page is not None:
+                grouped.setdefault(page, []).append(link)
+    found = [_candidate(links[0].target_url, links, walk) for links in grouped.values()]
     known = walk.visited.union(grouped)
     for entry in walk.entries:
         for url in derive_parent_urls(entry):
@@ -106,7 +106,28 @@ def _candidates(walk: Walk) -> list[LinkCandidate]:
                 known.add(page_key(url))
                 found.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
     taken = count_patterns(document.url for document in walk.documents)
-    return [candidate for candidate in found if find_trap(candidate.url, taken) is None]
+    return [candidate for candidate in found if not _is_trap(candidate.url, taken)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What the spelling of a canonical URL says."""
+
+    source: str
+    page: str
+    pattern: str | None
+    is_trap: bool
+
+
+@lru_cache(maxsize=50_000)  # pages of a site link to the same pages, in every round and every run
+def _target(url: str) -> _Target:
+    return _Target(source_key(url), page_key(url), url_pattern(url), find_trap(url, {}) is not None)
+
+
+def _is_trap(url: str, taken: Mapping[str, int]) -> bool:
+    """As `find_trap` says, which is asked again only where pages of the same pattern were taken."""
+    read = _target(url)
+    return find_trap(url, taken) is not None if read.pattern in taken else read.is_trap
 
 
 def _candidate(url: str, links: Sequence[StoredLink], walk: Walk) -> LinkCandidate:

@@ -11,6 +11,7 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -30,6 +31,7 @@ WEIGHTS = {WORDS: 0.30, MEANINGS: 0.30, DIRECTION: 0.30, SENTENCE: 0.10}
 _MAX_ANCHORS = 300  # characters
 _MAX_SENTENCE = 600
 _KEPT_TEXTS = 100_000  # about 300 bytes each
+_KEPT_QUERIES = 16  # half a megabyte each
 
 Array = NDArray[np.float32]
 
@@ -63,7 +65,7 @@ def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[S
     sentences = _read([_sentence(candidate) for candidate in candidates])
     asked = profile(query, dict.fromkeys(terms(query), 1.0))
     asked = dataclasses.replace(asked, weights=_rarity(_held(asked, names), len(candidates)))
-    alike = _alike(asked)
+    alike = _alike(query)
     parts = {
         WORDS: _words(asked, names),
         MEANINGS: np.clip(asked.token_weights @ best_cosines(asked, names.passages), 0, 1),
@@ -129,13 +131,20 @@ def _words(asked: QueryProfile, texts: _Texts) -> Array:
     return np.asarray(held @ asked.weights / total if total > 0 else np.zeros(len(held)), dtype=np.float32)
 
 
-def _alike(asked: QueryProfile) -> Array:
-    """Of every token of the vocabulary, its weight times the cosine to the query's weighted sum; 0 without one."""
+@lru_cache(maxsize=_KEPT_QUERIES)
+def _alike(query: str) -> Array:
+    """Of every token of the vocabulary, its weight times the cosine to the query's weighted sum; 0 without one.
+
+    It reads all vectors of the vocabulary, so a run, which asks the same in every round, has it done once.
+    """
+    asked = profile(query, {})
     wanted = asked.token_weights @ asked.tokens
     length = float(np.linalg.norm(wanted))
-    if not length:
-        return np.zeros(len(token_weights()), dtype=np.float32)
-    return np.asarray(token_weights() * (token_vectors() @ (wanted / length)), dtype=np.float32)
+    found = np.zeros(len(token_weights()), dtype=np.float32)
+    if length:
+        found = np.asarray(token_weights() * (token_vectors() @ (wanted / length)), dtype=np.float32)
+    found.flags.writeable = False
+    return found
 
 
 def _directions(alike: Array, texts: _Texts) -> Array:

@@ -68,6 +68,7 @@ class EvaluationSignals(Contract):
     # of the passage that retrieval ranks first for the user's own query, each in [0, 1]; see `support`
     best_raw_score: float = 0.0
     term_share: float = 0.0
+    joins_parts: bool = False  # whether the question asks for two things or more
     # the loop's own state, so that a policy needs nothing but the signal history
     round: int
     expansion_rounds_left: int

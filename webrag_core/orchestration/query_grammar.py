@@ -226,3 +226,11 @@ def _two_for_one(text: str) -> list[str]:
     if _OPENER.match(first) or not all(map(terms, (first, second, purpose))):
         return []
     return [f"{first} for {purpose}", f"{second} for {purpose}"]
+
+
+_JOINED = re.compile(r";|\band\b", re.I)
+
+
+def joins_parts(query: str) -> bool:
+    """Whether the question joins parts by "and" or a semicolon, so that one passage alone may well not answer it."""
+    return _JOINED.search(query) is not None
