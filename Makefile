@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -49,6 +49,12 @@ bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: r
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
 	$(BIN)/webrag eval sitewalk
+
+bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, random limits: what must hold for every walk
+	$(BIN)/python -m evals.bench_walks
+
+bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fetched, phase by phase
+	$(BIN)/python -m evals.bench_answer
 
 $(BIN)/uv: requirements-uv.txt
 	$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'

@@ -1,10 +1,10 @@
-"""What must hold for every walk, on whatever site, under whatever policy and limits: checked from outside the engine."""
+"""What must hold for every walk, on any site, under any policy and limits: checked from outside the engine."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from psycopg import AsyncConnection
@@ -45,13 +45,17 @@ async def violations(connection: AsyncConnection, walked: Walked) -> list[str]:
 
 def differences(first: OrchestrationResult, again: OrchestrationResult) -> list[str]:
     """Where two walks of one request differ that must not: everything but times and whether a page was fetched."""
-    pairs = {
-        "documents": [[(d.url, d.round, d.link_depth, d.reason) for d in one.documents] for one in (first, again)],
-        "rounds": [[done.model_dump(exclude={"elapsed_ms"}) for done in one.rounds] for one in (first, again)],
-        "citations": [[citation.model_dump() for citation in one.citations] for one in (first, again)],
-        "chunks": [[chunk.chunk.chunk_id for chunk in one.chunks] for one in (first, again)],
+    one, other = _told(first), _told(again)
+    return [f"asked again, {name} differ" for name in one if one[name] != other[name]]
+
+
+def _told(result: OrchestrationResult) -> dict[str, list[object]]:
+    return {
+        "documents": [(each.url, each.round, each.link_depth, each.reason) for each in result.documents],
+        "rounds": [done.model_dump(exclude={"elapsed_ms"}) for done in result.rounds],
+        "citations": [citation.model_dump() for citation in result.citations],
+        "chunks": [ranked.chunk.chunk_id for ranked in result.chunks],
     }
-    return [f"asked again, {name} differ" for name, (one, other) in pairs.items() if one != other]
 
 
 def _without_result(walked: Walked) -> Iterator[str]:
@@ -87,8 +91,9 @@ def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]
         yield f"{result.total_iterations} expansion rounds, {budget} allowed"
     if len(result.documents) > settings.webrag_max_pages:
         yield f"{len(result.documents)} pages, {settings.webrag_max_pages} allowed"
-    if len(walked.requested) > settings.webrag_max_pages:
-        yield f"{len(walked.requested)} pages asked for, {settings.webrag_max_pages} allowed"
+    most = len(request.urls) + result.total_iterations * settings.max_candidates_per_iteration
+    if len(walked.requested) > most:
+        yield f"{len(walked.requested)} pages asked for, {most} allowed"
     for step, done in zip(result.expansion_steps, result.rounds, strict=False):
         tried = len(step.candidates_expanded) + len(step.candidates_failed)
         most = min(settings.max_candidates_per_iteration, done.decision.pages or settings.max_candidates_per_iteration)
@@ -104,16 +109,25 @@ def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]
         yield f"{sum(tokens)} tokens of evidence, {settings.retrieval_context_budget} allowed"
 
 
+def off_site(request: AnswerRequest, result: OrchestrationResult) -> list[str]:
+    """Pages taken in that lie on another site than the seeds, and than these redirect to: where a link on the site
+    redirected to, or what a page there names as its own URL."""
+    sites = _sites(request, result)
+    taken = (document.url for document in result.documents if document.outcome != "failed")
+    return [url for url in taken if source_key(url) not in sites]
+
+
+def _sites(request: AnswerRequest, result: OrchestrationResult) -> set[str]:
+    seeds = [canonicalise(url) for url in request.urls]
+    return {source_key(url) for url in [*seeds, *(d.url for d in result.documents if d.link_depth == 0)]}
+
+
 def _on_site(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
-    """Links are followed on the sites of the seeds only, and of where these redirect to."""
-    seeds = [canonicalise(url) for url in walked.request.urls]
-    sites = {source_key(url) for url in [*seeds, *(d.url for d in result.documents if d.link_depth == 0)]}
+    """Links are followed on the sites of the seeds only, and evidence is of pages that were taken in."""
+    sites = _sites(walked.request, result)
     for url in walked.requested:
         if source_key(url) not in sites:
             yield f"{url} was asked for, off the site"
-    for document in result.documents:
-        if document.outcome != "failed" and source_key(document.url) not in sites:
-            yield f"{document.url} was taken in, off the site"
     taken = {document.document_id for document in result.documents}
     for ranked in result.chunks:
         if ranked.chunk.document_id not in taken:
@@ -121,12 +135,13 @@ def _on_site(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
 
 
 def _each_once(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
-    for what, values in {
+    several: dict[str, Iterable[object]] = {
         "document": [document.url for document in result.documents],
-        "document id": [d.document_id for d in result.documents if d.document_id is not None],
+        "document id": [each.document_id for each in result.documents if each.document_id is not None],
         "request": walked.requested,
         "chunk": [ranked.chunk.chunk_id for ranked in result.chunks],
-    }.items():
+    }
+    for what, values in several.items():
         for value, count in Counter(values).items():
             if count > 1:
                 yield f"{what} {value}: {count} times"

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.indexing.passages import Passage, cut_passages
-from webrag_core.indexing.static_model import token_vectors, token_weights
+from webrag_core.indexing.passages import Passage, term_codes
+from webrag_core.indexing.static_model import token_ids, token_vectors, token_weights
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.link_scoring import FILE_ENDING, LinkCandidate, traced
 from webrag_core.orchestration.models import ScoredCandidate
@@ -38,13 +38,15 @@ Array = NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """`length` is that of the weighted sum of a text's token vectors, 0 for a text that says nothing."""
+    """`tokens` are all of a text's tokens, repeated ones too; `lengths` those of their vectors' weighted sums, 0 for a
+    text that says nothing."""
 
     passages: list[Passage]
+    tokens: list[NDArray[np.uint16]]
     lengths: Array
 
 
-_READ: dict[str, tuple[Passage, float]] = {}
+_READ: dict[str, tuple[Passage, NDArray[np.uint16], float]] = {}
 
 
 def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[ScoredCandidate]:
@@ -92,13 +94,17 @@ def _read(texts: Sequence[str]) -> _Texts:
     """Each text cut once per process: a frontier keeps most of its links from round to round."""
     found = {text: _READ[text] for text in texts if text in _READ}
     unknown = [text for text in dict.fromkeys(texts) if text not in found]
-    for text, passage in zip(unknown, cut_passages(unknown), strict=True):
-        total = token_weights()[passage.tokens] @ token_vectors()[passage.tokens]
-        found[text] = passage, float(np.linalg.norm(total))
+    for text, ids in zip(unknown, token_ids(unknown), strict=True):
+        total = token_weights()[ids] @ token_vectors()[ids]
+        found[text] = Passage(term_codes(terms(text)), np.unique(ids)), ids, float(np.linalg.norm(total))
     if len(_READ) + len(unknown) > _KEPT_TEXTS:
         _READ.clear()
     _READ.update(found)
-    return _Texts([found[text][0] for text in texts], np.array([found[text][1] for text in texts], dtype=np.float32))
+    return _Texts(
+        [found[text][0] for text in texts],
+        [found[text][1] for text in texts],
+        np.array([found[text][2] for text in texts], dtype=np.float32),
+    )
 
 
 def _held(asked: QueryProfile, texts: _Texts) -> NDArray[np.bool_]:
@@ -149,7 +155,7 @@ def _alike(query: str) -> Array:
 
 def _directions(alike: Array, texts: _Texts) -> Array:
     """Cosine of the query's and each text's weighted sum of token vectors, floored at 0."""
-    tokens, owner = _joined(passage.tokens for passage in texts.passages)
+    tokens, owner = _joined(texts.tokens)
     sums = np.bincount(owner, weights=alike[tokens], minlength=len(texts.passages))
     found = np.divide(sums, texts.lengths, out=np.zeros(len(sums)), where=texts.lengths > 0)
     return np.asarray(np.clip(found, 0, 1), dtype=np.float32)
