@@ -63,14 +63,20 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Database, Embedder]]
 
 
 async def walk_graphs(
-    database: Database, embedder: Embedder, settings: Settings, seeds: Sequence[int], advance: Callable[[str], None]
+    database: Database,
+    embedder: Embedder,
+    settings: Settings,
+    seeds: Sequence[int],
+    advance: Callable[[str], None],
+    *,
+    per_graph: int = len(POLICIES),
 ) -> Tally:
-    """Walk the sites of these numbers, then verify the corpus."""
+    """Walk the sites of these numbers, each under `per_graph` of the policies, then verify the corpus."""
     tally = Tally()
     for seed in seeds:
         random = Random(f"walks of {seed}")
         site = generated(seed)
-        for policy in random.sample(POLICIES, k=len(POLICIES)):
+        for policy in random.sample(POLICIES, k=per_graph):
             await _walk_and_check(database, embedder, settings, site, policy, random, tally, f"graph {seed}")
         advance(str(seed))
     async for broken in verify_corpus(database, Verified()):

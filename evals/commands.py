@@ -45,7 +45,7 @@ def sitewalk(
     from evals.reliability import reliability_at_stop, reliability_per_round
     from evals.score_tables import print_scores, score_cells
     from evals.scoring import METRICS, aggregate
-    from evals.sitewalk import UNTIL_CAP, run_suite, suite_settings
+    from evals.sitewalk import UNTIL_CAP, log_digest, run_suite, suite_settings
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_goldens(golden)
@@ -64,6 +64,7 @@ def sitewalk(
         print_json(
             {
                 "run_log": str(run_log),
+                "digest": log_digest(records),
                 "policy": UNTIL_CAP if until_cap else policy,
                 "scores": score_cells(table),
                 "baselines": score_cells(others),
@@ -78,6 +79,7 @@ def sitewalk(
             bins = ", ".join(f"{told:.2f} -> {true:.2f} ({size})" for told, true, size in found.bins)
             out.print(f"probability_complete {name}: ECE {found.ece:.3f} over {found.n}; told -> complete: {bins}")
     out.print(f"run log: {run_log}", markup=False, highlight=False)
+    out.print(f"its digest without timings: {log_digest(records)}", markup=False, highlight=False)
 
 
 @eval_app.command()

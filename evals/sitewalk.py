@@ -32,6 +32,7 @@ CLAIMED_AT = 0.5
 UNTIL_CAP = "until-cap"
 """System name of a recording that expands by breadth until the page limit, or until no link is worth following."""
 
+_TIMINGS = {"cpu_s", "wall_s"}
 _CAPS = {"page-limit", "timeout"}
 _EXHAUSTED = {"no-candidates", "no-rewrite"}
 
@@ -99,6 +100,15 @@ async def run_suite(
             records.append(record)
             advance(golden.id)
     return records
+
+
+def log_digest(records: Sequence[Mapping[str, Any]]) -> str:
+    """sha256 of a run log without its timings: two runs of one suite on one site have the same."""
+    digest = hashlib.sha256()
+    for record in records:
+        timeless = {name: value for name, value in record.items() if name not in _TIMINGS}
+        digest.update(json.dumps(timeless, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def failed_record(golden: GoldenQuery, policy: str, error: FetchError) -> dict[str, Any]:
@@ -185,14 +195,16 @@ def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
 
 
 async def _dropped(corpus: Corpus, result: OrchestrationResult) -> dict[int, Passage]:
-    """Passages by chunk id that a round ranked and that the result no longer holds."""
+    """Passages by chunk id that a round ranked and that the result no longer holds, by URL and place on the page."""
     kept = {chunk.chunk.chunk_id for chunk in result.chunks if not chunk.is_locality_expanded}
     urls = {ref.chunk_id: ref.url for done in result.rounds for ref in done.top_chunks if ref.chunk_id not in kept}
     async with corpus.database.connection() as connection:
         cursor = await connection.execute(
-            "SELECT chunk_id, text FROM contract.v_chunk WHERE chunk_id = ANY(%s) ORDER BY chunk_id", (list(urls),)
+            "SELECT chunk_id, start_off, text FROM contract.v_chunk WHERE chunk_id = ANY(%s)", (list(urls),)
         )
-        return {int(chunk_id): Passage(urls[chunk_id], text) for chunk_id, text in await cursor.fetchall()}
+        found = await cursor.fetchall()
+    found.sort(key=lambda row: (urls[row[0]], row[1]))  # ids depend on which of two pages was stored first
+    return {int(chunk_id): Passage(urls[chunk_id], text) for chunk_id, _, text in found}
 
 
 def recorded_settings(settings: Settings) -> dict[str, int | float | str]:

@@ -31,6 +31,7 @@ WEIGHTS = {WORDS: 0.30, MEANINGS: 0.30, DIRECTION: 0.30, SENTENCE: 0.10}
 _MAX_ANCHORS = 300  # characters
 _MAX_SENTENCE = 600
 _KEPT_TEXTS = 100_000  # about 300 bytes each
+_KEPT_PATHS = 50_000
 _KEPT_QUERIES = 16  # half a megabyte each
 
 Array = NDArray[np.float32]
@@ -83,7 +84,12 @@ def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[S
 
 def _name(candidate: LinkCandidate) -> str:
     anchors = " / ".join((*candidate.anchor_texts, *filter(None, [candidate.title])))[:_MAX_ANCHORS]
-    return f"{anchors} {unquote(FILE_ENDING.sub('', urlsplit(candidate.url).path)).replace('/', ' ')}"
+    return f"{anchors} {_path(candidate.url)}"
+
+
+@lru_cache(maxsize=_KEPT_PATHS)
+def _path(url: str) -> str:
+    return unquote(FILE_ENDING.sub("", urlsplit(url).path)).replace("/", " ")
 
 
 def _sentence(candidate: LinkCandidate) -> str:
