@@ -47,8 +47,9 @@ bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase b
 bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
 	$(BIN)/python -m evals.bench_vectors
 
-bench-sitewalk: $(VENV)/.runtime ## the loop on the frozen site's goldens, with the score table
-	$(BIN)/webrag eval sitewalk
+bench-sitewalk: $(VENV)/.runtime ## the loop on the goldens of the three frozen sites, with the score tables
+	for site in python-3.11 rust-1.63 postgresql-15; do $(BIN)/webrag eval sitewalk \
+	  --golden evals/golden/sitewalk-$$site.jsonl --warc evals/sites/$$site.warc.gz --out runs/$$site.jsonl || exit 1; done
 
 bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, random limits: what must hold for every walk
 	$(BIN)/python -m evals.bench_walks
