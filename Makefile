@@ -11,8 +11,8 @@ demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen site unless WEBRAG_WARC is set
 	$(BIN)/webrag up --demo-site
 
-test: $(VENV)/.dev            ## all tests
-	$(BIN)/pytest
+test: $(VENV)/.dev            ## all tests, a process per core (at most four), each with a database server of its own
+	$(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile
 
 lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/ruff check .
@@ -74,7 +74,7 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 
 requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build pyproject.toml -o requirements.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dev --extra providers -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dev --extra providers --extra ragas -c requirements.txt pyproject.toml -o requirements-dev.txt
 	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
 
 clean:

@@ -32,10 +32,7 @@ from webrag_core.errors import InvalidInputError
 
 OFFLINE = ("id_precision", "id_recall", "string_precision", "string_recall")
 JUDGED = ("llm_precision", "llm_recall")
-INSTALL = (
-    "The Ragas metrics need an environment of their own (about 600 MB):"
-    " uv venv .venv-ragas; uv pip install --python .venv-ragas/bin/python -e '.[ragas]'; .venv-ragas/bin/webrag eval …"
-)
+INSTALL = "uv pip install --require-hashes -r requirements-dev.txt installs it with what else the tests need (1.2 GB)"
 
 _PASSAGES = 10
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -132,16 +129,9 @@ def _metric(samples: Sequence[Sample], results: Sequence[tuple[float, str | None
     )
 
 
-def ragas_is_there() -> bool:
-    """True when Ragas is installed; nothing is imported to find out."""
-    return find_spec("ragas") is not None
-
-
 def offline_scorers() -> dict[str, Scorer]:
     """Ragas' metrics that need no model. Raises InvalidInputError that says what to install."""
     metrics, sample_class = _ragas()
-    if find_spec("rapidfuzz") is None:  # Ragas does not declare what its string metrics need
-        raise InvalidInputError(f"rapidfuzz is missing. {INSTALL}")
 
     async def ask(metric: Any, **fields: list[str]) -> float:
         return float(await metric.single_turn_ascore(sample_class(**fields)))
@@ -181,7 +171,8 @@ def judged_scorers(url: str, model: str, key: str) -> dict[str, Scorer]:
 
 
 def _ragas() -> tuple[Any, Any]:
-    if not ragas_is_there():
-        raise InvalidInputError(INSTALL)
+    for name in ("ragas", "rapidfuzz"):  # Ragas does not declare what its string metrics need
+        if find_spec(name) is None:
+            raise InvalidInputError(f"{name} is missing: {INSTALL}")
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # read when it is imported; only this word counts
     return import_module("ragas.metrics"), import_module("ragas").SingleTurnSample

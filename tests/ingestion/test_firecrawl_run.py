@@ -36,7 +36,7 @@ def answer(settings: Settings, url: str, direct: LocalSite) -> OrchestrationResu
     async def run() -> OrchestrationResult:
         acquirer = FallbackAcquirer(FirecrawlAcquirer(configured, gate), direct)
         async with Corpus.open(configured, acquirer) as corpus:
-            return await OrchestratorEngine(corpus).run(AnswerRequest((f"{SITE}/",), QUESTION))
+            return await OrchestratorEngine(corpus).run(AnswerRequest((f"{SITE}/",), QUESTION, policy="fixed-k:1"))
 
     return asyncio.run(run())
 
