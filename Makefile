@@ -12,7 +12,7 @@ ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen
 	$(BIN)/webrag up --demo-site
 
 test: $(VENV)/.dev            ## all tests, a process per core (at most four), each with a database server of its own
-	$(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile
+	$(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/ruff check .

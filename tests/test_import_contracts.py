@@ -13,3 +13,12 @@ def test_import_contracts_hold() -> None:
     lint = Path(sys.executable).with_name("lint-imports")
     done = subprocess.run([lint, "--no-logo"], cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_commands_that_fail_early_do_not_pay_for_the_layers() -> None:
+    code = (
+        "import sys, webrag_core.cli, evals.commands, webrag_dagster.commands\n"
+        "print({'dagster', 'lxml', 'markdown_it', 'numpy', 'psycopg', 'snowballstemmer'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"

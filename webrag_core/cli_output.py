@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 from pydantic import BaseModel
@@ -15,9 +15,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from webrag_core.orchestration.models import OrchestrationResult
-from webrag_core.orchestration.policies import probability_note
-from webrag_core.retrieval.models import CitationSpan
+if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
+    from webrag_core.orchestration.models import OrchestrationResult
+    from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
@@ -63,6 +63,8 @@ def progress(total: int | None, what: str) -> Iterator[Advance]:
 
 def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
     """The evidence as a person reads it: quotes first, then how the loop came to it."""
+    from webrag_core.orchestration.policies import probability_note
+
     say = _say
     say(f"Question  {result.query}", style="bold")
     say(f"Seed      {result.url}")
