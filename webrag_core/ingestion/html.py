@@ -35,6 +35,7 @@ from webrag_core.ingestion.main_content import drop, main_content
 from webrag_core.ingestion.page_robots import page_says_nofollow
 from webrag_core.ingestion.raised_text import lower_indices, mark_footnotes, raise_exponents
 from webrag_core.ingestion.rewrites import mark_raw_tex, protect_math, shows_raw_tex, unwrap_layout_tables
+from webrag_core.ingestion.table_spans import drop_false_spans
 from webrag_core.ingestion.urls import canonicalise
 
 EXTRACTOR_VERSION = "html-3"
@@ -108,6 +109,7 @@ def convert_html(
     strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
     unwrap_layout_tables(main)
+    drop_false_spans(main)
     mark_code(main)
     flatten_inline_code(main)
     mark_footnotes(main)
