@@ -1,4 +1,4 @@
-"""The gate: a run log against an earlier one on the same items, paired, with intervals, and the items that moved."""
+"""The gate: a run against an earlier one on the same items, paired, with intervals, and the items that moved."""
 
 from __future__ import annotations
 
@@ -51,30 +51,45 @@ def judge(
     base: Sequence[RecordedRun],
     tolerance: float = TOLERANCE,
 ) -> Verdict:
-    """Compare two run logs item by item.
+    """Compare two run logs item by item, as `compare` does. Raises InvalidInputError when they share no item."""
+    now, before = {one.id: one for one in run}, {one.id: one for one in base}
+    known = [golden for golden in goldens if golden.id in before]
+    if not any(golden.id in now for golden in known):
+        raise InvalidInputError("the two run logs share no item of the golden file")
+    return compare(
+        {golden.id: score_item(golden, now[golden.id].record) for golden in known if golden.id in now},
+        {golden.id: score_item(golden, before[golden.id].record) for golden in known},
+        clusters={golden.id: cluster_of(golden) for golden in known},
+        tolerance=tolerance,
+    )
+
+
+def compare(
+    now: Mapping[str, Mapping[str, float]],
+    before: Mapping[str, Mapping[str, float]],
+    *,
+    clusters: Mapping[str, str],
+    metrics: Sequence[str] = GATED,
+    tolerance: float = TOLERANCE,
+) -> Verdict:
+    """Compare scores by item. `clusters` names each item's cluster; more is better in each of `metrics`.
 
     A metric regresses when its whole interval lies below zero, or when its mean falls by more than `tolerance`.
-    Raises InvalidInputError when the logs share no item.
+    Raises InvalidInputError when no item is in both.
     """
-    now, before = {one.id: one for one in run}, {one.id: one for one in base}
-    shared = [golden for golden in goldens if golden.id in now and golden.id in before]
+    shared = [item for item in before if item in now]
     if not shared:
-        raise InvalidInputError("the two run logs share no item of the golden file")
-    scores = {
-        golden.id: (score_item(golden, before[golden.id].record), score_item(golden, now[golden.id].record))
-        for golden in shared
-    }
+        raise InvalidInputError("the two runs share no item")
     changes = []
-    for metric in GATED:
+    for metric in metrics:
         pairs = {
-            golden.id: (float(scores[golden.id][0][metric]), float(scores[golden.id][1][metric]))
-            for golden in shared
-            if metric in scores[golden.id][0]
+            item: (float(before[item][metric]), float(now[item][metric]))
+            for item in shared
+            if metric in before[item] and metric in now[item]
         }
         if pairs:
-            clusters = [cluster_of(golden) for golden in shared if golden.id in pairs]
-            changes.append(_change(metric, pairs, clusters, tolerance))
-    return Verdict(changes, [golden.id for golden in goldens if golden.id in before and golden.id not in now])
+            changes.append(_change(metric, pairs, [clusters[item] for item in pairs], tolerance))
+    return Verdict(changes, [item for item in before if item not in now])
 
 
 def _change(metric: str, pairs: Mapping[str, tuple[float, float]], clusters: Sequence[str], tolerance: float) -> Change:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -207,13 +207,19 @@ async def open_bench(
 
 
 async def ask(
-    bench: Bench, questions: Sequence[RetrievalQuestion], out: TextIO, advance: Advance = lambda label: None
+    bench: Bench,
+    questions: Sequence[RetrievalQuestion],
+    out: TextIO,
+    advance: Advance = lambda label: None,
+    systems: Collection[str] | None = None,
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """Ask every question of every system; one JSON line each to `out`. Scores by system and question id."""
-    scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in bench.systems}
+    """Ask every question of every system, or of those in `systems`; one JSON line each to `out`. Scores by system and
+    question id."""
+    asked = {name: ranker for name, ranker in bench.systems.items() if systems is None or name in systems}
+    scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in asked}
     for question in questions:
         relevant = bench.relevant(question)
-        for name, ranker in bench.systems.items():
+        for name, ranker in asked.items():
             units = (await ranker(question.question))[:KEPT]
             scores[name][question.id] = metrics = score_question(question.evidence, units, relevant)
             line = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from evals.goldens import HERE, GoldenQuery, load_goldens
@@ -11,6 +12,21 @@ from evals.recorded import RecordedRun
 from evals.scoring import page_of, pages_in_order
 from evals.site_map import read_site
 from webrag_core.errors import InvalidInputError
+
+
+def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuery]:
+    """At most `size` goldens (at least one), every kind in turn, in the order of the file: the same ones every time.
+
+    Raises InvalidInputError for a size below one.
+    """
+    if size < 1:
+        raise InvalidInputError(f"a sample of {size} goldens says nothing; ask for at least one")
+    kinds: dict[str, list[GoldenQuery]] = {}
+    for golden in goldens:
+        kinds.setdefault(golden.kind, []).append(golden)
+    in_turn = [one for rank in zip_longest(*kinds.values()) for one in rank if one is not None]
+    chosen = {one.id for one in in_turn[:size]}
+    return [golden for golden in goldens if golden.id in chosen]
 
 
 def goldens_of(runs: Sequence[RecordedRun], golden: Path | None) -> list[GoldenQuery]:

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from webrag_core.cli_corpus import add_corpus_commands
+from webrag_core.cli_mcp import add_mcp_command
 from webrag_core.cli_models import model_app
 from webrag_core.cli_output import Json, complain, err, out, print_answer, print_json
 from webrag_core.cli_search import add_search_command
@@ -32,6 +33,7 @@ app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
 add_corpus_commands(app)
 add_search_command(app)
+add_mcp_command(app)
 
 Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
 Modes = Literal["auto", "chunk", "full_context"]

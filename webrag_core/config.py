@@ -139,6 +139,31 @@ class Settings(BaseSettings):
     locality_expansion_radius: int = Field(default=1, ge=0)
     min_score_for_expansion: float = Field(default=0.5, ge=0, le=1)
 
+    # MCP server
+    mcp_host: str = Field(default="127.0.0.1", description="Where `webrag mcp --http` listens")
+    mcp_port: int = Field(default=8765, ge=1, le=65535)
+    mcp_auth_token: SecretStr | None = Field(
+        default=None, repr=False, description="Bearer token that HTTP clients must send; needed unless on loopback"
+    )
+    mcp_allowed_hosts: str = Field(
+        default="", description="Host headers that are answered, host or host:port,…; needed unless on loopback"
+    )
+    mcp_allowed_sites: str = Field(
+        default="", description="host,…: the only sites that models may have fetched; unset = any public one"
+    )
+    mcp_tool_timeout: float = Field(default=120.0, ge=1, description="Seconds for one tool call")
+    mcp_concurrent_answers: int = Field(default=4, ge=1, description="`answer` and `ingest` calls at work at once")
+    mcp_default_research_mode: Literal["fast", "auto", "deep"] = "fast"
+    mcp_default_retrieval_mode: Literal["chunk", "full_context", "auto"] = "chunk"
+    mcp_response_token_budget: int = Field(
+        default=24_000, ge=1_000, description="No response is longer; full_context uses all of it"
+    )
+    mcp_answer_token_budget: int = Field(default=8_000, ge=1_000, description="Tokens of an `answer` of chunks")
+    mcp_search_token_budget: int = Field(default=6_000, ge=1_000, description="Tokens of a `search` of chunks")
+    mcp_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
+        default="WARNING", description="What the MCP server says on stderr"
+    )
+
     # Stopping
     token_budget_saturation_ratio: float = Field(default=0.8, ge=0, le=1)
     redundancy_ceiling: float = Field(default=0.85, ge=0, le=1)
@@ -175,6 +200,7 @@ class Settings(BaseSettings):
         "reranker_base_url",
         "reranker_api_key",
         "reranker_model",
+        "mcp_auth_token",
         mode="before",
     )
     @classmethod
@@ -183,7 +209,9 @@ class Settings(BaseSettings):
         text = value.get_secret_value() if isinstance(value, SecretStr) else value
         return text.strip() or None if isinstance(text, str) else text
 
-    @field_validator("firecrawl_api_key", "embedding_api_key", "orchestration_llm_api_key", "reranker_api_key")
+    @field_validator(
+        "firecrawl_api_key", "embedding_api_key", "orchestration_llm_api_key", "reranker_api_key", "mcp_auth_token"
+    )
     @classmethod
     def _fits_a_header(cls, key: SecretStr | None) -> SecretStr | None:
         if key is not None and not all("!" <= character <= "~" for character in key.get_secret_value()):
@@ -199,6 +227,11 @@ class Settings(BaseSettings):
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("a base URL has no credentials, query or fragment; a key has its own variable")
         return url.rstrip("/")
+
+    @cached_property
+    def allowed_sites(self) -> frozenset[str]:
+        """`mcp_allowed_sites` in lower case; empty = any."""
+        return frozenset(filter(None, (part.strip().lower() for part in self.mcp_allowed_sites.split(","))))
 
     @property
     def link_floor(self) -> float:

@@ -64,6 +64,27 @@ class FetchError(WebragError):
             self.exit_code = 2
         self.status = status
 
+    @property
+    def transient(self) -> bool:
+        """True when asking again soon may help: the way to the page failed, or the server says that it is its own
+        trouble. False for what the page or its site said about the page.
+        """
+        if self.reason is Reason.HTTP_STATUS:
+            return self.status is not None and (self.status >= 500 or self.status in (408, 425, 429))
+        return self.reason in _TRANSIENT
+
+
+_TRANSIENT = frozenset(
+    {
+        Reason.DNS_FAILURE,
+        Reason.CONNECT_FAILURE,
+        Reason.TIMEOUT,
+        Reason.BAD_RESPONSE,
+        Reason.RATE_LIMITED,
+        Reason.PROVIDER_FAILED,
+    }
+)
+
 
 class StoreError(WebragError):
     """The database cannot be reached or is not what it should be."""

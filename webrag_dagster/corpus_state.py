@@ -13,11 +13,18 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
+from webrag_core.ingestion.shards import split_key
+from webrag_core.store.database import Database
+
+_BUCKET = 32
+_LAST_BUCKET = 512
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """A document of a source with its newest version; `version_id` is None when it never gave one."""
 
+    document_id: int
     url: str
     status: str
     reason: str | None
@@ -50,18 +57,20 @@ class Layer:
 
 
 async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
-    """All documents of a source by URL. Empty for a source that nobody has asked for."""
+    """All documents of a source, or of a shard of one, by URL. Empty for a source that nobody has asked for."""
+    source, shard = split_key(key)
     async with connection.cursor(row_factory=class_row(Page)) as cursor:
         await cursor.execute(
-            "SELECT d.canonical_url AS url, d.status, d.reason, v.id AS version_id, v.sha256, v.title,"
-            " length(v.markdown) AS characters, v.chunker, coalesce(v.id = d.current_version, false) AS is_current"
+            "SELECT d.id AS document_id, d.canonical_url AS url, d.status, d.reason, v.id AS version_id, v.sha256,"
+            " v.title, length(v.markdown) AS characters, v.chunker,"
+            " coalesce(v.id = d.current_version, false) AS is_current"
             " FROM sources s JOIN documents d ON d.source_id = s.id"
             " LEFT JOIN LATERAL (SELECT * FROM document_versions n WHERE n.document_id = d.id"
             " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
             ' WHERE s.key = %s ORDER BY d.canonical_url COLLATE "C"',
-            (key,),
+            (source,),
         )
-        return await cursor.fetchall()
+        return [page for page in await cursor.fetchall() if shard.holds(page.url)]
 
 
 def documents_layer(pages: Sequence[Page]) -> Layer:
@@ -127,6 +136,33 @@ async def chunks_layer(connection: AsyncConnection, pages: Sequence[Page], chunk
         },
         per_version=found,
     )
+
+
+async def top_targets(database: Database, pages: Sequence[Page]) -> list[tuple[str, int, bool]]:
+    """The pages that most links lead to: (URL, links outside navigation, whether the corpus holds it)."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT t.target_url, t.links, EXISTS (SELECT FROM documents d WHERE d.canonical_url = t.target_url"
+            "  AND d.current_version IS NOT NULL) FROM (SELECT target_url, count(*) AS links FROM link_candidates"
+            "  WHERE version_id = ANY(%s) AND NOT in_navigation GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 20) t"
+            " ORDER BY 2 DESC, 1",
+            (_versions(pages),),
+        )
+        return [(str(url), int(links), bool(held)) for url, links, held in await cursor.fetchall()]
+
+
+async def token_histogram(connection: AsyncConnection, pages: Sequence[Page]) -> list[tuple[str, int]]:
+    """Child chunks of the newest versions by size: (range of tokens, chunks), from small to large."""
+    cursor = await connection.execute(
+        "SELECT least(token_count, %s) / %s AS bucket, count(*) FROM chunks"
+        " WHERE version_id = ANY(%s) AND level = 'child' GROUP BY 1 ORDER BY 1",
+        (_LAST_BUCKET, _BUCKET, _versions(pages)),
+    )
+    found = {int(bucket): int(count) for bucket, count in await cursor.fetchall()}
+    return [
+        (f"{bucket * _BUCKET}+" if bucket * _BUCKET == _LAST_BUCKET else f"{bucket * _BUCKET}", found.get(bucket, 0))
+        for bucket in range(max(found, default=-1) + 1)
+    ]
 
 
 async def vectors_layer(connection: AsyncConnection, pages: Sequence[Page], model: str) -> Layer:

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
     from webrag_dagster.corpus_state import Layer, Page
 
+WEB_PAGES = "web_pages"
+"""The site itself, as its change signals show it: observed, never made."""
 DOCUMENTS, LINKS, CHUNKS, EMBEDDINGS = "documents", "link_candidates", "chunks", "embeddings"
 
-UPSTREAM: dict[str, str | None] = {DOCUMENTS: None, LINKS: DOCUMENTS, CHUNKS: DOCUMENTS, EMBEDDINGS: CHUNKS}
+UPSTREAM: dict[str, str] = {DOCUMENTS: WEB_PAGES, LINKS: DOCUMENTS, CHUNKS: DOCUMENTS, EMBEDDINGS: CHUNKS}
 """What each layer is made of, in the order they are made."""
 
 

@@ -1,4 +1,4 @@
-"""Partitions: one key per source (a site), never one per page."""
+"""Partitions: one key per source (a site), or per shard of a large one; never one per page."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 SOURCES = dg.DynamicPartitionsDefinition(name="source")
-"""Keys are `webrag_core.ingestion.urls.source_key`: host, with its port when that is not the default one."""
+"""Keys are `webrag_core.ingestion.shards.shard_keys`: host, with its port when that is not the default one."""
 
 
 def register(instance: dg.DagsterInstance, keys: Iterable[str]) -> None:

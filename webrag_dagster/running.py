@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import dagster as dg
 
 from webrag_core.errors import WebragError
+from webrag_dagster.failures import ReadableFailure
 
 Result = TypeVar("Result")
 
@@ -19,7 +20,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     """Run `work` to its end in this thread.
 
     Terminating the Dagster run cancels `work`, so that its `finally` blocks still reach the database; only then does
-    the interrupt reach Dagster. Raises dg.Failure, never to be retried, for every WebragError.
+    the interrupt reach Dagster. Raises dg.Failure for every WebragError.
     """
     interrupted: list[int] = []
 
@@ -53,5 +54,9 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def failure(error: WebragError) -> dg.Failure:
-    """What the UI shows for an error of the core. Asking again would not help, so Dagster does not."""
-    return dg.Failure(description=f"{error.message} [{error.code}]", metadata={"code": error.code}, allow_retries=False)
+    """What the UI shows for an error of the core. Dagster tries again, where an op has a policy for it, only when the
+    database or the embedding model was away."""
+    told = f"{error.message} [{error.code}]"
+    if error.code in ("database_unavailable", "embedding_failed"):
+        return dg.Failure(description=told, metadata={"code": error.code}, allow_retries=True)
+    return ReadableFailure(told, {"code": error.code})

@@ -1,22 +1,22 @@
-"""Dagster's UI, daemon and code server as one process tree that ends as one."""
+"""Dagster's UI, daemon and code server on this machine, kept running, ending as one."""
 
 from __future__ import annotations
 
+import json
 import os
-import signal
 import socket
-import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from types import FrameType
 
 from webrag_core.cli_output import err
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
+from webrag_dagster.code_service import LOCATION, code_service, settle
 from webrag_dagster.instance import use_instance
+from webrag_dagster.services import Service, Supervisor
 
 _HOST = "127.0.0.1"
-_WORKSPACE = Path(__file__).resolve().parent.parent / "workspace.yaml"
 
 
 def serve(port: int, frozen_site: Path | None) -> int:
@@ -35,32 +35,23 @@ def serve(port: int, frozen_site: Path | None) -> int:
 
         embedded_url(settings.webrag_home)  # held here, so that no run waits for a server to start
     pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
-    command = (sys.executable, "-m", "dagster", "dev", "-h", _HOST, "-p", str(port), "-w", str(_WORKSPACE))
-    quiet = {"PYTHONWARNINGS": "ignore:Function `dev_command` is superseded"}
     err.print(f"http://{_HOST}:{port}  pages come from {pages}; Ctrl-C ends it", markup=False, highlight=False)
-    return _supervise(command, {**os.environ, **quiet})
+    settle()
+    with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
+        return Supervisor(services(Path(folder), port), os.environ).run()
 
 
-def _supervise(command: tuple[str, ...], environment: dict[str, str]) -> int:
-    """Run `command` until it ends or is told to: the first signal asks the whole tree, a second one kills it."""
-    asked: list[int] = []
-    children: list[subprocess.Popen[bytes]] = []
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        asked.append(signum)
-        for child in children:
-            if len(asked) == 1:
-                child.send_signal(signal.SIGINT)
-            else:
-                os.killpg(child.pid, signal.SIGKILL)
-
-    # set before the start: a child of a shell's background job would otherwise inherit that Ctrl-C is ignored
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, stop)
-    # its own session: Ctrl-C reaches Dagster once, from here, and not from the terminal as well
-    children.append(subprocess.Popen(command, start_new_session=True, env=environment))
-    code = children[0].wait()
-    return 0 if asked else int(code != 0)
+def services(folder: Path, port: int) -> list[Service]:
+    """Code server, UI and daemon, as in docker-compose.yml. `folder` is for the code server's socket: a short path."""
+    socket_path, workspace = folder / "code", folder / "workspace.yaml"
+    location = {"socket": str(socket_path), "location_name": LOCATION}
+    workspace.write_text(json.dumps({"load_from": [{"grpc_server": location}]}), encoding="utf-8")
+    python = (sys.executable, "-m")
+    return [
+        code_service(("-s", str(socket_path)), f"unix:{socket_path}"),
+        Service("UI", (*python, "dagster_webserver", "-h", _HOST, "-p", str(port), "-w", str(workspace))),
+        Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace))),
+    ]
 
 
 def _require_free(port: int) -> None:

@@ -1,14 +1,24 @@
-"""What an answer run did to the corpus, as events of the corpus assets."""
+"""Corpus content that was made outside the corpus assets, as events of those assets."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import dagster as dg
 
+from webrag_core.config import Settings
 from webrag_core.indexing.corpus import AddedDocument, Corpus
+from webrag_core.indexing.embedder import identity_of
+from webrag_core.indexing.embedding_models import live_identity
+from webrag_core.ingestion.shards import keys_of
+from webrag_core.ingestion.sources import list_sources
 from webrag_core.ingestion.urls import source_key
+from webrag_core.store.database import Database
 from webrag_dagster import layers, partitions
 from webrag_dagster.corpus_state import Layer, Page, source_pages
 from webrag_dagster.metadata import layer_metadata, table
+
+_VERSION = "dagster/data_version"
 
 
 class WatchedCorpus(Corpus):
@@ -27,51 +37,76 @@ class WatchedCorpus(Corpus):
 
 
 async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> list[str]:
-    """Log every layer of the touched sources whose content is not what Dagster last heard of. Returns the sources.
-
-    A source that never gave a page gets no partition: a mistyped host would stay in every list for ever.
-    """
+    """Log every layer of the touched sources whose content is not what Dagster last heard of. Returns the sources."""
     await corpus.indexer.model_id()
+    async with corpus.database.connection() as connection:
+        shards = {source.key: source.shards for source in await list_sources(connection)}
+    keys = keys_of((key, shards.get(key, 1)) for key in sorted(corpus.sources))
+    events = await news(context.instance, corpus.database, corpus.settings, keys, "Changed by an answer run.")
+    for event in events:
+        context.log_event(event)
+    return sorted({str(event.partition) for event in events})
+
+
+async def news(
+    instance: dg.DagsterInstance, database: Database, settings: Settings, keys: Sequence[str], description: str
+) -> list[dg.AssetMaterialization]:
+    """A materialization for every layer of these partitions whose content is not what Dagster last heard of.
+
+    Partitions that hold pages are registered; a source that never gave a page gets none: a mistyped host would stay
+    in every list for ever. Vectors are left out while another model than the one that is set is live.
+    """
+    async with database.connection() as connection:
+        live = await live_identity(connection)
+    names = [name for name in layers.UPSTREAM if name != layers.EMBEDDINGS or live == identity_of(settings)]
     found: list[tuple[str, list[Page], dict[str, Layer]]] = []
-    for key in sorted(corpus.sources):
-        async with corpus.database.snapshot() as connection:
+    for key in keys:
+        async with database.snapshot() as connection:
             pages = await source_pages(connection, key)
             if any(page.version_id is not None for page in pages):
-                state = {name: await layers.state(connection, pages, name) for name in layers.UPSTREAM}
-                found.append((key, pages, state))
-    partitions.register(context.instance, (key for key, _, _ in found))
-    for key, pages, state in found:
-        for name, layer in state.items():
-            if _last_version(context.instance, name, key) != layer.digest:
-                context.log_event(_materialization(name, key, pages, state))
-    return [key for key, _, _ in found]
+                found.append((key, pages, {name: await layers.state(connection, pages, name) for name in names}))
+    held = [key for key, _, _ in found]
+    partitions.register(instance, held)
+    heard = {name: _heard(instance, name, held) for name in names}
+    watched = _heard(instance, layers.WEB_PAGES, held, dg.DagsterEventType.ASSET_OBSERVATION)
+    return [
+        _materialization(name, key, pages, state, watched.get(key), description)
+        for key, pages, state in found
+        for name in names
+        if heard[name].get(key) != state[name].digest
+    ]
 
 
-def _materialization(name: str, key: str, pages: list[Page], state: dict[str, Layer]) -> dg.AssetMaterialization:
+def _materialization(
+    name: str, key: str, pages: list[Page], state: dict[str, Layer], watched: str | None, description: str
+) -> dg.AssetMaterialization:
     """With the tags that Dagster itself would set, so that it sees neither more nor less as out of date."""
-    tags = {"dagster/data_version": state[name].digest, "dagster/code_version": layers.code_version(name)}
+    tags = {_VERSION: state[name].digest, "dagster/code_version": layers.code_version(name)}
     tags["dagster/data_version_is_user_provided"] = "true"
     upstream = layers.UPSTREAM[name]
-    if upstream is not None:
-        tags[f"dagster/input_data_version/{upstream}"] = state[upstream].digest
+    version = watched if upstream == layers.WEB_PAGES else state[upstream].digest
+    if version is not None:
+        tags[f"dagster/input_data_version/{upstream}"] = version
         tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
     metadata = layer_metadata(state[name])
     if name == layers.DOCUMENTS:
         metadata["page_list"] = table(
             {"page": page.url, "status": page.status, "reason": page.reason, "title": page.title} for page in pages
         )
-    return dg.AssetMaterialization(
-        asset_key=name,
-        partition=key,
-        description="Changed by an answer run.",
-        metadata=metadata,
-        tags=tags,
+    return dg.AssetMaterialization(asset_key=name, partition=key, description=description, metadata=metadata, tags=tags)
+
+
+def _heard(
+    instance: dg.DagsterInstance,
+    name: str,
+    keys: Iterable[str],
+    event: dg.DagsterEventType = dg.DagsterEventType.ASSET_MATERIALIZATION,
+) -> dict[str, str]:
+    """Data version of the latest event per partition, in one query."""
+    wanted = list(keys)
+    if not wanted:
+        return {}
+    found = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey(name), event, [_VERSION], asset_partitions=wanted
     )
-
-
-def _last_version(instance: dg.DagsterInstance, name: str, key: str) -> str | None:
-    records = instance.fetch_materializations(
-        dg.AssetRecordsFilter(asset_key=dg.AssetKey(name), asset_partitions=[key]), limit=1
-    ).records
-    materialization = records[0].asset_materialization if records else None
-    return (materialization.tags or {}).get("dagster/data_version") if materialization else None
+    return {key: tags[_VERSION] for key, tags in found.items() if _VERSION in tags}

@@ -37,8 +37,11 @@ def failure_text(done: dg.ExecuteInProcessResult) -> str:
     """What the UI shows of a failed run."""
     assert not done.success
     [event] = [event for event in done.all_events if event.is_step_failure]
-    data = event.step_failure_data.user_failure_data
+    data, error = event.step_failure_data.user_failure_data, event.step_failure_data.error
     assert data is not None
+    assert error is not None
+    assert error.message == data.description
+    assert (error.stack, error.cause) == ([], None), "what happened, and no wall of frames under it"
     return str(data.description)
 
 
@@ -81,7 +84,9 @@ def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     assert run is not None
     assert run.tags["webrag/source"] == "docs.python.org"
     assert run.tags["webrag/decision"] == "stop"
-    assert run.tags["webrag/rule"] == result.final_decision.rule
+    assert run.tags["webrag/stop_reason"] == result.final_decision.rule
+    assert float(str(answer.metadata["seconds_since_launch"].value)) >= float(str(answer.metadata["seconds"].value))
+    assert len(instance.all_logs(done.run_id)) <= 60
 
 
 @pytest.mark.usefixtures("corpus_environment")
@@ -117,8 +122,8 @@ def test_bad_input_fails_with_a_readable_message_and_is_not_retried(
 ) -> None:
     done = ask(definitions, instance, **config)
     assert message in failure_text(done)
-    [event] = [event for event in done.all_events if event.is_step_failure]
-    assert event.step_failure_data.error_source is not None
+    [run] = instance.get_runs()
+    assert f"[{run.tags['webrag/stop_reason']}]" in failure_text(done)
     assert materializations(instance, "answers") == []
     assert instance.get_dynamic_partitions("source") == []
 
@@ -149,3 +154,4 @@ def test_a_cancelled_run_still_reports_what_it_stored(
         assert connection.execute("SELECT state, reason FROM answer_runs").fetchall() == [("failed", "cancelled")]
     [run] = instance.get_runs()
     assert run.status is dg.DagsterRunStatus.CANCELED
+    assert run.tags["webrag/stop_reason"] == "cancelled"

@@ -33,7 +33,7 @@ def materialize(
 ) -> dict[str, dg.AssetMaterialization]:
     """All four assets of one source in one run."""
     instance.add_dynamic_partitions("source", [key])
-    done = definitions.resolve_implicit_global_asset_job_def().execute_in_process(
+    done = definitions.resolve_job_def("refresh").execute_in_process(
         instance=instance, partition_key=key, resources={"corpus": CorpusResource(warc=str(warc))}
     )
     assert done.success
@@ -139,13 +139,3 @@ def test_a_source_without_pages_begins_with_its_front_page(
     assert number(events["documents"], "pages_new") == 1
     assert number(events["embeddings"], "pages_became_current") == 1
     assert number(events["link_candidates"], "distinct_targets") == 2
-
-
-@pytest.mark.usefixtures("corpus_environment")
-def test_a_source_that_cannot_be_had_is_data_not_a_failed_run(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
-    events = materialize(definitions, instance, write_site(tmp_path / "site.warc.gz", SITE), key="nowhere.example")
-    assert number(events["documents"], "pages_failed") == 1
-    assert number(events["documents"], "pages") == 0
-    assert [row["reason"] for row in listed(events["documents"])] == ["not_found"]

@@ -58,6 +58,15 @@ async def live_model(connection: AsyncConnection, identity: ModelIdentity) -> in
         return int(row[0])
 
 
+async def live_identity(connection: AsyncConnection) -> ModelIdentity | None:
+    """Which model is live; None before anything was indexed."""
+    cursor = await connection.execute(
+        "SELECT provider, name, dimensions, normalisation FROM embedding_models WHERE state = 'live'"
+    )
+    row = await cursor.fetchone()
+    return ModelIdentity(*row) if row is not None else None
+
+
 async def require_live(connection: AsyncConnection, model_id: int) -> None:
     """Hold the model live until the transaction ends. Raises StoreError when it is no longer."""
     await lock_models(connection, shared=True)

@@ -128,6 +128,32 @@ async def switch_model(database: Database, identity: ModelIdentity) -> int:
         return model_id
 
 
+async def adopt_model(
+    database: Database, embedder: Embedder, *, batch_size: int, advance: Callable[[int], None] | None = None
+) -> BuildReport | None:
+    """Build and switch to the model of `embedder` where another one is live; None where it is live already.
+
+    One worker of all processes does it; the others wait and find it done. Pages that change meanwhile are caught up.
+    Raises EmbeddingError, StoreError(model_incomplete) when writers were faster every time.
+    """
+    async with database.claims.hold("adopt an embedding model"):
+        async with database.connection() as connection:
+            live = await models.live_identity(connection)
+        if live is None or live == embedder.identity:
+            return None
+        embedded = 0
+        for last in (False, False, True):
+            report = await build_model(database, embedder, batch_size=batch_size, advance=advance)
+            embedded += report.embedded
+            try:
+                await switch_model(database, embedder.identity)
+                break
+            except StoreError as error:
+                if last or error.code != "model_incomplete":
+                    raise
+        return BuildReport(report.model_id, embedded, report.vectors)
+
+
 _MISSING = sql.SQL(
     " FROM chunks c JOIN documents d ON d.current_version = c.version_id"
     " JOIN document_versions v ON v.id = c.version_id"

@@ -62,7 +62,7 @@ async def verify_corpus(database: Database, counted: Verified) -> AsyncIterator[
     async with database.snapshot() as connection:
         cursor = await connection.execute("SELECT id FROM document_versions ORDER BY id")
         for (version_id,) in await cursor.fetchall():
-            async for violation in _verify_version(connection, version_id, counted):
+            async for violation in verify_version(connection, version_id, counted):
                 yield violation
         async for violation in _verify_tables(connection):
             yield violation
@@ -74,7 +74,7 @@ async def verify_corpus(database: Database, counted: Verified) -> AsyncIterator[
         counted.documents, counted.ledger_rows = int(row[0]), int(row[1])
 
 
-async def _verify_version(connection: AsyncConnection, version_id: int, counted: Verified) -> AsyncIterator[Violation]:
+async def verify_version(connection: AsyncConnection, version_id: int, counted: Verified) -> AsyncIterator[Violation]:
     """Hash, slices, cover and partition of one version."""
     async with connection.cursor(row_factory=class_row(_Version)) as cursor:
         await cursor.execute(

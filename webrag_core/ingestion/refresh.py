@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from uuid import uuid4
@@ -15,6 +15,7 @@ from webrag_core.ingestion import documents, sources
 from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.ingestion.documents import FetchRecord
 from webrag_core.ingestion.revisit import KnownPage, plan_refresh
+from webrag_core.ingestion.shards import Shard
 from webrag_core.ingestion.sources import RefreshCounts, Source
 from webrag_core.ingestion.taking import take_all
 from webrag_core.ingestion.traps import count_patterns, find_trap, url_pattern
@@ -40,7 +41,10 @@ Take = Callable[[str, str], Awaitable[Taken]]
 
 @dataclass(frozen=True, slots=True)
 class RefreshReport:
-    """What became of a source. `failed` maps URLs to reasons, `changed` lists the URLs with a new text."""
+    """What became of a source. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
+
+    `transient` are those of the failed that may answer when they are asked again soon.
+    """
 
     source: str
     run_id: str
@@ -49,6 +53,7 @@ class RefreshReport:
     """Entries of the map that was read; None when none was asked for."""
     changed: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
+    transient: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
 
 
@@ -68,9 +73,12 @@ class SourceRefresh:
         run_id: str | None = None,
         due_only: bool = False,
         limit: int | None = None,
+        shard: Shard = Shard(),  # noqa: B008 (frozen)
         advance: Callable[[str], None] = lambda url: None,
     ) -> RefreshReport:
         """Ask the site for its pages: all known ones, or (`due_only`) those that are due, at most `limit`.
+
+        Only pages of `shard` are asked, known and new ones.
 
         A source without pages begins with its first one. An attached source also takes in new pages that its map and
         its pages name, up to its page limit. Pages that fail are in the report; what was stored of them stays.
@@ -83,13 +91,15 @@ class SourceRefresh:
             source = await sources.find_source(connection, key)
         warnings, map_entries = await self._read_map(source, due_only=due_only)
         async with self._database.connection() as connection:
-            known = await sources.known_pages(connection, source)
+            pages = await sources.known_pages(connection, source)
             records = await sources.signal_records(connection, source)
         interval = timedelta(days=self._settings.webrag_revisit_days)
+        known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
         walk = _Walk(self._take, run_id, advance)
-        await walk.ask(plan.asked if known else [source.start_url])
-        skipped = await self._take_new(source, [page.url for page in known], walk, limit, run_id)
+        first = [] if pages or not shard.holds(source.start_url) else [source.start_url]
+        await walk.ask(plan.asked if known else first)
+        skipped = await self._take_new(source, shard, [page.url for page in known], walk, limit, run_id)
         found = Counter(walk.outcomes.values())
         counts = RefreshCounts(
             fetched=found["fetched"],
@@ -100,9 +110,11 @@ class SourceRefresh:
         )
         async with self._database.transaction() as connection:
             await sources.record_signals(connection, source.id, _learned(known, walk))
-            await sources.record_refresh(connection, source, run_id, started, counts, warnings)
+            await sources.record_refresh(connection, source, run_id, started, counts, warnings, shard.index)
         failed = {url: error.reason.value for url, error in sorted(walk.failed.items())}
-        return RefreshReport(key, run_id, counts, map_entries, tuple(sorted(walk.changed)), failed, tuple(warnings))
+        transient = frozenset(url for url, error in walk.failed.items() if error.transient)
+        changed = tuple(sorted(walk.changed))
+        return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings))
 
     async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[str], int | None]:
         """Read the site's own map where it can save or bring requests; (warnings, entries or None)."""
@@ -122,24 +134,28 @@ class SourceRefresh:
             await sources.store_map(connection, source, site_map.entries, now)
         return list(site_map.warnings), len(site_map.entries)
 
-    async def _take_new(self, source: Source, held: list[str], walk: _Walk, limit: int | None, run_id: str) -> int:
+    async def _take_new(
+        self, source: Source, shard: Shard, held: list[str], walk: _Walk, limit: int | None, run_id: str
+    ) -> int:
         """Take in pages that nobody asked for yet, wave by wave, up to the page limit; returns how many were not."""
         if source.page_limit is None:
             return 0
+        page_limit = shard.share(source.page_limit)
         taken = count_patterns(held)
         pages = {page_key(url) for url in walk.seen.union(held)}
         refused: dict[str, FetchError] = {}
         while True:
             async with self._database.connection() as connection:
-                unknown = [url for url in await sources.unknown_urls(connection, source) if url not in walk.seen]
-            room = source.page_limit - len(walk.seen.union(held))
+                named = await sources.unknown_urls(connection, source)
+            unknown = [url for url in named if url not in walk.seen and shard.holds(url)]
+            room = page_limit - len(walk.seen.union(held))
             if limit is not None:
                 room = min(room, limit - len(walk.seen))
             wave: list[str] = []
             for url in unknown:
                 if url in refused or page_key(url) in pages:
                     continue
-                trap = find_trap(url, taken, max_per_pattern=source.page_limit)
+                trap = find_trap(url, taken, max_per_pattern=page_limit)
                 if trap is None and len(wave) < room:
                     wave.append(url)
                     pages.add(page_key(url))
@@ -192,6 +208,23 @@ class _Walk:
             self.failed[url] = result
         self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome
         self._advance(url)
+
+
+def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) -> list[KnownPage]:
+    """The pages with the next check that the source's own cadence asks for, where it has one.
+
+    Only the ordinary interval is replaced: a page that failed is looked at as soon as it was said. A page checked a
+    little after its refresh began is due with the next one all the same.
+    """
+    if source.refresh_hours is None:
+        return list(pages)
+    own = timedelta(hours=source.refresh_hours * 0.9)
+    return [
+        replace(page, next_check=page.last_checked + own)
+        if page.last_checked and page.next_check and page.next_check - page.last_checked >= min(interval, own)
+        else page
+        for page in pages
+    ]
 
 
 def _learned(known: Iterable[KnownPage], walk: _Walk) -> Counter[tuple[str, bool, bool]]:

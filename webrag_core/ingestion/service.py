@@ -9,7 +9,7 @@ from typing import Literal
 from psycopg import AsyncConnection
 
 from webrag_core.config import Settings
-from webrag_core.errors import FetchError, Reason
+from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion import documents, sources
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
 from webrag_core.ingestion.canonical import preferred_url
@@ -55,17 +55,22 @@ class IngestOutcome:
     warnings: tuple[str, ...] = ()
 
 
-def make_acquirer(settings: Settings) -> Acquirer:
+def make_acquirer(settings: Settings, wanted: str | None = None) -> Acquirer:
     """The acquirer that the settings ask for: a frozen site when WEBRAG_WARC is set, else the live web.
 
     The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, by ourselves where
-    Firecrawl fails and where neither is set. Raises InvalidInputError.
+    Firecrawl fails and where neither is set. `wanted` is a source's own choice: `http` never asks Firecrawl,
+    `firecrawl` needs it to be set. Raises InvalidInputError.
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
     gate = NetworkGate(settings)
     own = _polite_acquirer(settings, gate)
+    if wanted == "http":
+        return own
     if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
+        if wanted == "firecrawl":
+            raise InvalidInputError("the source wants Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
         return own
     from webrag_core.ingestion.fallback import FallbackAcquirer  # nobody else pays for its client
     from webrag_core.ingestion.firecrawl import FirecrawlAcquirer

@@ -11,9 +11,10 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.ingestion.html import EXTRACTOR_VERSION
 from webrag_core.ingestion.revisit import KnownPage, SignalRecord
 from webrag_core.ingestion.site_map import MapEntry
-from webrag_core.ingestion.urls import canonicalise, source_key
+from webrag_core.ingestion.urls import canonicalise, folder_of, source_key
 
 _DATED = {"sitemap", "feed"}
 """Where an entry's date is a change signal."""
@@ -21,7 +22,11 @@ _DATED = {"sitemap", "feed"}
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A row of `sources`. `page_limit` is None where only pages that somebody asked for are kept fresh."""
+    """A row of `sources`. `page_limit` is None where only pages that somebody asked for are kept fresh.
+
+    `declared_in` names the file that declares it, `refresh_hours` and `watch_minutes` are None where the settings
+    decide, `follow` is what may bring new pages: none, map, or links (the map too).
+    """
 
     id: int
     key: str
@@ -31,6 +36,14 @@ class Source:
     paused: bool
     map_read_at: datetime | None
     map_entries: int | None
+    declared_in: str | None = None
+    refresh_hours: float | None = None
+    watch_minutes: float | None = None
+    shards: int = 1
+    acquirer: str | None = None
+    pool: str | None = None
+    follow: str = "links"
+    watch_token: str | None = None
 
     @property
     def start_url(self) -> str:
@@ -54,7 +67,10 @@ class RefreshCounts:
         return self.fetched + self.unchanged + self.failed + self.skipped + self.not_due
 
 
-_SOURCE = "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries FROM sources"
+_SOURCE = (
+    "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, declared_in, refresh_hours,"
+    " watch_minutes, shards, acquirer, pool, follow, watch_token FROM sources"
+)
 
 
 async def list_sources(connection: AsyncConnection) -> list[Source]:
@@ -78,18 +94,19 @@ async def attach_source(connection: AsyncConnection, url: str, page_limit: int |
     """Attach the site section that begins at `url` (known pages only when `page_limit` is None). Returns its key.
 
     The section is what lies below the folder of `url`. Attaching again replaces what was said before. Raises
-    FetchError(INVALID_URL).
+    FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
     url = canonicalise(url)
     key = source_key(url)
-    path = url.partition("://")[2].partition("?")[0]
-    prefix = "/" + path.partition("/")[2].rpartition("/")[0]
-    await connection.execute(
-        "INSERT INTO sources (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
+    cursor = await connection.execute(
+        "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
         " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-        " page_limit = EXCLUDED.page_limit, paused = false",
-        (key, url, prefix if prefix.endswith("/") else f"{prefix}/", page_limit),
+        " page_limit = EXCLUDED.page_limit, paused = false WHERE s.declared_in IS NULL RETURNING id",
+        (key, url, folder_of(url), page_limit),
     )
+    if await cursor.fetchone() is None:
+        declared = (await find_source(connection, key)).declared_in
+        raise InvalidInputError(f"{key} is declared in {declared}: change it there, or delete it there first")
     return key
 
 
@@ -129,14 +146,19 @@ async def store_map(
 
 
 async def known_pages(connection: AsyncConnection, source: Source) -> list[KnownPage]:
-    """Pages of the source that are kept fresh: all documents but those that are gone or moved."""
+    """Pages of the source that are kept fresh: all documents but those that are gone or moved.
+
+    A text that another extractor made has no date of its next check: it is due.
+    """
     cursor = await connection.execute(
-        "SELECT d.canonical_url, d.next_check, d.last_checked, m.listed_in, m.last_modified, m.moved_at"
-        " FROM documents d LEFT JOIN LATERAL (SELECT * FROM site_map_pages p WHERE p.source_id = d.source_id AND p.url"
+        "SELECT d.canonical_url, CASE WHEN v.extractor = %s OR v.id IS NULL THEN d.next_check END, d.last_checked,"
+        " m.listed_in, m.last_modified, m.moved_at FROM documents d"
+        " LEFT JOIN document_versions v ON v.id = d.current_version"
+        " LEFT JOIN LATERAL (SELECT * FROM site_map_pages p WHERE p.source_id = d.source_id AND p.url"
         "  IN (SELECT d.canonical_url UNION ALL SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
         "  ORDER BY p.last_modified DESC NULLS LAST, p.url LIMIT 1) m ON true"
         " WHERE d.source_id = %s AND d.status <> 'gone' ORDER BY d.canonical_url",
-        (source.id,),
+        (EXTRACTOR_VERSION, source.id),
     )
     return [
         KnownPage(url, next_check, checked, listed if listed in _DATED and modified else None, modified, moved)
@@ -152,11 +174,11 @@ async def unknown_urls(connection: AsyncConnection, source: Source) -> list[str]
         "  SELECT url, true AS mapped, 0 AS ordinal FROM site_map_pages WHERE source_id = %(source)s"
         "  UNION ALL SELECT l.target_url, false, l.ordinal FROM documents d"
         "  JOIN link_candidates l ON l.version_id = d.current_version WHERE d.source_id = %(source)s AND NOT l.nofollow"
-        " ) u WHERE starts_with(u.url, %(prefix)s)"
+        " ) u WHERE starts_with(u.url, %(prefix)s) AND (%(follow)s = 'links' OR u.mapped AND %(follow)s = 'map')"
         " AND NOT EXISTS (SELECT FROM documents o WHERE o.canonical_url = u.url)"
         " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url)"
         " GROUP BY u.url ORDER BY 2 DESC, 3, 1",
-        {"source": source.id, "prefix": scheme_and_host + source.path_prefix},
+        {"source": source.id, "prefix": scheme_and_host + source.path_prefix, "follow": source.follow},
     )
     return [str(row[0]) for row in await cursor.fetchall()]
 
@@ -204,14 +226,16 @@ async def record_refresh(
     started: datetime,
     counts: RefreshCounts,
     warnings: Sequence[str],
+    shard: int = 0,
 ) -> None:
     """Write the balance of one refresh."""
     await connection.execute(
-        "INSERT INTO refresh_runs (source_id, run_id, started_at, discovered, fetched, unchanged, failed, skipped,"
-        " not_due, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        "INSERT INTO refresh_runs (source_id, run_id, shard, started_at, discovered, fetched, unchanged, failed,"
+        " skipped, not_due, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             source.id,
             run_id,
+            shard,
             started,
             counts.discovered,
             counts.fetched,

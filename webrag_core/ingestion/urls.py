@@ -67,6 +67,13 @@ def page_key(url: str) -> str:
     return path + mark + query
 
 
+def folder_of(url: str) -> str:
+    """Path of the folder that the page at canonical `url` lies in, with its last slash."""
+    path = url.partition("://")[2].partition("?")[0]
+    prefix = "/" + path.partition("/")[2].rpartition("/")[0]
+    return prefix if prefix.endswith("/") else f"{prefix}/"
+
+
 def _parse(url: str, base: str | None = None) -> ada_url.URL:
     try:
         parsed = ada_url.URL(url, base)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.corpus import AddedDocument, Corpus
 from webrag_core.orchestration import answers, merger
 from webrag_core.orchestration.citing import cite
 from webrag_core.orchestration.evaluator import compute_signals
@@ -79,21 +79,7 @@ class OrchestratorEngine:
         budget = self._settings.max_expansion_depth
         if request.expansion_budget is not None:
             budget = request.expansion_budget
-        async with self._corpus.database.connection() as connection:
-            answer_id = await answers.start_run(
-                connection,
-                seed_url=seeds[0],
-                query=request.query,
-                policy=policy.name,
-                options={
-                    "urls": list(seeds),
-                    "budget": budget,
-                    "mode": request.mode,
-                    "intent": request.intent,
-                    "known_context": request.known_context,
-                    "constraints": list(request.constraints),
-                },
-            )
+        answer_id = await self._registered(request, seeds, policy, budget)
         state = RunState(
             answer_id=answer_id,
             analysis=analysed.analysis,
@@ -120,6 +106,32 @@ class OrchestratorEngine:
             if failure is not None and failure != StoreError.code:
                 await asyncio.shield(self._failed(answer_id, failure))
         return result
+
+    async def _registered(self, request: AnswerRequest, seeds: tuple[str, ...], policy: StopPolicy, budget: int) -> int:
+        """The id of the run's row. A run that is cancelled meanwhile leaves its row as failed, not as running."""
+        registering = asyncio.ensure_future(self._register(request, seeds, policy, budget))
+        try:
+            return await asyncio.shield(registering)
+        except asyncio.CancelledError:
+            await asyncio.shield(self._failed(await registering, "cancelled"))
+            raise
+
+    async def _register(self, request: AnswerRequest, seeds: tuple[str, ...], policy: StopPolicy, budget: int) -> int:
+        async with self._corpus.database.connection() as connection:
+            return await answers.start_run(
+                connection,
+                seed_url=seeds[0],
+                query=request.query,
+                policy=policy.name,
+                options={
+                    "urls": list(seeds),
+                    "budget": budget,
+                    "mode": request.mode,
+                    "intent": request.intent,
+                    "known_context": request.known_context,
+                    "constraints": list(request.constraints),
+                },
+            )
 
     async def _failed(self, answer_id: int, reason: str) -> None:
         async with self._corpus.database.connection() as connection:
@@ -159,9 +171,7 @@ class OrchestratorEngine:
         failures: list[FetchError] = []
         for url in state.walk.seeds:
             try:
-                if state.walk.documents and state.seconds_left <= 0:
-                    raise FetchError(Reason.TIMEOUT, "not fetched: the time of this answer is over")
-                added = await self._corpus.add(url, run_id=f"answer-{state.answer_id}")
+                added = await self._take_seed(url, state)
             except FetchError as error:
                 failures.append(error)
                 state.walk.fail(url, error, round_number=0, depth=0)
@@ -173,6 +183,14 @@ class OrchestratorEngine:
         state.timing.expansion_ms += (time.monotonic() - begun) * 1000
         if not state.walk.depths:
             raise failures[0]
+
+    async def _take_seed(self, url: str, state: RunState) -> AddedDocument:
+        """The first page is worth its own time limit; those after it end with the run's."""
+        try:
+            async with asyncio.timeout(max(0.0, state.seconds_left) if state.walk.documents else None):
+                return await self._corpus.add(url, run_id=f"answer-{state.answer_id}")
+        except TimeoutError:
+            raise FetchError(Reason.TIMEOUT, "not fetched: the time of this answer is over") from None
 
     async def _round(
         self,

@@ -52,8 +52,8 @@ async def search_corpus(
     return await search(corpus, SearchRequest(query=query, filters=ScopeFilter(sources=sources), mode=mode))
 
 
-async def search(corpus: Corpus, request: SearchRequest) -> CorpusSearch:
-    """Search what is stored, by any pattern.
+async def search(corpus: Corpus, request: SearchRequest, *, instruction: str | None = None) -> CorpusSearch:
+    """Search what is stored, by any pattern. `instruction` goes to rerankers that take one.
 
     Raises InvalidInputError for a filter that names what does not exist or a reranker that cannot be used.
     """
@@ -62,7 +62,7 @@ async def search(corpus: Corpus, request: SearchRequest) -> CorpusSearch:
     model_id = await corpus.indexer.model_id()
     found = await Searcher(corpus.database, corpus.indexer.embedder, model_id, settings).search(request)
     top_n = max(settings.reranker_top_n, request.top_k or 0)
-    ranking = await rank(reranker, [(request.query, found)], top_n=top_n, instruction=None)
+    ranking = await rank(reranker, [(request.query, found)], top_n=top_n, instruction=instruction)
     for warning in ranking.warnings:
         logger.warning(warning)
     ranked = ranking.chunks[0] if found.recency is None else _weighed(ranking.chunks[0], found.recency)

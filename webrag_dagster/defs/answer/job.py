@@ -1,11 +1,16 @@
 """Job `answer`: a URL and a question in, cited evidence out, every decision on record."""
 
+import asyncio
+import time
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 from pydantic import Field
 
+from webrag_core.errors import WebragError
 from webrag_dagster.console import console
+from webrag_dagster.failures import ReadableFailure
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -42,7 +47,13 @@ def question(config: AnswerConfig) -> dict[str, Any]:
 )
 def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: CorpusResource) -> dict[str, Any]:
     """One answer run."""
-    return run(_find_evidence(context, config, corpus)).model_dump(mode="json")
+    try:
+        return run(_find_evidence(context, config, corpus)).model_dump(mode="json")
+    except dg.Failure as failed:
+        # nothing retries an answer: whoever asked sees what happened and asks again
+        code = failed.__cause__.code if isinstance(failed.__cause__, WebragError) else "failed"
+        context.instance.add_run_tags(context.run_id, {"webrag/stop_reason": code})
+        raise ReadableFailure(str(failed.description), {"code": code}) from failed.__cause__
 
 
 @dg.job(
@@ -69,7 +80,8 @@ async def _find_evidence(
 
     request = _request(config)
     seed = request.seeds()[0]
-    context.instance.add_run_tags(context.run_id, {"webrag/source": source_key(seed)})
+    tag = partial(context.instance.add_run_tags, context.run_id)
+    tag({"webrag/source": source_key(seed)})
 
     def progress(phase: str, done: "Round | None") -> None:
         if done is None:
@@ -86,6 +98,9 @@ async def _find_evidence(
         corpus = WatchedCorpus(opened)
         try:
             result = await OrchestratorEngine(corpus).run(request, progress)
+        except asyncio.CancelledError:
+            tag({"webrag/stop_reason": "cancelled"})
+            raise
         finally:
             await log_touched(context, corpus)
     decision = result.final_decision
@@ -93,11 +108,19 @@ async def _find_evidence(
         dg.AssetMaterialization(
             "answers",
             description=f"{len(result.citations)} quotes; stopped by {decision.rule}: {decision.reason}",
-            metadata=answer_metadata(result, pages_from=resource.pages_from()),
+            metadata={
+                **answer_metadata(result, pages_from=resource.pages_from()),
+                "seconds_since_launch": dg.MetadataValue.float(round(_seconds_since_launch(context), 3)),
+            },
         )
     )
-    context.instance.add_run_tags(context.run_id, {"webrag/decision": decision.action, "webrag/rule": decision.rule})
+    tag({"webrag/decision": decision.action, "webrag/stop_reason": decision.rule})
     return result
+
+
+def _seconds_since_launch(context: dg.OpExecutionContext) -> float:
+    record = context.instance.get_run_record_by_id(context.run_id)
+    return time.time() - record.create_timestamp.timestamp() if record is not None else 0.0
 
 
 def _request(config: AnswerConfig) -> "AnswerRequest":

@@ -2,6 +2,8 @@
 
 import dagster as dg
 
+from webrag_dagster.conditions import made_again_on_change
+from webrag_dagster.histogram import bar_plot
 from webrag_dagster.layers import CHUNKS, DOCUMENTS, code_version
 from webrag_dagster.metadata import Metadata, layer_metadata, table
 from webrag_dagster.partitions import SOURCES
@@ -15,6 +17,9 @@ from webrag_dagster.running import run
     partitions_def=SOURCES,
     group_name="corpus",
     kinds={"postgres"},
+    owners=["team:corpus"],
+    tags={"webrag/layer": "indexing"},
+    automation_condition=made_again_on_change(),
     code_version=code_version(CHUNKS),
     description=(
         "Parent chunks (context) and child chunks (search) of the newest versions; each is an exact slice of its"
@@ -23,6 +28,7 @@ from webrag_dagster.running import run
 )
 def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Cut what is not cut yet."""
+    from webrag_dagster.corpus_state import token_histogram
     from webrag_dagster.refreshing import layer_of
 
     async def work() -> dg.MaterializeResult[None]:
@@ -32,12 +38,15 @@ def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.Mate
                 page.url: await opened.indexer.chunk(page.version_id) for page in pages if page.version_id is not None
             }
             pages, layer = await layer_of(opened, context.partition_key, CHUNKS)
+            async with opened.database.connection() as connection:
+                sizes = await token_histogram(connection, pages)
         cut = [(page, written.get(page.url, 0)) for page in pages if page.version_id in layer.per_version]
         cut.sort(key=lambda item: -item[1])
         metadata: Metadata = {
             "pages_cut_now": dg.MetadataValue.int(sum(rows > 0 for rows in written.values())),
             "rows_written": dg.MetadataValue.int(sum(written.values())),
             **layer_metadata(layer),
+            "child_sizes": dg.MetadataValue.md(bar_plot("Child chunks by size", "tokens", sizes)),
             "page_list": table(
                 {"page": page.url, "rows written": rows, "rows": layer.per_version[page.version_id].rows}
                 for page, rows in cut

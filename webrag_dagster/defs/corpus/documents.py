@@ -1,52 +1,115 @@
 """Asset `documents`: the texts of a source's pages."""
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import dagster as dg
+from pydantic import Field
 
-from webrag_dagster.layers import DOCUMENTS, code_version
+from webrag_dagster.conditions import refreshed_when_seen_to_change
+from webrag_dagster.layers import DOCUMENTS, WEB_PAGES, code_version
 from webrag_dagster.metadata import MAX_ROWS, Metadata, layer_metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
+if TYPE_CHECKING:
+    from webrag_dagster.refreshing import PageChange
+
+RETRIES = dg.RetryPolicy(max_retries=3, delay=2, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
+"""For a site that is overloaded or away for a moment: about 15 seconds in all. What lasts longer waits."""
+_BY_ITSELF = ("dagster/from_automation_condition", "dagster/auto_materialize")
+
+
+class RefreshConfig(dg.Config):
+    """Which pages are asked for."""
+
+    pages: str = Field(
+        default="auto",
+        description="all: every known page; due: those that are due or seem changed; auto: due when nobody asked for it"
+        " by hand, else all.",
+    )
+
 
 @dg.asset(
     name=DOCUMENTS,
+    deps=[WEB_PAGES],
     partitions_def=SOURCES,
     group_name="corpus",
     kinds={"postgres", "markdown"},
+    owners=["team:corpus"],
+    tags={"webrag/layer": "ingestion"},
+    pool="web",
     code_version=code_version(DOCUMENTS),
+    automation_condition=refreshed_when_seen_to_change(),
+    retry_policy=RETRIES,
     description=(
         "Markdown of every known page of a source, one immutable version per distinct content. Materializing asks the"
-        " site again, conditionally. A page that fails keeps its last good version and is listed with its reason."
+        " site again, conditionally. A page that fails keeps its last good version and is listed with its reason; a"
+        " source that gives nothing at all fails, and is asked again only where that can help."
     ),
 )
-def documents(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
+def documents(
+    context: dg.AssetExecutionContext, config: RefreshConfig, corpus: CorpusResource
+) -> dg.MaterializeResult[None]:
     """Refresh one source."""
+    from webrag_core.errors import InvalidInputError
     from webrag_dagster.refreshing import layer_of, refresh_source
 
+    key = context.partition_key
+    attempt = f"-{context.retry_number}" if context.retry_number else ""
+
     async def work() -> dg.MaterializeResult[None]:
+        if config.pages not in ("auto", "all", "due"):
+            raise InvalidInputError(f"pages is {config.pages!r}: say auto, all or due")
+        by_itself = any(tag in context.run.tags for tag in _BY_ITSELF)
+        due_only = config.pages == "due" or (config.pages == "auto" and by_itself)
         async with corpus.open() as opened:
-            changes = await refresh_source(opened, context.partition_key, f"dagster-{context.run.run_id}")
-            _, layer = await layer_of(opened, context.partition_key, DOCUMENTS)
-        counts = Counter(change.change for change in changes)
-        metadata: Metadata = {
-            **{f"pages_{name}": dg.MetadataValue.int(counts[name]) for name in ("new", "changed", "unchanged")},
-            **layer_metadata(layer),
-            "pages_failed": dg.MetadataValue.int(counts["failed"]),
-            "page_list": table(
-                {
-                    "page": change.url,
-                    "change": change.change,
-                    "reason": change.reason,
-                    "title": change.title,
-                    "characters": change.characters,
-                }
-                for change in changes
-            ),
-            "pages_not_listed": dg.MetadataValue.int(max(0, len(changes) - MAX_ROWS)),
-        }
+            done = await refresh_source(opened, key, f"dagster-{context.run.run_id}{attempt}", due_only=due_only)
+            _, layer = await layer_of(opened, key, DOCUMENTS)
+        for warning in done.report.warnings:
+            context.log.warning(warning)
+        failure = done.failure
+        if failure is not None:
+            reasons = ",".join(sorted(set(done.report.failed.values())))
+            permanent = str(not failure.allow_retries).lower()
+            context.instance.add_run_tags(
+                context.run.run_id, {"webrag/failure": reasons[:63], "webrag/permanent": permanent}
+            )
+            raise failure
+        metadata = {**_metadata(done.changes), **layer_metadata(layer), **_failed(done.changes)}
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
 
     return run(work())
+
+
+def _metadata(changes: "list[PageChange]") -> Metadata:
+    counts = Counter(change.change for change in changes)
+    told = [change for change in changes if change.change not in ("unchanged", "not due")] or changes
+    return {
+        **{f"pages_{name.replace(' ', '_')}": dg.MetadataValue.int(counts[name]) for name in _COUNTED},
+        "page_list": table(
+            {
+                "page": change.url,
+                "change": change.change,
+                "reason": change.reason,
+                "title": change.title,
+                "characters": change.characters,
+            }
+            for change in (*told, *(change for change in changes if change not in told))
+        ),
+        "pages_not_listed": dg.MetadataValue.int(max(0, len(changes) - MAX_ROWS)),
+    }
+
+
+def _failed(changes: "list[PageChange]") -> Metadata:
+    """Pages that failed in this refresh, whatever they were before, and why."""
+    failed = [change for change in changes if change.change == "failed"]
+    metadata: Metadata = {"pages_failed": dg.MetadataValue.int(len(failed))}
+    reasons = Counter(change.reason or "unknown" for change in failed)
+    if reasons:
+        metadata["failures"] = table({"reason": reason, "pages": count} for reason, count in reasons.most_common())
+    return metadata
+
+
+_COUNTED = ("new", "changed", "unchanged", "not due")

@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from webrag_dagster.conditions import made_again_on_change
 from webrag_dagster.layers import CHUNKS, EMBEDDINGS, code_version
 from webrag_dagster.metadata import Metadata, layer_metadata, table
 from webrag_dagster.partitions import SOURCES
@@ -15,18 +16,31 @@ from webrag_dagster.running import run
     partitions_def=SOURCES,
     group_name="corpus",
     kinds={"postgres", "pgvector"},
+    owners=["team:corpus"],
+    tags={"webrag/layer": "indexing"},
+    pool="embedding",
+    automation_condition=made_again_on_change(),
+    retry_policy=dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL),
     code_version=code_version(EMBEDDINGS),
     description=(
         "A vector for every child chunk and the lexical index of every page. Each page becomes current in one"
-        " transaction; only texts that were never embedded before are embedded."
+        " transaction; only texts that were never embedded before are embedded. After a change of the model the first"
+        " run embeds the whole corpus beside the old vectors and then switches, in one transaction."
     ),
 )
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Index what is not indexed yet."""
+    from webrag_core.indexing.model_switch import adopt_model
     from webrag_dagster.refreshing import layer_of, retire_missing
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
+            model = await adopt_model(
+                opened.database,
+                opened.indexer.embedder,
+                batch_size=opened.settings.embedding_batch_size,
+                advance=lambda count: context.log.info(f"{count} texts have a vector of the new model"),
+            )
             gone = await retire_missing(opened, context.partition_key)
             pages, _ = await layer_of(opened, context.partition_key, EMBEDDINGS)
             done = {
@@ -43,6 +57,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "texts_embedded": dg.MetadataValue.int(sum(outcome.embedded for outcome in done.values())),
             **layer_metadata(layer),
             "pages_gone": dg.MetadataValue.int(gone),
+            "texts_embedded_for_a_new_model": dg.MetadataValue.int(model.embedded if model is not None else 0),
             "vector_index": dg.MetadataValue.bool(vector_index),
             "model": dg.MetadataValue.text(code_version(EMBEDDINGS)),
             "page_list": table(

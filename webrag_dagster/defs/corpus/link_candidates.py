@@ -2,6 +2,7 @@
 
 import dagster as dg
 
+from webrag_dagster.conditions import made_again_on_change
 from webrag_dagster.layers import DOCUMENTS, LINKS, code_version
 from webrag_dagster.metadata import layer_metadata, table
 from webrag_dagster.partitions import SOURCES
@@ -15,6 +16,9 @@ from webrag_dagster.running import run
     partitions_def=SOURCES,
     group_name="corpus",
     kinds={"postgres"},
+    owners=["team:corpus"],
+    tags={"webrag/layer": "ingestion"},
+    automation_condition=made_again_on_change(),
     code_version=code_version(LINKS),
     description=(
         "Links on the newest version of every page of a source, with anchor text, sentence and heading: what the loop"
@@ -23,11 +27,13 @@ from webrag_dagster.running import run
 )
 def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Report one source's links."""
+    from webrag_dagster.corpus_state import top_targets
     from webrag_dagster.refreshing import layer_of
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
             pages, layer = await layer_of(opened, context.partition_key, LINKS)
+            targets = await top_targets(opened.database, pages)
         counts = [(page, layer.per_version[page.version_id]) for page in pages if page.version_id in layer.per_version]
         counts.sort(key=lambda item: -item[1].rows)
         rows = table(
@@ -35,7 +41,12 @@ def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -
             for page, count in counts
         )
         return dg.MaterializeResult(
-            metadata={**layer_metadata(layer), "page_list": rows}, data_version=dg.DataVersion(layer.digest)
+            metadata={
+                **layer_metadata(layer),
+                "page_list": rows,
+                "most_linked": table({"target": url, "links": count, "held": held} for url, count, held in targets),
+            },
+            data_version=dg.DataVersion(layer.digest),
         )
 
     return run(work())

@@ -1,0 +1,107 @@
+"""What sets evaluations off: an edit of a policy file alone, and the night."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+import webrag_core
+from webrag_dagster import eval_versions
+from webrag_dagster.defs.evals import decisions, retrieval, sitewalk
+
+WALKS = {"sitewalk_python_3_11", "sitewalk_rust_1_63", "sitewalk_postgresql_15"}
+ALL = WALKS | {"decision_scores", "retrieval_scores"}
+
+
+@pytest.fixture
+def core_copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the package's files, from which code versions are read."""
+    copy = tmp_path / "webrag_core"
+    shutil.copytree(Path(webrag_core.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(eval_versions, "_CORE", copy)
+    return copy
+
+
+@pytest.fixture
+def reload_definitions() -> Callable[[], dg.Definitions]:
+    """The evaluation assets as a reloaded code location would have them."""
+
+    def load() -> dg.Definitions:
+        return dg.Definitions(
+            assets=[
+                *sitewalk.sitewalks().assets,
+                importlib.reload(decisions).decision_scores,
+                importlib.reload(retrieval).retrieval_scores,
+            ],
+            resources={"corpus": object()},
+        )
+
+    return load
+
+
+def requested(result: dg.EvaluateAutomationConditionsResult) -> set[str]:
+    return {name for name in ALL if result.get_num_requested(dg.AssetKey(name))}
+
+
+def test_editing_a_policy_file_alone_asks_for_new_scores_once(
+    core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
+) -> None:
+    first = dg.evaluate_automation_conditions(reload_definitions(), instance)
+    assert requested(first) == set(), "nothing is scored because somebody opened the UI"
+    same = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=first.cursor)
+    assert requested(same) == set()
+
+    policy = core_copy / "orchestration" / "policies" / "calibrated.py"
+    policy.write_text(policy.read_text() + "\n# another thought\n")
+    edited = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=same.cursor)
+    assert requested(edited) == WALKS | {"decision_scores"}
+    after = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=edited.cursor)
+    assert requested(after) == set()
+
+    ranking = core_copy / "retrieval" / "relevance.json"
+    ranking.write_text(ranking.read_text() + " ")
+    ranked = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=after.cursor)
+    assert requested(ranked) == {"retrieval_scores"}
+
+
+def test_an_edit_elsewhere_asks_for_nothing(
+    core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
+) -> None:
+    first = dg.evaluate_automation_conditions(reload_definitions(), instance)
+    (core_copy / "cli.py").write_text("# nothing\n")
+    assert requested(dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=first.cursor)) == set()
+
+
+def test_the_policies_and_what_they_are_made_of_are_watched() -> None:
+    names = {path.name for path in eval_versions.policy_files()}
+    assert {"calibrated.py", "seed_matrix.py", "completeness.json", "evaluator.py"} <= names
+    assert all(path.is_file() for path in [*eval_versions.policy_files(), *eval_versions.ranking_files()])
+
+
+def test_every_night_one_valid_run_of_every_evaluation(
+    definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    repository = definitions.get_repository_def()
+    schedule = repository.get_schedule_def("nightly_evals")
+    context = dg.build_schedule_context(
+        instance=instance, scheduled_execution_time=datetime(2026, 1, 2, 3, 30, tzinfo=UTC), repository_def=repository
+    )
+    [request] = schedule.evaluate_tick(context).run_requests or []
+    job = definitions.resolve_job_def("evals")
+    assert dg.validate_run_config(job, request.run_config)
+    assert {key.to_user_string() for key in job.asset_layer.executable_asset_keys} == ALL
+
+
+def test_the_rescoring_sensor_watches_the_evaluations_and_nothing_else(definitions: dg.Definitions) -> None:
+    sensor = definitions.get_repository_def().get_sensor_def("rescoring")
+    assert isinstance(sensor, dg.AutomationConditionSensorDefinition)
+    assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
+    watched = sensor.asset_selection.resolve(definitions.resolve_asset_graph())
+    assert {key.to_user_string() for key in watched} >= ALL
+    assert not {key.to_user_string() for key in watched} & {"documents", "chunks", "embeddings", "answers"}

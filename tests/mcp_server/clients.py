@@ -1,0 +1,61 @@
+"""The SDK's own client on every way to the server, and what its results say."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp_types import CallToolResult
+
+from webrag_core.config import Settings
+from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.mcp_server.tools import make_server
+
+MODES = ("legacy", "auto")
+_HEADER = re.compile(r"^\[([A-Z -]+)\]$", re.MULTILINE)
+
+
+def stdio(database_url: str, folder: Path, **environment: str) -> StdioServerParameters:
+    """The installed `webrag mcp` on this database."""
+    return StdioServerParameters(
+        command=str(Path(sys.executable).with_name("webrag")),
+        args=["mcp"],
+        env={"DATABASE_URL": database_url, **environment},
+        cwd=folder,
+    )
+
+
+@asynccontextmanager
+async def connected(
+    settings: Settings, acquirer: Acquirer | None = None, *, mode: str = "legacy"
+) -> AsyncIterator[Client]:
+    """A client of a server in this process."""
+    async with Client(make_server(settings, acquirer), mode=mode) as client:
+        yield client
+
+
+async def called(client: Client, name: str, **arguments: Any) -> CallToolResult:
+    """What a tool answers."""
+    return await client.call_tool(name, arguments)
+
+
+def text_of(result: CallToolResult) -> str:
+    """Its one block of text."""
+    (block,) = result.content
+    assert block.type == "text"
+    return block.text
+
+
+def sections_of(text: str) -> dict[str, str]:
+    """Header -> what stands below it; no header twice."""
+    found = list(_HEADER.finditer(text))
+    names = [match[1] for match in found]
+    assert len(set(names)) == len(names), names
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    return {match[1]: text[match.end() : end].strip() for match, end in zip(found, ends, strict=True)}

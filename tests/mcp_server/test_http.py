@@ -1,0 +1,148 @@
+"""Streamable HTTP: who may bind, who may ask, by which name; the token's way from end to end."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+import uvicorn
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.mcp_server.clients import MODES, called, text_of
+from tests.mcp_server.tea_site import QUESTION, SEED, tea_settings, tea_site
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.mcp_server.http import check_bind, http_app
+
+TOKEN = "correct-horse-battery-staple"
+HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+ACCEPT = {"accept": "application/json, text/event-stream", "content-type": "application/json"}
+
+
+def bare(**settings: object) -> Settings:
+    return Settings(_env_file=None, **settings)  # type: ignore[arg-type]
+
+
+@asynccontextmanager
+async def served(settings: Settings) -> AsyncIterator[str]:
+    """Base URL of a server on a port of its own."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(http_app(settings, tea_site()), log_level="error"))
+    running = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        base = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        async with httpx2.AsyncClient() as client:
+            while not server.started or (await client.get(f"{base}/health")).status_code != 200:
+                await asyncio.sleep(0.02)
+        yield base
+    finally:
+        server.should_exit = True
+        await running
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_with_the_token_is_served(database_url: str, mode: str) -> None:
+    async def work() -> None:
+        async with served(tea_settings(database_url, mcp_auth_token=TOKEN)) as base:
+            headers = {"authorization": f"Bearer {TOKEN}"}
+            async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+                async with Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client:
+                    told: list[str | None] = []
+
+                    async def progress(done: float, total: float | None, message: str | None) -> None:
+                        told.append(message)
+
+                    arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto"}
+                    result = await client.call_tool("answer", arguments, progress_callback=progress)
+                    assert "eighty degrees" in text_of(result)
+                    assert told[0] == "reading the given pages"
+                async with Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client:
+                    assert "Documents: 2" in text_of(await called(client, "status"))
+
+    asyncio.run(work())
+
+
+def test_without_the_token_nothing_is_served_but_health(database_url: str) -> None:
+    wrong = [
+        None,
+        "",
+        "Bearer",
+        "Bearer ",
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}",
+        f"bearer{TOKEN}",
+        TOKEN,
+        f"Basic {TOKEN}",
+        f"Bearer {TOKEN.upper()}",
+        "Bearer \xe9",
+    ]
+
+    async def work() -> None:
+        async with served(tea_settings(database_url, mcp_auth_token=TOKEN)) as base, httpx2.AsyncClient() as client:
+            for header in wrong:
+                headers = {**ACCEPT, **({} if header is None else {"authorization": header})}
+                encoded = {name: value.encode("latin-1") for name, value in headers.items()}
+                answer = await client.post(f"{base}/mcp", json=HELLO, headers=encoded)
+                assert answer.status_code == 401, header
+                assert answer.headers["www-authenticate"].startswith("Bearer")
+                assert TOKEN not in answer.text
+            both = [*ACCEPT.items(), ("authorization", f"Bearer {TOKEN}"), ("authorization", "Bearer x")]
+            assert (await client.post(f"{base}/mcp", json=HELLO, headers=both)).status_code == 401
+            health = await client.get(f"{base}/health")
+            assert (health.status_code, health.json()) == (200, {"status": "ok"})
+            assert (await client.get(f"{base}/")).status_code == 401
+
+    asyncio.run(work())
+
+
+def test_a_page_in_a_browser_cannot_reach_it_by_another_name(database_url: str) -> None:
+    async def work() -> None:
+        settings = tea_settings(database_url, mcp_allowed_hosts="rag.example")
+        async with served(settings) as base, httpx2.AsyncClient() as client:
+
+            async def status(**headers: str) -> int:
+                answer = await client.post(f"{base}/mcp", json=HELLO, headers={**ACCEPT, **headers})
+                return answer.status_code
+
+            assert await status(host="evil.example") == 421
+            assert await status(host="127.0.0.1.evil.example:80") == 421
+            assert await status(origin="https://evil.example") == 403
+            assert await status(origin="null") == 403
+            assert await status() not in (401, 403, 421)
+            assert await status(host="rag.example", origin="https://rag.example") not in (401, 403, 421)
+            big = await client.post(f"{base}/mcp", content=b"x" * 5_000_000, headers=ACCEPT)
+            assert big.status_code == 413
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "example.org", ""])
+def test_a_public_bind_needs_token_and_names(host: str) -> None:
+    for settings in (
+        bare(mcp_host=host),
+        bare(mcp_host=host, mcp_auth_token=TOKEN),
+        bare(mcp_host=host, mcp_allowed_hosts="rag.example"),
+        bare(mcp_host=host, mcp_allowed_hosts="rag.example", mcp_auth_token="  "),
+        bare(mcp_host=host, mcp_allowed_hosts=" , ", mcp_auth_token=TOKEN),
+        bare(mcp_host=host, mcp_allowed_hosts="rag.example", mcp_auth_token="short"),
+    ):
+        with pytest.raises(InvalidInputError) as refused:
+            http_app(settings)
+        assert TOKEN not in refused.value.message
+    check_bind(bare(mcp_host=host, mcp_allowed_hosts="rag.example", mcp_auth_token=TOKEN))
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "127.8.8.8"])
+def test_loopback_needs_nothing(host: str) -> None:
+    check_bind(bare(mcp_host=host))
+
+
+def test_the_token_is_in_no_text_of_the_settings() -> None:
+    settings = bare(mcp_auth_token=TOKEN)
+    assert TOKEN not in repr(settings)
+    assert TOKEN not in str(settings.model_dump())

@@ -1,0 +1,135 @@
+"""`webrag mcp` over stdio, with the SDK's client: both protocols, nothing but protocol on stdout."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import psycopg
+import pytest
+from mcp import Client
+
+from tests.conftest import FROZEN_SITE
+from tests.mcp_server.clients import MODES, called, sections_of, stdio, text_of
+from webrag_core.mcp_server.untrusted import SECTIONS
+
+ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
+QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
+QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
+GUARANTEED = {"PRESENTATION GUIDE", "SOURCES", "CITATIONS", "STATS", "FOLLOW-UP OPTIONS"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_tool_over_stdio(database_url: str, tmp_path: Path, mode: str) -> None:
+    async def work() -> None:
+        async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE)), mode=mode) as client:
+            tools = (await client.list_tools()).tools
+            assert [tool.name for tool in tools] == ["answer", "search", "status", "ingest"]
+            assert all(tool.output_schema is None for tool in tools)
+
+            told: list[str | None] = []
+
+            async def progress(done: float, total: float | None, message: str | None) -> None:
+                told.append(message)
+
+            arguments = {"url": ASYNCIO, "query": QUESTION, "research_mode": "deep"}
+            result = await client.call_tool("answer", arguments, progress_callback=progress)
+            assert not result.is_error
+            assert result.structured_content is None
+            sections = sections_of(text_of(result))
+            assert set(sections) >= GUARANTEED
+            assert list(sections) == [name for name in SECTIONS if name in sections]
+            assert f"[1] Queues — Python 3.11.2 documentation — {QUEUES}" in sections["SOURCES"]
+            assert "not thread-safe" in sections["CITATIONS"]
+            assert "asyncio-queue.html (depth 1" in sections["EXPANSION TRACE"]
+            assert told[0] == "reading the given pages"
+            assert any(line and line.startswith("round 1: ") for line in told)
+
+            sections = sections_of(text_of(await called(client, "search", query="queue timeout")))
+            assert set(sections) >= GUARANTEED
+            assert QUEUES in sections["SOURCES"]
+            assert QUEUES in text_of(await called(client, "status"))
+            ingested = text_of(await called(client, "ingest", url=[ASYNCIO, ASYNCIO + "x"]))
+            assert "(stored already" in ingested
+            assert "not_found" in ingested
+
+    asyncio.run(work())
+
+
+def test_nothing_but_protocol_on_stdout(database_url: str, tmp_path: Path) -> None:
+    """Even where libraries print: the loudest log level, a failing page, the embedded tokenizer's first use."""
+    parameters = stdio(database_url, tmp_path)
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    search = {"name": "search", "arguments": {"query": "tea"}}
+    answer = {"name": "answer", "arguments": {"url": "http://127.0.0.1/", "query": "tea"}}
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": search},
+        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": answer},
+        "this is no JSON",
+        {"jsonrpc": "2.0", "id": 4, "method": "no/such"},
+    ]
+    with subprocess.Popen(
+        [parameters.command, *parameters.args],
+        cwd=tmp_path,
+        env={**os.environ, **(parameters.env or {}), "MCP_LOG_LEVEL": "DEBUG"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in lines:
+            process.stdin.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+        process.stdin.flush()
+        answered = set()
+        while answered < {1, 2, 3, 4}:
+            message = json.loads(process.stdout.readline())
+            assert message["jsonrpc"] == "2.0"
+            answered.add(message.get("id"))
+        process.stdin.close()
+        rest = process.stdout.read()
+        assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
+    assert process.returncode == 0
+
+
+def test_a_database_that_is_away_is_told_by_every_call(database_url: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        away = database_url.replace("/test_", "/gone_")
+        async with Client(stdio(away, tmp_path), mode="legacy") as client:
+            for _ in range(2):
+                result = await called(client, "search", query="tea")
+                assert result.is_error
+                text = text_of(result)
+                assert "[ERROR] database_unavailable" in text
+                assert "Do not answer the question from memory" in text
+                assert "gone_" not in text
+
+    asyncio.run(work())
+
+
+def test_a_client_that_hangs_up_leaves_no_running_answer(database_url: str, tmp_path: Path) -> None:
+    async def work() -> None:
+        async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE)), mode="legacy") as client:
+            arguments = {"url": ASYNCIO, "query": QUESTION, "research_mode": "deep"}
+            asking = asyncio.create_task(client.call_tool("answer", arguments))
+            async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+                while True:
+                    row = await (await connection.execute("SELECT to_regclass('answer_runs') IS NOT NULL")).fetchone()
+                    if row == (True,) and (await states(connection)):
+                        break
+                    await asyncio.sleep(0.02)
+            asking.cancel()
+        async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+            assert await states(connection) in (["failed"], ["done"])
+
+    async def states(connection: psycopg.AsyncConnection) -> list[str]:
+        rows = await (await connection.execute("SELECT state FROM answer_runs")).fetchall()
+        return [row[0] for row in rows]
+
+    asyncio.run(work())

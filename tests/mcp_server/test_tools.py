@@ -1,0 +1,221 @@
+"""What the tools answer: modes, arguments, errors, data; each as a model meets it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from tests.local_site import SITE, page
+from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of
+from tests.mcp_server.tea_site import GREEN, QUESTION, SEED, tea_settings, tea_site
+from webrag_core.mcp_server.findings import tokens
+
+GREEN_URL = f"{SITE}/green-tea"
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("answer", {"research_mode": "thorough"}, "'fast', 'auto' or 'deep'"),
+    ("answer", {"retrieval_mode": "everything"}, "'chunk', 'full_context' or 'auto'"),
+    ("answer", {"intent": "why"}, "'factual', 'comparison', 'how_to' or 'exploratory'"),
+    ("answer", {"output": "xml"}, "'text' or 'data'"),
+    ("answer", {"expansion_budget": -1}, "cannot be negative"),
+    ("answer", {"expansion_budget": "many"}, "expansion_budget"),
+    ("answer", {"budget": 3}, "did you mean expansion_budget?"),
+    ("answer", {"url": []}, "no URL given"),
+    ("answer", {"url": "no url"}, "invalid_url"),
+    ("answer", {"url": {"a": 1}}, "url"),
+    ("answer", {"url": [f"{SITE}/{n}" for n in range(31)]}, "30 at most"),
+    ("answer", {"query": "  "}, "the query is empty"),
+    ("answer", {"query": None}, "query: Field required"),
+    ("answer", {"query": ["tea"]}, "query"),
+    ("answer", {"constraints": "short"}, "constraints"),
+    ("answer", {"constraints": ["x"] * 21}, "20 at most"),
+    ("answer", {"known_context": "x" * 50_001}, "50,000 at most"),
+    ("search", {"top_k": 0}, "1 to 50"),
+    ("search", {"top_k": 10**30}, "top_k"),
+    ("search", {"source_urls": ["nowhere.example"]}, "stored sites: none"),
+    ("status", {"include_urls": "perhaps"}, "include_urls"),
+    ("ingest", {"url": []}, "no URL given"),
+]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, mode: str) -> None:
+    valid: dict[str, dict[str, Any]] = {
+        "answer": {"url": SEED, "query": QUESTION},
+        "search": {"query": QUESTION},
+        "status": {},
+        "ingest": {},
+    }
+
+    async def work() -> None:
+        site = tea_site()
+        async with connected(tea_settings(database_url), site, mode=mode) as client:
+            for name, arguments, expected in WRONG:
+                result = await called(client, name, **{**valid[name], **arguments})
+                text = text_of(result)
+                assert result.is_error, (name, arguments)
+                assert expected in text, text
+                assert "Do not answer the question from memory" in text
+                assert "pydantic" not in text
+            text = text_of(await called(client, "anser", query=QUESTION))
+            assert "answer, ingest, search, status" in text
+        assert site.requests == []
+
+    asyncio.run(work())
+
+
+def test_null_is_unset_and_json_in_a_string_stays_text(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site()) as client:
+            nulls = {"intent": None, "known_context": None, "constraints": None, "expansion_budget": None}
+            assert not (await called(client, "answer", url=SEED, query=QUESTION, **nulls)).is_error
+            known = json.dumps({"a": [1]})
+            assert not (await called(client, "answer", url=SEED, query="[1, 2]", known_context=known)).is_error
+            # some clients pass a list as JSON in a string
+            assert not (await called(client, "answer", url=json.dumps([SEED, GREEN_URL]), query=QUESTION)).is_error
+
+    asyncio.run(work())
+
+
+def test_the_research_modes_differ(database_url: str) -> None:
+    """fast reads what it is given, auto follows few links, deep all that the policy wants."""
+    chain = {
+        f"step-{n}": page(f"Tea step {n}", f"Tea step number {n} leads on.", {f"/step-{n + 1}": f"Green tea step {n}"})
+        for n in range(8)
+    }
+
+    async def work() -> None:
+        settings = tea_settings(database_url)
+        taken = {}
+        for mode in ("fast", "auto", "deep"):
+            async with connected(settings, tea_site(**chain)) as client:
+                start = f"{SITE}/step-0"
+                result = await called(client, "answer", url=start, query="Where is porcelain made?", research_mode=mode)
+                stats = sections_of(text_of(result))["STATS"]
+                taken[mode] = int(stats.split("Expansion iterations: ")[1].split()[0])
+        assert taken["fast"] == 0
+        assert taken["auto"] == 2
+        assert taken["deep"] == settings.max_expansion_depth
+        async with connected(settings, tea_site(**chain)) as client:
+            result = await called(client, "answer", url=start, query="Where is porcelain?", expansion_budget=1)
+            assert "at most 1 expansions" in text_of(result)
+
+    asyncio.run(work())
+
+
+def test_several_urls_are_all_in_scope_from_the_first_round(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site()) as client:
+            urls = [f"{SITE}/coffee", GREEN_URL, f"{SITE}/nowhere"]
+            sections = sections_of(text_of(await called(client, "answer", url=urls, query=QUESTION)))
+            assert GREEN_URL in sections["SOURCES"]
+            assert "Documents searched: 2 (2 fetched, 0 stored already, 1 failed)" in sections["STATS"]
+            assert "nowhere (failed: not_found)" in sections["EXPANSION TRACE"]
+
+    asyncio.run(work())
+
+
+def test_answer_then_search_status_and_ingest(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site()) as client:
+            assert "Documents: 0" in text_of(await called(client, "status"))
+            await self_check(client)
+
+    async def self_check(client: Client) -> None:
+        sections = sections_of(text_of(await called(client, "answer", url=SEED, query=QUESTION, research_mode="auto")))
+        assert f"[1] Green tea — {GREEN_URL}" in sections["SOURCES"]
+        assert "brewed at eighty degrees" in sections["EVIDENCE"]
+        assert '[1] "Green tea is brewed at eighty degrees." — § Green tea' in sections["CITATIONS"]
+        found = sections_of(text_of(await called(client, "search", query=QUESTION, source_urls=["site.example"])))
+        assert GREEN_URL in found["SOURCES"]
+        nothing = sections_of(text_of(await called(client, "search", query=QUESTION, source_urls=[SEED + "green-tea"])))
+        assert "Documents searched: 1" in nothing["STATS"]
+        status = text_of(await called(client, "status", source_url="site.example/green-tea"))
+        assert "Documents: 1" in status
+        assert "[SOURCES]" not in text_of(await called(client, "status", include_urls=False))
+        ingested = await called(client, "ingest", url=[f"{SITE}/cups", f"{SITE}/nowhere"])
+        assert not ingested.is_error
+        assert "Stored: 1, failed: 1" in text_of(ingested)
+        assert (await called(client, "ingest", url=f"{SITE}/nowhere")).is_error
+
+    asyncio.run(work())
+
+
+def test_data_comes_once_and_proves_itself(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site()) as client:
+            arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto", "output": "data"}
+            result = await called(client, "answer", **arguments)
+            data = result.structured_content
+            assert data is not None
+            assert GREEN not in text_of(result)
+            best = data["citations"][0]
+            assert "eighty degrees" in best["quote"]
+            assert hashlib.sha256(best["quote"].encode()).hexdigest() == best["quote_sha256"]
+            assert data["sources"][best["source"] - 1]["url"] == GREEN_URL
+            assert data["stopped"]["rule"]
+            assert json.dumps(data).count("two minutes") == 1
+            found = await called(client, "search", query=QUESTION, output="data")
+            assert found.structured_content is not None
+            assert found.structured_content["citations"]
+            plain = await called(client, "search", query=QUESTION)
+            assert plain.structured_content is None  # several clients would show it instead of the text
+
+    asyncio.run(work())
+
+
+def test_a_page_that_cannot_be_had_is_an_error_with_causes(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site()) as client:
+            result = await called(client, "answer", url=f"{SITE}/nowhere", query=QUESTION)
+            assert result.is_error
+            text = text_of(result)
+            for part in ("[ERROR] not_found", "What happened: ", "Likely causes: ", "What to do: ", "from memory"):
+                assert part in text
+
+    asyncio.run(work())
+
+
+def test_nothing_found_says_so(database_url: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site()) as client:
+            text = text_of(await called(client, "search", query=QUESTION))
+            assert text.startswith("[PRESENTATION GUIDE]\nNo evidence was found.")
+            assert "Do not answer from memory" in text
+            assert sections_of(text)["CITATIONS"] == "(none)"
+
+    asyncio.run(work())
+
+
+def test_responses_stay_within_their_budgets(database_url: str) -> None:
+    """Sixty long sections that all match: five sections stay whole, evidence fills the rest."""
+    sections = "".join(
+        f"<h2>Green tea, part {n}</h2><p>{f'Green tea number {n} is brewed at {n} degrees. ' * 40}</p>"
+        for n in range(60)
+    )
+    long = f"<html><head><title>Tea</title></head><body><main><h1>Tea</h1>{sections}</main></body></html>"
+
+    async def work() -> None:
+        settings = tea_settings(database_url)
+        async with connected(settings, tea_site(long=long)) as client:
+            url = f"{SITE}/long"
+            answer = text_of(await called(client, "answer", url=url, query=QUESTION))
+            assert tokens(answer) <= settings.mcp_answer_token_budget
+            search = text_of(await called(client, "search", query=QUESTION, top_k=50))
+            assert tokens(search) <= settings.mcp_search_token_budget
+            whole = text_of(await called(client, "answer", url=url, query=QUESTION, retrieval_mode="full_context"))
+            assert settings.mcp_answer_token_budget < tokens(whole) <= settings.mcp_response_token_budget
+            for text in (answer, search, whole):
+                found = sections_of(text)
+                assert {"PRESENTATION GUIDE", "SOURCES", "CITATIONS", "STATS", "FOLLOW-UP OPTIONS"} <= set(found)
+                assert 1 <= len(found["CITATIONS"].splitlines()) <= 20
+        small = tea_settings(database_url, mcp_search_token_budget=1_000)
+        async with connected(small, tea_site()) as client:
+            search = text_of(await called(client, "search", query=QUESTION, top_k=50))
+            assert tokens(search) <= 1_000
+
+    asyncio.run(work())

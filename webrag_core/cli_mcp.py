@@ -1,0 +1,31 @@
+"""`webrag mcp`: the core as tools for language models, over stdio or HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from webrag_core.config import load_settings
+
+
+def add_mcp_command(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(mcp)
+
+
+def mcp(
+    http: Annotated[bool, typer.Option("--http", help="Serve streamable HTTP instead of stdio.")] = False,
+    host: Annotated[str | None, typer.Option(help="Where to listen; unset = MCP_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Unset = MCP_PORT.")] = None,
+) -> None:
+    """Serve the tools answer, search, status and ingest to a language model's client."""
+    settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
+    from webrag_core.mcp_server.tools import make_server
+
+    if http:
+        from webrag_core.mcp_server.http import serve
+
+        serve(settings)
+    else:
+        make_server(settings).run("stdio")

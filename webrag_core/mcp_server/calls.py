@@ -1,0 +1,218 @@
+"""What the tools do: ask the core, format. Every failure becomes a readable error result."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from mcp_types import CallToolResult, TextContent
+
+from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.indexing.corpus import AddedDocument
+from webrag_core.ingestion.taking import take_all
+from webrag_core.ingestion.urls import canonicalise
+from webrag_core.mcp_server import data, errors, follow_ups, stats
+from webrag_core.mcp_server.core import Core, Services
+from webrag_core.mcp_server.findings import found_by_answer, found_by_search
+from webrag_core.mcp_server.formatter import Formatted, Frame, compose
+from webrag_core.mcp_server.guide import guide
+from webrag_core.mcp_server.listing import MOST_LISTED, ingest_text, status_text
+from webrag_core.mcp_server.modes import expansion_rounds
+from webrag_core.mcp_server.progress import ProgressRelay, Reporter
+from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall
+from webrag_core.mcp_server.sections import trace, trace_summary
+from webrag_core.mcp_server.suggested import Suggested
+from webrag_core.mcp_server.work import run_apart
+from webrag_core.orchestration.corpus_status import corpus_status
+from webrag_core.orchestration.lookup import search as search_stored
+from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.stored_pages import known_sites, pages_below, stored_pages
+
+_SEARCHES_AT_ONCE = 4
+_LIKELY = 0.5
+_WEAK = 0.3
+
+Result = TypeVar("Result")
+Work = Callable[[Services], Awaitable[CallToolResult]]
+
+
+class Calls:
+    """The tools of one server. Answers queue among themselves, so that they use up neither the database's connections
+    nor the time of searches."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self._settings = core.settings
+        self._answers = asyncio.Semaphore(core.settings.mcp_concurrent_answers)
+        self._searches = asyncio.Semaphore(_SEARCHES_AT_ONCE)
+        self._suggested = Suggested(core.settings)
+
+    async def answer(self, call: AnswerCall, report: Reporter) -> CallToolResult:
+        """Walk from the URLs to evidence."""
+        relay = ProgressRelay()
+
+        async def work(services: Services) -> CallToolResult:
+            request = call.request(self._settings)
+            await self._admit(services, request.urls)
+            async with self._turn(self._answers, relay):
+                result = await self._limited(services.engine.run(request, relay))
+            return self._answered(call, result)
+
+        async with relay.to(report):
+            return await self._safely(work)
+
+    async def search(self, call: SearchCall) -> CallToolResult:
+        """Search what is stored."""
+
+        async def work(services: Services) -> CallToolResult:
+            call.check()
+            async with self._searches:
+                return await self._limited(self._search(services, call))
+
+        return await self._safely(work)
+
+    async def status(self, call: StatusCall) -> CallToolResult:
+        """List what is stored."""
+
+        async def work(services: Services) -> CallToolResult:
+            call.check()
+            ids = await _documents_at(services, (call.source_url,)) if call.source_url else None
+            async with services.corpus.database.connection() as connection:
+                listed = MOST_LISTED if call.include_urls else 0
+                pages = await stored_pages(connection, ids=ids, limit=listed)
+                status = await corpus_status(connection)
+            return _text(status_text(status, pages, place=call.source_url, urls=call.include_urls))
+
+        return await self._safely(work)
+
+    async def ingest(self, call: IngestCall, report: Reporter) -> CallToolResult:
+        """Fetch and store pages."""
+        relay = ProgressRelay()
+
+        async def work(services: Services) -> CallToolResult:
+            call.check(self._settings)
+            urls = list(dict.fromkeys(canonicalise(url) for url in call.urls))
+            await self._admit(services, urls)
+            async with self._turn(self._answers, relay):
+                return await self._limited(_ingest(services, urls, refresh=call.refresh, relay=relay))
+
+        async with relay.to(report):
+            return await self._safely(work)
+
+    async def _safely(self, work: Work) -> CallToolResult:
+        try:
+            return await work(await self._core.services())
+        except TimeoutError:
+            return errors.of_timeout(self._settings.mcp_tool_timeout)
+        except WebragError as error:
+            return errors.of_error(error)
+
+    async def _limited(self, work: Coroutine[Any, Any, Result]) -> Result:
+        async with asyncio.timeout(self._settings.mcp_tool_timeout):
+            return await run_apart(work)
+
+    @asynccontextmanager
+    async def _turn(self, places: asyncio.Semaphore, relay: ProgressRelay) -> AsyncIterator[None]:
+        if places.locked():
+            relay.say("waiting for other calls to end")
+        async with places:
+            yield
+
+    async def _admit(self, services: Services, urls: Iterable[str]) -> None:
+        async with services.corpus.database.connection() as connection:
+            sites = await known_sites(connection)
+        self._suggested.check(urls, sites)
+
+    def _answered(self, call: AnswerCall, result: OrchestrationResult) -> CallToolResult:
+        found = found_by_answer(result)
+        if call.output == "data":
+            self._suggested.remember(hit.citation.verbatim_text for hit in found.hits)
+            return data.as_result(data.of_answer(result, found))
+        settings = self._settings
+        research = call.research(settings)
+        rounds = expansion_rounds(research, call.expansion_budget, settings)
+        frame = Frame(
+            guide=lambda word: guide(found, word=word, doubts=_doubts(result)),
+            stats=lambda shown: stats.of_answer(result, shown, research=research, rounds=rounds),
+            follow_ups=follow_ups.after_answer(result, rounds, settings),
+            trace=trace(result),
+            trace_summary=trace_summary(result),
+        )
+        whole = settings.mcp_response_token_budget
+        return self._given(
+            compose(found, frame, whole if found.whole else min(whole, settings.mcp_answer_token_budget))
+        )
+
+    async def _search(self, services: Services, call: SearchCall) -> CallToolResult:
+        settings = self._settings
+        ids = await _documents_at(services, call.source_urls) if call.source_urls else None
+        result = await search_stored(
+            services.corpus, call.request(ids, settings), instruction=call.instruction(settings)
+        )
+        found = found_by_search(result)
+        if call.output == "data":
+            self._suggested.remember(hit.citation.verbatim_text for hit in found.hits)
+            return data.as_result(data.of_search(result, found))
+        weak = not found.hits or found.hits[0].ranked.reranked_score < _WEAK
+        doubts = "nothing that is stored matches the question well." if weak else None
+        frame = Frame(
+            guide=lambda word: guide(found, word=word, doubts=doubts),
+            stats=lambda shown: stats.of_search(result, shown),
+            follow_ups=follow_ups.after_search(found, weak=weak),
+        )
+        whole = settings.mcp_response_token_budget
+        return self._given(
+            compose(found, frame, whole if found.whole else min(whole, settings.mcp_search_token_budget))
+        )
+
+    def _given(self, formatted: Formatted) -> CallToolResult:
+        self._suggested.remember(formatted.evidence.texts)
+        return _text(formatted.text)
+
+
+def _doubts(result: OrchestrationResult) -> str | None:
+    if result.final_decision.rule == stats.TIMEOUT:
+        return "the time was over before the search was done: this is part of the evidence."
+    if result.probability_complete < _LIKELY:
+        return f"the evidence is probably not complete (probability {result.probability_complete:.2f})."
+    return None
+
+
+async def _documents_at(services: Services, places: Sequence[str]) -> list[int]:
+    """Raises InvalidInputError for a place where nothing is stored, naming the sites where something is."""
+    ids: list[int] = []
+    async with services.corpus.database.connection() as connection:
+        for place in places:
+            here = await pages_below(connection, place)
+            if not here:
+                sites = await known_sites(connection)
+                listed = ", ".join(sites[:20]) + (f" and {len(sites) - 20} more" if len(sites) > 20 else "")
+                shown = place if len(place) <= 200 else place[:199] + "…"
+                raise InvalidInputError(f"nothing is stored at {shown}; stored sites: {listed or 'none'}")
+            ids += here
+    return sorted(set(ids))
+
+
+async def _ingest(services: Services, urls: Sequence[str], *, refresh: bool, relay: ProgressRelay) -> CallToolResult:
+    results: dict[str, AddedDocument | FetchError] = {}
+
+    async def take(url: str) -> AddedDocument:
+        return await services.corpus.add(url, refresh=refresh)
+
+    def done(url: str, result: AddedDocument | FetchError) -> None:
+        results[url] = result
+        relay.say(f"{len(results)} of {len(urls)} pages done")
+
+    await take_all(urls, take, done)
+    ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
+    async with services.corpus.database.connection() as connection:
+        pages = await stored_pages(connection, ids=ids, limit=len(urls))
+    formatted = _text(ingest_text(urls, results, pages))
+    formatted.is_error = not ids
+    return formatted
+
+
+def _text(text: str) -> CallToolResult:
+    return CallToolResult(content=[TextContent(type="text", text=text)])

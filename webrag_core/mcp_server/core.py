@@ -1,0 +1,92 @@
+"""The open corpus of a server: opened once, in the background; a database that was away is tried again."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from webrag_core.config import Settings
+from webrag_core.errors import StoreError, WebragError
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.static_model import count_tokens
+from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.orchestration.lookup import search
+from webrag_core.retrieval.request import SearchRequest
+
+_ENGINE_SHARE = 0.85
+"""Of MCP_TOOL_TIMEOUT for the engine, which then still returns what it has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What the tools work with."""
+
+    corpus: Corpus
+    engine: OrchestratorEngine
+    settings: Settings
+
+
+class Core:
+    """Use `async with Core(settings) as core`, then `await core.services()` for each call."""
+
+    def __init__(self, settings: Settings, acquirer: Acquirer | None = None) -> None:
+        seconds = min(settings.webrag_answer_timeout, _ENGINE_SHARE * settings.mcp_tool_timeout)
+        self.settings = settings.model_copy(update={"webrag_answer_timeout": seconds})
+        self._acquirer = acquirer
+        self._closing = asyncio.Event()
+        self._owner: asyncio.Task[None] | None = None
+        self._opened: asyncio.Future[Services] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the corpus can be used."""
+        opened = self._opened
+        return opened is not None and opened.done() and not opened.cancelled() and opened.exception() is None
+
+    async def services(self) -> Services:
+        """The open corpus. Raises StoreError and InvalidInputError as long as it cannot be opened."""
+        return await asyncio.shield(self._opening())
+
+    def _opening(self) -> asyncio.Future[Services]:
+        opened = self._opened
+        if opened is not None and not (opened.done() and (opened.cancelled() or opened.exception())):
+            return opened
+        self._opened = opened = asyncio.get_running_loop().create_future()
+        self._owner = asyncio.create_task(self._own(opened))
+        self._owner.add_done_callback(lambda owner: _settle(opened, owner))
+        return opened
+
+    async def _own(self, opened: asyncio.Future[Services]) -> None:
+        """One task opens and closes, whoever asks."""
+        async with Corpus.open(self.settings, self._acquirer) as corpus:
+            services = Services(corpus, OrchestratorEngine(corpus), self.settings)
+            await corpus.indexer.model_id()
+            await asyncio.to_thread(count_tokens, ["warm"])
+            opened.set_result(services)
+            with suppress(WebragError):  # the first question finds everything loaded
+                await search(corpus, SearchRequest(query="warm up", top_k=1))
+            await self._closing.wait()
+
+    async def __aenter__(self) -> Self:
+        self._opening()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.set()
+        if self._owner is not None:
+            if self._opened is not None and not self._opened.done():
+                self._owner.cancel()
+            await asyncio.wait([self._owner])
+
+
+def _settle(opened: asyncio.Future[Services], owner: asyncio.Task[None]) -> None:
+    error = None if owner.cancelled() else owner.exception()
+    if not opened.done():
+        opened.set_exception(error or StoreError("the server is closing"))
+        opened.exception()  # whoever waits is told; with nobody waiting it is no news

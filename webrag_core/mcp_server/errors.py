@@ -1,0 +1,78 @@
+"""Failures as a model can use them: what happened, why it may be, what to do, and no answer from memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mcp_types import CallToolResult, TextContent
+
+from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
+from webrag_core.mcp_server.untrusted import visible
+
+NOT_FROM_MEMORY = "Tell the user that this failed. Do not answer the question from memory."
+_LONGEST = 600
+
+_UNREACHABLE = ("the address is misspelt", "the site is down or slow", "this machine has no way to it")
+_CAUSES: dict[str, Sequence[str]] = {
+    Reason.INVALID_URL: ("the URL is incomplete or misspelt", "it is no http or https address"),
+    Reason.BLOCKED_ADDRESS: ("the address is not on the public internet", "it names a private or reserved network"),
+    Reason.DNS_FAILURE: _UNREACHABLE,
+    Reason.CONNECT_FAILURE: _UNREACHABLE,
+    Reason.TLS_FAILURE: ("the site's certificate is not valid", "its name does not fit the address"),
+    Reason.TIMEOUT: ("the site is slow", "the page is very large"),
+    Reason.NOT_FOUND: ("the page was moved or deleted", "the URL is misspelt"),
+    Reason.SOFT_404: ("the page was moved or deleted", "the site shows another page instead"),
+    Reason.HTTP_STATUS: ("the site refuses or fails", "the page needs a login"),
+    Reason.RATE_LIMITED: ("the site was asked too often",),
+    Reason.ROBOTS_DISALLOWED: ("the site's robots.txt keeps programs away from this page",),
+    Reason.EMPTY_PAGE: ("the page builds its text with scripts", "it holds no text"),
+    Reason.NEAR_EMPTY: ("the page builds its text with scripts", "it holds hardly any text"),
+    Reason.UNSUPPORTED_TYPE: ("the URL is no web page, PDF or text",),
+    Reason.TOO_LARGE: ("the page is larger than is taken in",),
+    StoreError.code: ("the database is down or starting", "DATABASE_URL is wrong or lacks rights"),
+}
+_ACTIONS: dict[str, str] = {
+    Reason.INVALID_URL: "Call again with a complete URL, such as https://host/page.",
+    Reason.BLOCKED_ADDRESS: "Ask the user for a public URL.",
+    Reason.ROBOTS_DISALLOWED: "Ask the user for another page.",
+    Reason.RATE_LIMITED: "Wait a minute, then call again.",
+    Reason.TIMEOUT: "Call again once; if it fails again, ask the user for another page.",
+    StoreError.code: "Call again in a moment; if it fails again, the user has to look at the database.",
+    InvalidInputError.code: "Correct the argument and call again.",
+}
+_OTHER_CAUSES = ("a page or service answered in an unexpected way", "WebRAG has a fault; its log on stderr says more")
+_OTHER_ACTION = "Call again once; if it fails again, try another URL or ask the user."
+
+
+def failure(code: str, what: str, causes: Sequence[str] = (), action: str | None = None) -> CallToolResult:
+    """An error result. `what` is one sentence without secrets."""
+    likely = causes or _CAUSES.get(code, () if code == InvalidInputError.code else _OTHER_CAUSES)
+    said = " ".join(visible(what).split())
+    lines = [f"[ERROR] {code}", f"What happened: {said if len(said) <= _LONGEST else said[:_LONGEST] + '…'}"]
+    if likely:
+        lines.append(f"Likely causes: {'; '.join(likely)}.")
+    lines += [f"What to do: {action or _ACTIONS.get(code, _OTHER_ACTION)}", NOT_FROM_MEMORY]
+    return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], is_error=True)
+
+
+def of_error(error: WebragError) -> CallToolResult:
+    """What a typed error of the core means to a model."""
+    if isinstance(error, FetchError):
+        status = f" (HTTP {error.status})" if error.status else ""
+        return failure(error.reason.value, f"A page could not be had{status}: {error.message}")
+    return failure(error.code, error.message)
+
+
+def of_timeout(seconds: float) -> CallToolResult:
+    """The call took longer than MCP_TOOL_TIMEOUT and gave nothing by then."""
+    return failure(
+        "timeout",
+        f"The call was not done after {seconds:g} s and was stopped. Pages taken in by then are stored.",
+        ("the site is slow", "the question needed many pages"),
+        'Call `search` for what is stored, or `answer` again with research_mode="fast" or a narrower URL.',
+    )
+
+
+def of_defect() -> CallToolResult:
+    """Something that no caller can mend; the log has it all."""
+    return failure("internal_error", "WebRAG failed while working on this call.")

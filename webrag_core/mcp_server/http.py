@@ -1,0 +1,119 @@
+"""Streamable HTTP: loopback unless the operator set a token and the names that the server answers to."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import ipaddress
+
+import uvicorn
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.mcp_server.tools import make_server
+
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_SHORTEST_TOKEN = 16
+_SHUTDOWN_SECONDS = 10
+HEALTH = "/health"
+
+
+class RequireToken:
+    """Lets only requests with the bearer token pass, compared in constant time; `/health` is open."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._expected = f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """As ASGI says; the lifespan passes, or nothing would be open."""
+        if scope["type"] != "http" or scope["path"] == HEALTH or self._is_known(scope):
+            await self._app(scope, receive, send)
+            return
+        refused = JSONResponse({"error": "unauthorized"}, 401, {"WWW-Authenticate": 'Bearer realm="webrag"'})
+        await refused(scope, receive, send)
+
+    def _is_known(self, scope: Scope) -> bool:
+        given = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+
+
+def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
+    """The application: `/mcp` and `/health`.
+
+    Raises InvalidInputError for a bind beyond loopback without a token and host names.
+    """
+    check_bind(settings)
+    server = make_server(settings, acquirer)
+
+    async def health(request: Request) -> Response:
+        ready = server.core is not None and server.core.is_open
+        return JSONResponse({"status": "ok" if ready else "starting"}, 200 if ready else 503)
+
+    server.custom_route(HEALTH, methods=["GET"])(health)
+    app: ASGIApp = server.streamable_http_app(host=settings.mcp_host, transport_security=security(settings))
+    token = settings.mcp_auth_token
+    return app if token is None else RequireToken(app, token.get_secret_value())
+
+
+def check_bind(settings: Settings) -> None:
+    """Raise InvalidInputError when strangers could reach the server and nothing would stop them."""
+    if is_loopback(settings.mcp_host):
+        return
+    token = settings.mcp_auth_token
+    missing = [] if token is not None else ["MCP_AUTH_TOKEN (the bearer token that clients must send)"]
+    if not _allowed_hosts(settings):
+        missing.append("MCP_ALLOWED_HOSTS (the names that the server answers to)")
+    if missing:
+        raise InvalidInputError(f"listening on {settings.mcp_host} needs {' and '.join(missing)}")
+    if token is not None and len(token.get_secret_value()) < _SHORTEST_TOKEN:
+        raise InvalidInputError(f"MCP_AUTH_TOKEN is shorter than {_SHORTEST_TOKEN} characters")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def security(settings: Settings) -> TransportSecuritySettings:
+    """Host and Origin headers that are answered: a page in a browser must not reach the server by another name."""
+    hosts = _allowed_hosts(settings)
+    if is_loopback(settings.mcp_host):
+        hosts = [*hosts, *_LOOPBACK]
+    names = [form for host in hosts for form in _forms(host)]
+    return TransportSecuritySettings(
+        allowed_hosts=names, allowed_origins=[f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
+    )
+
+
+def _forms(host: str) -> list[str]:
+    has_port = host.rpartition(":")[2].isdigit() and not host.endswith("]")
+    return [host] if has_port else [host, f"{host}:*"]
+
+
+def _allowed_hosts(settings: Settings) -> list[str]:
+    return [part.strip().lower() for part in settings.mcp_allowed_hosts.split(",") if part.strip()]
+
+
+def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
+    """Serve until a signal ends it. Raises InvalidInputError before anything listens."""
+    config = uvicorn.Config(
+        http_app(settings, acquirer),
+        host=settings.mcp_host,
+        port=settings.mcp_port,
+        log_level=settings.mcp_log_level.lower(),
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
+    asyncio.run(uvicorn.Server(config).serve())

@@ -1,0 +1,110 @@
+"""The four tools, as the model sees them: names, descriptions, arguments. What they do is in `calls`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, ToolAnnotations
+from pydantic import Field
+
+from webrag_core.config import Settings
+from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.mcp_server.calls import Calls
+from webrag_core.mcp_server.modes import Intent, Output, ResearchMode, RetrievalMode
+from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall
+from webrag_core.mcp_server.server import WebragServer
+
+_READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+_FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
+
+As = Annotated[Output, Field(description="data = JSON in structuredContent, for programs")]
+
+
+async def answer(
+    ctx: Context[Calls],
+    url: Annotated[str | list[str], Field(description="Where to read; with several, all are in scope")],
+    query: Annotated[str, Field(description="The user's question, whole")],
+    intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
+    known_context: Annotated[str, Field(description="What is known already; not to be found again")] = "",
+    constraints: Annotated[list[str], Field(description="What good evidence has, each in a few words")] = [],  # noqa: B006
+    expansion_budget: Annotated[
+        int | None, Field(description="Rounds of links at most; overrides research_mode; 0 = none")
+    ] = None,
+    research_mode: Annotated[
+        ResearchMode | None,
+        Field(description="fast = these pages only (default); auto = up to 2 rounds of links; deep = full budget"),
+    ] = None,
+    retrieval_mode: Annotated[
+        RetrievalMode | None,
+        Field(description="chunk = best passages (default); full_context = all text; auto = by size"),
+    ] = None,
+    output: As = "text",
+) -> CallToolResult:
+    """Seed to evidence; see `requests.AnswerCall`."""
+    call = AnswerCall(
+        urls=tuple([url] if isinstance(url, str) else url),
+        query=query,
+        intent=intent,
+        known_context=known_context or None,
+        constraints=tuple(constraints),
+        expansion_budget=expansion_budget,
+        research_mode=research_mode,
+        retrieval_mode=retrieval_mode,
+        output=output,
+    )
+    return await _calls(ctx).answer(call, ctx.report_progress)
+
+
+async def search(
+    ctx: Context[Calls],
+    query: Annotated[str, Field(description="What to find")],
+    source_urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
+    intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
+    top_k: Annotated[int, Field(description="Passages at most, 1 to 50")] = 20,
+    retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
+    output: As = "text",
+) -> CallToolResult:
+    """See `requests.SearchCall`."""
+    call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output)
+    return await _calls(ctx).search(call)
+
+
+async def status(
+    ctx: Context[Calls],
+    source_url: Annotated[str, Field(description="Only pages at or below this URL or host")] = "",
+    include_urls: Annotated[bool, Field(description="List the pages, newest first")] = True,
+) -> CallToolResult:
+    """See `requests.StatusCall`."""
+    return await _calls(ctx).status(StatusCall(source_url or None, include_urls))
+
+
+async def ingest(
+    ctx: Context[Calls],
+    url: Annotated[str | list[str], Field(description="Pages to store")],
+    refresh: Annotated[bool, Field(description="Ask the site again for stored pages")] = False,
+) -> CallToolResult:
+    """See `requests.IngestCall`."""
+    call = IngestCall(tuple([url] if isinstance(url, str) else url), refresh)
+    return await _calls(ctx).ingest(call, ctx.report_progress)
+
+
+def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragServer:
+    """A server with its tools; `acquirer` in place of the one that the settings ask for."""
+    server = WebragServer(settings, acquirer)
+    server.register(
+        answer,
+        "Evidence with citations for a question about web pages: reads the URL(s), follows links if asked to, returns"
+        " the passages that matter and what was not done. Takes seconds to minutes.",
+        _FETCHES,
+    )
+    server.register(
+        search, "Evidence with citations from pages that are stored already. Fetches nothing; under a second.", _READS
+    )
+    server.register(status, "What is stored: sites, pages, sizes, ages.", _READS)
+    server.register(ingest, "Fetch and store pages without asking anything; `search` can then read them.", _FETCHES)
+    return server
+
+
+def _calls(ctx: Context[Calls]) -> Calls:
+    return ctx.request_context.lifespan_context

@@ -1,0 +1,58 @@
+"""The code server as a service: started again when it dies, and its runs settled.
+
+`python -m webrag_dagster.code_service HOST PORT` is what the `code` container runs.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+import grpc  # type: ignore[import-untyped]
+
+from webrag_dagster.services import Service, Supervisor
+
+MODULE, LOCATION = "webrag_dagster.definitions", "webrag"
+_SECONDS_TO_LOAD = 90.0
+_SECONDS_TO_ANSWER = 5
+
+
+def code_service(listen: Sequence[str], target: str) -> Service:
+    """The service. `listen` are the command-line options for its address, `target` is the same address for gRPC."""
+    command = (
+        *(sys.executable, "-m", "dagster", "code-server", "start", *listen),
+        *("-m", MODULE, "--location-name", LOCATION),
+    )
+    return Service(
+        "code server", command, gone=settle, answers=lambda: answers(target), wait_for_answer=_SECONDS_TO_LOAD
+    )
+
+
+def answers(target: str) -> bool:
+    """Whether the code server itself answers, not only the proxy before it, which lives on when the server is dead."""
+    with grpc.insecure_channel(target) as channel:
+        try:
+            channel.unary_unary("/api.DagsterApi/Ping")(b"", timeout=_SECONDS_TO_ANSWER)
+        except grpc.RpcError:
+            return False
+    return True
+
+
+def settle() -> None:
+    """End the runs that went with the last code server, in a process of its own: this one has no use for Dagster."""
+    subprocess.Popen([sys.executable, "-m", "webrag_dagster.orphans", str(time.time())])
+
+
+def main() -> None:
+    """Serve until told to end."""
+    host, port = sys.argv[1], int(sys.argv[2])
+    settle()
+    service = code_service(("-h", host, "-p", str(port)), f"127.0.0.1:{port}")
+    sys.exit(Supervisor([service], os.environ).run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""Component `CuratedSource`: one YAML file says what a source is, where it begins and how it is kept fresh.
+
+The file is the only place for these facts; sensor `declared_sources` takes them over into the corpus. Whether the
+source is paused is not among them: that is the operator's switch (`webrag source pause`), and it wins.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import dagster as dg
+from pydantic import Field, field_validator
+
+from webrag_core.errors import FetchError
+from webrag_core.ingestion.shards import MAX_SHARDS
+from webrag_core.ingestion.urls import canonicalise, folder_of, source_key
+
+GROUP = "sources"
+DECLARATION = "webrag/declaration"
+"""Key of the metadata that carries what the sensor writes into the corpus."""
+
+_WORDS = {"hourly": 1.0, "daily": 24.0, "weekly": 168.0, "monthly": 720.0}
+_UNITS = {"m": 1 / 60, "h": 1.0, "d": 24.0}
+
+
+class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
+    """A site section that is kept whole and fresh: where it begins, what belongs to it, how often it is looked at."""
+
+    seed: str = Field(description="URL of the page where the section begins.")
+    description: str | None = Field(default=None, description="What it is, for the catalog.")
+    scope: str | None = Field(
+        default=None, description="Path that all of its pages begin with, as /docs/; unset = the folder of the seed."
+    )
+    pages: int = Field(default=500, ge=1, le=1_000_000, description="Pages that it may hold.")
+    links: Literal["none", "map", "links"] = Field(
+        default="links",
+        description="What brings new pages: nothing, the site's own map, or the map and links on pages.",
+    )
+    refresh: str = Field(default="daily", description="How often: hourly, daily, weekly, monthly, or as 90m, 6h, 3d.")
+    watch: str | None = Field(
+        default=None, description="How often its change signals are looked at, as 15m; unset = hourly."
+    )
+    acquirer: Literal["auto", "http", "firecrawl"] = Field(
+        default="auto", description="Who fetches: as the settings say, our own fetcher, or Firecrawl."
+    )
+    shards: int = Field(
+        default=1, ge=1, le=MAX_SHARDS, description="Parts of its own partition; for more than about 5,000 pages."
+    )
+    pool: str | None = Field(
+        default=None, pattern=r"^[a-z0-9_-]{1,40}$", description="Run tag webrag/pool: runs of a pool are limited."
+    )
+    owners: list[str] | None = Field(default=None, description="E-mail addresses, or team:name.")
+    enabled: bool = Field(default=True, description="False = shown in the catalog only.")
+
+    @field_validator("seed")
+    @classmethod
+    def _is_a_url(cls, seed: str) -> str:
+        try:
+            return canonicalise(seed)
+        except FetchError as error:
+            raise ValueError(error.message) from None
+
+    @field_validator("scope")
+    @classmethod
+    def _is_a_path(cls, scope: str | None) -> str | None:
+        if scope is not None and not scope.startswith("/"):
+            raise ValueError("a scope is a path: it begins with a slash")
+        return scope
+
+    @field_validator("refresh", "watch")
+    @classmethod
+    def _is_a_span(cls, span: str | None) -> str | None:
+        if span is not None:
+            hours_of(span)
+        return span
+
+    @property
+    def key(self) -> str:
+        """The source's key: its host."""
+        return source_key(self.seed)
+
+    def declaration(self, declared_in: str) -> dict[str, Any]:
+        """Fields of `webrag_core.ingestion.declared.Declaration`."""
+        return {
+            "key": self.key,
+            "seed_url": self.seed,
+            "path_prefix": self.scope if self.scope is not None else folder_of(self.seed),
+            "page_limit": self.pages,
+            "declared_in": declared_in,
+            "refresh_hours": hours_of(self.refresh),
+            "watch_minutes": None if self.watch is None else hours_of(self.watch) * 60,
+            "shards": self.shards,
+            "acquirer": None if self.acquirer == "auto" else self.acquirer,
+            "pool": self.pool,
+            "follow": self.links,
+        }
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """One external asset: the entry in the catalog. Touches nothing outside this process."""
+        # below the project, so that two machines say the same
+        declared_in = context.path.relative_to(context.project_root).as_posix()
+        declaration = self.declaration(declared_in)
+        metadata: Mapping[str, Any] = {
+            "seed": dg.MetadataValue.url(self.seed),
+            "scope": declaration["path_prefix"],
+            "refreshed": self.refresh,
+            "pages at most": self.pages,
+            "partitions": self.shards,
+            DECLARATION: dg.MetadataValue.json(declaration if self.enabled else {}),
+        }
+        spec = dg.AssetSpec(
+            key=[GROUP, re.sub(r"\W+", "_", self.key)],
+            group_name=GROUP,
+            description=self.description or f"Pages of {self.key} below {declaration['path_prefix']}.",
+            kinds={"yaml"},
+            owners=self.owners,
+            metadata=metadata,
+            tags={"webrag/source": re.sub(r"[^\w.-]", "-", self.key)[:63]}
+            | ({} if self.enabled else {"webrag/disabled": ""}),
+        )
+        return dg.Definitions(assets=[spec])
+
+
+def hours_of(span: str) -> float:
+    """Hours of `hourly`, `daily`, `weekly`, `monthly`, or of a number with m, h or d. Raises ValueError."""
+    if span in _WORDS:
+        return _WORDS[span]
+    found = re.fullmatch(r"(\d{1,4})([mhd])", span)
+    hours = int(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not hours:
+        raise ValueError(f"{span!r} is no time span: say hourly, daily, weekly, monthly, or a number as 90m, 6h, 3d")
+    return hours
+
+
+def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]:
+    """What the loaded YAML files declare, enabled ones only."""
+    found = []
+    for node in repository.asset_graph.asset_nodes:
+        value = node.metadata.get(DECLARATION)
+        if isinstance(value, dg.JsonMetadataValue) and value.data:
+            found.append(dict(value.data))
+    return found

@@ -1,0 +1,84 @@
+"""Blocking checks of one source: what is broken here must not reach the layer below, nor an answer."""
+
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from webrag_dagster.layers import CHUNKS, DOCUMENTS, EMBEDDINGS
+from webrag_dagster.metadata import Metadata
+from webrag_dagster.source_checks import source_check
+
+if TYPE_CHECKING:
+    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.indexing.verification import Violation
+    from webrag_dagster.corpus_state import Page
+
+
+async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+    from webrag_core.indexing.source_verification import verify_ledger
+    from webrag_core.ingestion.shards import split_key
+
+    async with corpus.database.snapshot() as connection:
+        found = await verify_ledger(connection, split_key(key)[0], [page.document_id for page in pages])
+    return {"documents": dg.MetadataValue.int(len(pages))}, found
+
+
+async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+    from webrag_core.indexing.source_verification import verify_slices
+    from webrag_core.indexing.verification import Verified
+
+    counted = Verified()
+    async with corpus.database.snapshot() as connection:
+        found = await verify_slices(connection, _versions(pages), counted)
+    numbers = {"versions": counted.versions, "parents": counted.parents, "children": counted.children}
+    return {name: dg.MetadataValue.int(number) for name, number in numbers.items()}, found
+
+
+async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+    from webrag_core.indexing.source_verification import verify_counts
+
+    versions = _versions(pages)
+    async with corpus.database.snapshot() as connection:
+        found = await verify_counts(connection, versions, [page.document_id for page in pages])
+    return {"versions": dg.MetadataValue.int(len(versions))}, found
+
+
+async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+    from webrag_core.indexing.source_verification import verify_vectors
+
+    model_id = await corpus.indexer.model_id()
+    async with corpus.database.snapshot() as connection:
+        found = await verify_vectors(connection, [page.document_id for page in pages], model_id)
+    return {"documents": dg.MetadataValue.int(len(pages)), "model": dg.MetadataValue.int(model_id)}, found
+
+
+def _versions(pages: "list[Page]") -> list[int]:
+    return [page.version_id for page in pages if page.version_id is not None]
+
+
+ledger_balances = source_check(
+    DOCUMENTS,
+    "ledger_balances",
+    "Every document is in the coverage ledger, every line of it leads to a document, and the counts of the latest"
+    " refreshes add up.",
+    _ledger,
+)
+offsets_equal_slices = source_check(
+    CHUNKS,
+    "offsets_equal_slices",
+    "Every chunk is the exact slice of its page's text, parents cover the text, children partition their parents, and"
+    " texts have their sha256.",
+    _slices,
+)
+counts_agree = source_check(
+    CHUNKS,
+    "counts_agree",
+    "As many chunks as were written down for the version, and the lexical index knows as many parents.",
+    _counts,
+)
+every_child_has_a_vector = source_check(
+    EMBEDDINGS,
+    "every_child_has_a_vector",
+    "One vector of the live model for every child of a current version, and no other.",
+    _vectors,
+)

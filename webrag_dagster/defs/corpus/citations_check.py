@@ -1,0 +1,68 @@
+"""Check of the stored answers: does the page still say what they quote?"""
+
+from collections import Counter
+
+import dagster as dg
+
+from webrag_dagster.layers import EMBEDDINGS
+from webrag_dagster.metadata import MAX_ROWS, Metadata, table
+from webrag_dagster.partitions import SOURCES
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+_WORTH_TELLING = ("broken", "gone", "changed", "moved")
+
+
+@dg.asset_check(
+    asset=EMBEDDINGS,
+    name="citations_still_valid",
+    blocking=True,
+    partitions_def=SOURCES,
+    description=(
+        "What became of the pages that stored answers quote. valid: the page says it where it said it; moved: it says"
+        " it elsewhere; changed: no longer; gone: there is no such page. Those are warnings, since a stored version is"
+        " never changed; a quote that differs from its own version is an error."
+    ),
+)
+def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
+    """Look at every citation of this source."""
+    from webrag_core.orchestration.citation_state import citation_states
+    from webrag_core.store.database import Database
+    from webrag_dagster.corpus_state import source_pages
+
+    key = context.partition_key
+
+    async def work() -> dg.AssetCheckResult:
+        async with await Database.open(corpus.settings()) as database, database.snapshot() as connection:
+            pages = await source_pages(connection, key)
+            found = await citation_states(connection, [page.document_id for page in pages])
+        counts: Counter[str] = Counter(citation.state for citation in found)
+        metadata: Metadata = {
+            "citations": dg.MetadataValue.int(len(found)),
+            **{state: dg.MetadataValue.int(counts[state]) for state in ("valid", "moved", "changed", "gone", "broken")},
+        }
+        told = [citation for state in _WORTH_TELLING for citation in found if citation.state == state]
+        if told:
+            metadata["not_valid_any_more"] = table(
+                {
+                    "state": citation.state,
+                    "answer": citation.answer_id,
+                    "citation": citation.number,
+                    "page": citation.url,
+                    "now at": citation.now_url if citation.state == "moved" else None,
+                    "from character": citation.now_start,
+                    "quote": citation.quote,
+                }
+                for citation in told
+            )
+            metadata["not_listed"] = dg.MetadataValue.int(max(0, len(told) - MAX_ROWS))
+        outdated = ", ".join(f"{counts[state]} {state}" for state in _WORTH_TELLING if counts[state])
+        severity = dg.AssetCheckSeverity.ERROR if counts["broken"] else dg.AssetCheckSeverity.WARN
+        return dg.AssetCheckResult(
+            passed=not any(counts[state] for state in ("broken", "gone", "changed")),
+            severity=severity,
+            description=f"{key}: of {len(found)} citations {outdated}" if outdated else None,
+            metadata=metadata,
+        )
+
+    return run(work())

@@ -1,0 +1,14 @@
+"""What the evaluations ask, in the lineage."""
+
+import dagster as dg
+
+golden_queries = dg.AssetSpec(
+    key="golden_queries",
+    group_name="evals",
+    kinds={"json"},
+    owners=["team:webrag"],
+    description=(
+        "Questions with known answers that come with the code: walks over three frozen sites, signal histories for"
+        " every rule of the stop policies, and retrieval questions with evidence spans (`evals/golden/`)."
+    ),
+)

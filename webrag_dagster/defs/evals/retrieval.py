@@ -1,0 +1,45 @@
+"""Asset `retrieval_scores`: ranking quality on questions whose evidence is known to the character."""
+
+import dagster as dg
+from pydantic import Field
+
+from webrag_dagster import eval_versions
+from webrag_dagster.rescoring import RESCORE
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+
+class RetrievalConfig(dg.Config):
+    """How much of the benchmark is asked."""
+
+    questions: int = Field(default=120, description="Every n-th question of the file; 1000 for all of them.")
+    accept: bool = Field(default=False, description="Make this run the base of later comparisons, even if it is worse.")
+
+
+@dg.asset(
+    deps=["golden_queries"],
+    group_name="evals",
+    kinds={"python", "postgres"},
+    owners=["team:webrag"],
+    pool="evals",
+    code_version=eval_versions.retrieval(),
+    automation_condition=RESCORE,
+    check_specs=[
+        dg.AssetCheckSpec(
+            "no_regression",
+            asset="retrieval_scores",
+            description="No metric fell against the last run that passed, question by question.",
+        )
+    ],
+    description=(
+        "Search and local reranker on a sample of the retrieval questions, beside BM25 alone. The benchmark's documents"
+        " are indexed once into a database of their own."
+    ),
+)
+def retrieval_scores(
+    context: dg.AssetExecutionContext, config: RetrievalConfig, corpus: CorpusResource
+) -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows the bare name only
+    """Ask, score, compare."""
+    from webrag_dagster.eval_retrieval import rank
+
+    return run(rank(context, corpus.settings(), sample=config.questions, accept=config.accept))

@@ -1,0 +1,77 @@
+"""Assets `sitewalk_…`: the loop on a sample of golden questions of each frozen site, gated by the last good run."""
+
+import dagster as dg
+from pydantic import Field
+
+from evals.goldens import HERE
+from webrag_dagster import eval_versions
+from webrag_dagster.rescoring import RESCORE
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+SITES = ("python-3.11", "rust-1.63", "postgresql-15")
+"""Frozen sites that have golden queries."""
+
+GATE, REPLAY = "no_regression", "decisions_replay"
+
+
+class SitewalkConfig(dg.Config):
+    """How much of the suite is walked."""
+
+    items: int = Field(default=12, description="Golden questions, every kind in turn; 1000 for all of them.")
+    policy: str = Field(default="calibrated", description="Stop policy.")
+    accept: bool = Field(default=False, description="Make this run the base of later comparisons, even if it is worse.")
+
+
+def _sitewalk(site: str) -> dg.AssetsDefinition:
+    name = f"sitewalk_{site.replace('-', '_').replace('.', '_')}"
+    golden = HERE / "golden" / f"sitewalk-{site}.jsonl"
+
+    @dg.asset(
+        name=name,
+        deps=["golden_queries"],
+        group_name="evals",
+        kinds={"python"},
+        owners=["team:webrag"],
+        pool="evals",
+        code_version=eval_versions.sitewalk(golden),
+        automation_condition=RESCORE,
+        check_specs=[
+            dg.AssetCheckSpec(
+                GATE, asset=name, description="No metric fell against the last run that passed, pair by pair."
+            ),
+            dg.AssetCheckSpec(
+                REPLAY, asset=name, description="Deciding every recorded round again gives what was decided."
+            ),
+        ],
+        description=(
+            f"Walks over the frozen site {site}: each golden question from its seed page, from an empty corpus, scored"
+            " against gold pages and gold quotes. The newest value of each score is plotted under *Plots*."
+        ),
+    )
+    def sitewalk(
+        context: dg.AssetExecutionContext, config: SitewalkConfig, corpus: CorpusResource
+    ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows the bare name only
+        """Walk, score, report, compare."""
+        from webrag_dagster.eval_walks import walk
+
+        return run(
+            walk(
+                context,
+                corpus.settings(),
+                asset=name,
+                golden=golden,
+                warc=HERE / "sites" / f"{site}.warc.gz",
+                items=config.items,
+                policy=config.policy,
+                accept=config.accept,
+            )
+        )
+
+    return sitewalk
+
+
+@dg.definitions
+def sitewalks() -> dg.Definitions:
+    """One asset per frozen site."""
+    return dg.Definitions(assets=[_sitewalk(site) for site in SITES])

@@ -1,0 +1,42 @@
+"""Sensor `declared_sources`: what the YAML files say, taken over into the corpus."""
+
+import dagster as dg
+
+from webrag_dagster import partitions
+from webrag_dagster.components.source import declarations_of
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+
+@dg.sensor(
+    name="declared_sources",
+    minimum_interval_seconds=60,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    description=(
+        "Makes the corpus' list of sources say what the YAML files say. A paused source stays paused; a source whose"
+        " file is gone keeps its pages and is no longer attached."
+    ),
+)
+def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SkipReason:
+    """Compares every time: the corpus may be another one."""
+    from webrag_core.ingestion.declared import Applied, Declaration, apply_declarations
+    from webrag_core.ingestion.shards import keys_of
+    from webrag_core.store.database import Database
+
+    if context.repository_def is None:
+        raise dg.DagsterInvariantViolationError("the sensor needs its code location")
+    wanted = [Declaration(**fields) for fields in declarations_of(context.repository_def)]
+
+    async def work() -> Applied:
+        async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
+            return await apply_declarations(connection, wanted)
+
+    applied = run(work())
+    partitions.register(context.instance, keys_of((declared.key, declared.shards) for declared in wanted))
+    for what, keys in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
+        if keys:
+            context.log.info(f"{what}: {', '.join(keys)}")
+    return dg.SkipReason(
+        f"{len(wanted)} sources are declared;"
+        f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped"
+    )

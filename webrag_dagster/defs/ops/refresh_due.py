@@ -1,0 +1,67 @@
+"""Schedule `refresh_due`: sources whose time has come, one run each."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from webrag_dagster import partitions
+from webrag_dagster.activity import activity
+from webrag_dagster.defs.ops.jobs import refresh
+from webrag_dagster.layers import DOCUMENTS
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+if TYPE_CHECKING:
+    from webrag_core.ingestion.due import DueSource
+
+MOST_RUNS = 20
+"""Unfinished runs up to which a tick asks for more: a long downtime is made up for in slices, the longest due first."""
+
+
+@dg.schedule(
+    job=refresh,
+    cron_schedule="*/5 * * * *",
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description=(
+        "Asks for a refresh of every source that is due: at its cadence, or because pages of it are. What is due is"
+        " read from the corpus, so that after any downtime every due source is refreshed once. A refresh that failed"
+        " is asked for again the next day."
+    ),
+)
+def refresh_due(
+    context: dg.ScheduleEvaluationContext, corpus: CorpusResource
+) -> Iterator[dg.RunRequest | dg.SkipReason]:
+    """At most as many runs as there is room for."""
+    from webrag_core.ingestion.due import due_sources
+    from webrag_core.ingestion.shards import shard_keys
+    from webrag_core.store.database import Database
+
+    settings = corpus.settings()
+
+    async def work() -> "list[DueSource]":
+        async with await Database.open(settings) as database, database.connection() as connection:
+            return await due_sources(connection, timedelta(days=settings.webrag_revisit_days))
+
+    now = activity(context.instance)
+    waiting = [(shard_keys(due.key, due.shards)[due.shard], due) for due in run(work())]
+    free = [(key, due) for key, due in waiting if key not in now.partitions]
+    taken = free[: max(0, MOST_RUNS - now.runs)]
+    if not taken:
+        yield dg.SkipReason(
+            f"{len(waiting)} sources are due; {len(waiting) - len(free)} of them are being worked on,"
+            f" {now.runs} runs are unfinished (room for {MOST_RUNS})"
+        )
+        return
+    partitions.register(context.instance, (key for key, _ in taken))
+    today = datetime.now(UTC)
+    for key, due in taken:
+        yield dg.RunRequest(
+            # a request that came to nothing is made again, but not before tomorrow
+            run_key=f"{key} due {due.due_at:%Y-%m-%dT%H:%M:%S} asked {today:%Y-%m-%d}",
+            partition_key=key,
+            run_config={"ops": {DOCUMENTS: {"config": {"pages": "due"}}}},
+            tags={"webrag/source": due.key} | ({"webrag/pool": due.pool} if due.pool else {}),
+        )
