@@ -39,14 +39,12 @@ _PATIENCE = 90.0  # seconds after which a walk counts as one that never ends
 
 @dataclass(slots=True)
 class Tally:
-    """What was walked and what did not hold; `elsewhere` are pages that a link on the site led to, `beyond`
-    requests above WEBRAG_MAX_PAGES: URLs that turned out to be pages the walk had already do not count for it."""
+    """What was walked and what did not hold; `elsewhere` are pages that a link on the site led to."""
 
     walks: int = 0
     rounds: int = 0
     pages: int = 0
     elsewhere: int = 0
-    beyond: int = 0
     rules: Counter[str] = field(default_factory=Counter)
     violations: list[str] = field(default_factory=list)
 
@@ -102,7 +100,6 @@ async def _walk_and_check(
     if walked.result is not None:
         tally.rounds += len(walked.result.rounds)
         tally.pages += len(walked.requested)
-        tally.beyond += max(0, len(walked.requested) - limited.webrag_max_pages)
         tally.elsewhere += len(off_site(walked.request, walked.result))
         tally.rules[walked.result.final_decision.rule] += 1
         if not site.hangs:
@@ -168,7 +165,6 @@ async def _main(home: Path, seeds: Sequence[int]) -> dict[str, object]:
         "walks": tally.walks,
         "rounds": tally.rounds,
         "pages_asked_for": tally.pages,
-        "requests_beyond_the_page_limit": tally.beyond,
         "pages_of_other_sites": tally.elsewhere,
         "ends": dict(tally.rules.most_common()),
         "violations": len(tally.violations),

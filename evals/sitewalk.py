@@ -187,6 +187,8 @@ def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
         if document.outcome == "failed":
             continue
         page: dict[str, Any] = {"url": document.url, "round": document.round}
+        if document.outcome == "duplicate":
+            page["aux"] = document.outcome
         link = links.get((document.round, page_key(document.url)))
         if link is not None:
             page |= {"from": link.from_url, "anchor": link.anchor_text, "link_score": round(link.score, 4)}

@@ -89,8 +89,9 @@ def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]
     budget = settings.max_expansion_depth if request.expansion_budget is None else request.expansion_budget
     if result.total_iterations > budget:
         yield f"{result.total_iterations} expansion rounds, {budget} allowed"
-    if len(result.documents) > settings.webrag_max_pages:
-        yield f"{len(result.documents)} pages, {settings.webrag_max_pages} allowed"
+    pages = max(len(result.documents), len(walked.requested))
+    if pages > settings.webrag_max_pages:
+        yield f"{pages} pages, {settings.webrag_max_pages} allowed"
     most = len(request.urls) + result.total_iterations * settings.max_candidates_per_iteration
     if len(walked.requested) > most:
         yield f"{len(walked.requested)} pages asked for, {most} allowed"
@@ -113,7 +114,7 @@ def off_site(request: AnswerRequest, result: OrchestrationResult) -> list[str]:
     """Pages taken in that lie on another site than the seeds, and than these redirect to: where a link on the site
     redirected to, or what a page there names as its own URL."""
     sites = _sites(request, result)
-    taken = (document.url for document in result.documents if document.outcome != "failed")
+    taken = (document.url for document in result.documents if document.outcome in ("fetched", "reused"))
     return [url for url in taken if source_key(url) not in sites]
 
 
@@ -135,9 +136,10 @@ def _on_site(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
 
 
 def _each_once(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
+    documents = [document for document in result.documents if document.outcome != "duplicate"]
     several: dict[str, Iterable[object]] = {
-        "document": [document.url for document in result.documents],
-        "document id": [each.document_id for each in result.documents if each.document_id is not None],
+        "document": [document.url for document in documents],
+        "document id": [each.document_id for each in documents if each.document_id is not None],
         "request": walked.requested,
         "chunk": [ranked.chunk.chunk_id for ranked in result.chunks],
     }

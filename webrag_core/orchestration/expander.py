@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal
 
 from webrag_core.config import LinkScorer
 from webrag_core.errors import FetchError
@@ -26,30 +28,36 @@ class Walk:
     depths: dict[int, int] = field(default_factory=dict)
     urls: dict[int, str] = field(default_factory=dict)
     visited: set[str] = field(default_factory=set)
+    patterns: Counter[str] = field(default_factory=Counter)  # of what was asked for and what it turned out to be
     documents: list[RunDocument] = field(default_factory=list)
     links: dict[int, list[StoredLink]] = field(default_factory=dict)
 
     def add(self, asked: str, added: AddedDocument, *, round_number: int, depth: int) -> bool:
-        """Take a page into the run. False when it was there already under another URL."""
+        """Take a page into the run. False when it was there already under another URL: a page was asked for all the
+        same, and counts."""
         self.visited |= {page_key(asked), page_key(added.url)}
+        self.patterns.update({pattern for pattern in map(url_pattern, (asked, added.url)) if pattern is not None})
         new = added.document_id not in self.depths
         if new:
             self.depths[added.document_id] = depth
             self.urls[added.document_id] = added.url
-            self.documents.append(
-                RunDocument(
-                    url=added.url,
-                    document_id=added.document_id,
-                    round=round_number,
-                    link_depth=depth,
-                    outcome="reused" if added.outcome == "reused" else "fetched",
-                )
+        outcome: Literal["fetched", "reused"] = "reused" if added.outcome == "reused" else "fetched"
+        self.documents.append(
+            RunDocument(
+                url=added.url if new else asked,
+                document_id=added.document_id,
+                round=round_number,
+                link_depth=depth,
+                outcome=outcome if new else "duplicate",
+                reason=None if new else f"the same page as {self.urls[added.document_id]}",
             )
+        )
         return new
 
     def fail(self, url: str, error: FetchError, *, round_number: int, depth: int) -> None:
         """A page that cannot be had is not tried again in this run."""
         self.visited.add(page_key(url))
+        self.patterns.update(count_patterns([url]))
         self.documents.append(
             RunDocument(
                 url=url,
@@ -105,8 +113,7 @@ def _candidates(walk: Walk) -> list[LinkCandidate]:
             if page_key(url) not in known:
                 known.add(page_key(url))
                 found.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
-    taken = count_patterns(document.url for document in walk.documents)
-    return [candidate for candidate in found if not _is_trap(candidate.url, taken)]
+    return [candidate for candidate in found if not _is_trap(candidate.url, walk.patterns)]
 
 
 @dataclass(frozen=True, slots=True)

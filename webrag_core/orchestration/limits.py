@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webrag_core.config import Settings
+from webrag_core.ingestion.traps import count_patterns, find_trap
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, ScoredCandidate
 from webrag_core.orchestration.run_state import RunState
 
@@ -10,11 +11,19 @@ TIMEOUT = "timeout"
 
 
 def chosen_candidates(decision: ExpansionDecision, state: RunState, settings: Settings) -> list[ScoredCandidate]:
-    """The links that a breadth expansion would fetch now: the best few above the floor, as far as pages allow."""
-    room = max(0, settings.webrag_max_pages - len(state.walk.documents))
+    """The links that a breadth expansion would fetch now: the best few above the floor, as far as pages allow, and
+    never so many of one pattern that the last of them would be a trap."""
     most = settings.max_candidates_per_iteration
-    best = state.candidates[: min(most, decision.pages or most, room)]
-    return [candidate for candidate in best if candidate.score >= settings.link_floor]
+    room = min(most, decision.pages or most, settings.webrag_max_pages - len(state.walk.documents))
+    taken = state.walk.patterns.copy()
+    chosen: list[ScoredCandidate] = []
+    for candidate in state.candidates:
+        if len(chosen) >= room or candidate.score < settings.link_floor:
+            break
+        if find_trap(candidate.url, taken) is None:
+            taken.update(count_patterns([candidate.url]))
+            chosen.append(candidate)
+    return chosen
 
 
 def bounded(

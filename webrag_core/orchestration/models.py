@@ -140,13 +140,13 @@ class ExpansionStep(Contract):
 
 
 class RunDocument(Contract):
-    """A page this run looked at, in the order it did."""
+    """A page this run looked at, in the order it did; a `duplicate` turned out to be one it had already."""
 
     url: str
     document_id: int | None
     round: int
     link_depth: int
-    outcome: Literal["fetched", "reused", "failed"]
+    outcome: Literal["fetched", "reused", "failed", "duplicate"]
     reason: str | None = None
 
 

@@ -1,0 +1,53 @@
+"""Limits hold for what was asked for, whatever it turned out to be."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.local_site import SITE, LocalSite, page
+from webrag_core.config import Settings
+from webrag_core.indexing.corpus import Corpus
+from webrag_core.ingestion.traps import MAX_PAGES_PER_PATTERN
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.models import OrchestrationResult
+
+QUESTION = "Which bridge has the longest span?"
+
+
+def ask(settings: Settings, site: LocalSite, rounds: int, **limits: object) -> OrchestrationResult:
+    async def run() -> OrchestrationResult:
+        limited = settings.model_copy(update={"expansion_min_candidate_score": 0.0, **limits})
+        async with Corpus.open(limited, site) as corpus:
+            request = AnswerRequest((f"{SITE}/",), QUESTION, policy=f"fixed-k:{rounds}")
+            return await OrchestratorEngine(corpus).run(request)
+
+    return asyncio.run(run())
+
+
+def test_one_round_does_not_walk_into_a_calendar(settings: Settings) -> None:
+    days = {f"/day/{number}": f"bridges on day {number}" for number in range(30)}
+    site = LocalSite({"/": page("Bridges", "About bridges.", days)} | {day: page(day, "Nothing more.") for day in days})
+    result = ask(settings, site, 1, max_candidates_per_iteration=20)
+    assert len(site.requests) == 1 + MAX_PAGES_PER_PATTERN
+    assert result.warnings == []
+
+
+def test_pages_of_one_pattern_count_under_the_url_that_was_asked_for(settings: Settings) -> None:
+    days = {f"/day/{number}": f"bridges on day {number}" for number in range(30)}
+    moved = {day: f"/bridge-{letter}" for day, letter in zip(days, "abcdefghijklmnopqrstuvwxyzäöüß", strict=True)}
+    site = LocalSite({"/": page("Bridges", "Of bridges.", days)} | {to: page(to, "One more.") for to in moved.values()})
+    site.redirects.update(moved)
+    ask(settings, site, 3, max_candidates_per_iteration=6)
+    assert len(site.requests) == 1 + MAX_PAGES_PER_PATTERN
+
+
+def test_a_page_that_is_there_already_counts_as_one_that_was_asked_for(settings: Settings) -> None:
+    names = {f"/{name}": f"the {name} bridge" for name in ("long", "old", "new", "high", "wide")}
+    site = LocalSite({"/": page("Bridges", "About bridges.", names), "/all": page("All", "The span of all bridges.")})
+    site.redirects.update(dict.fromkeys(names, "/all"))
+    result = ask(settings, site, 9, webrag_max_pages=4)
+    assert len(site.requests) == 4
+    assert [document.outcome for document in result.documents] == ["fetched", "fetched", "duplicate", "duplicate"]
+    assert result.documents[-1].reason == f"the same page as {SITE}/all"
+    assert result.documents[-1].url in {f"{SITE}{name}" for name in names}
+    assert result.final_decision.rule == "page-limit"
