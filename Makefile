@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-mcp requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -56,6 +56,12 @@ bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, rando
 
 bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fetched, phase by phase
 	$(BIN)/python -m evals.bench_answer
+
+bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
+	$(BIN)/python -m evals.bench_mcp
+
+bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
+	$(BIN)/python -m webrag_dagster.bench_watch
 
 $(BIN)/uv: requirements-uv.txt
 	$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'

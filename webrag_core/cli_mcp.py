@@ -21,11 +21,12 @@ def mcp(
 ) -> None:
     """Serve the tools answer, search, status and ingest to a language model's client."""
     settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
+    if http:
+        from webrag_core.mcp_server.http import serve as serve_http
+
+        serve_http(settings)
+        return
+    from webrag_core.mcp_server.stdio import serve
     from webrag_core.mcp_server.tools import make_server
 
-    if http:
-        from webrag_core.mcp_server.http import serve
-
-        serve(settings)
-    else:
-        make_server(settings).run("stdio")
+    raise typer.Exit(serve(make_server(settings)))

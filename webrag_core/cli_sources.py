@@ -22,7 +22,10 @@ def add(
     pages: Annotated[int, typer.Option(min=0, help="Pages that it may hold.")] = 500,
     as_json: Json = False,
 ) -> None:
-    """Attach a site section. `webrag refresh` then takes in its pages and keeps them fresh."""
+    """Attach a site section. `webrag refresh` then takes in its pages and keeps them fresh.
+
+    A source that a YAML file of the platform declares is changed there.
+    """
     from webrag_core.ingestion.sources import attach_source
     from webrag_core.store.database import Database
 
@@ -50,11 +53,19 @@ def list_all(as_json: Json = False) -> None:
             print_json({"sources": [asdict(source) for source in found]})
             return
         print_table(
-            ("source", "attached at", "page limit", "state", "map entries"),
+            ("source", "attached at", "page limit", "state", "map entries", "hours between refreshes", "declared in"),
             [
                 [
                     "–" if value is None else value
-                    for value in (s.key, s.seed_url, s.page_limit, "paused" if s.paused else "active", s.map_entries)
+                    for value in (
+                        s.key,
+                        s.seed_url,
+                        s.page_limit,
+                        "paused" if s.paused else "active",
+                        s.map_entries,
+                        s.refresh_hours,
+                        s.declared_in,
+                    )
                 ]
                 for s in found
             ],

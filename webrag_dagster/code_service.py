@@ -11,13 +11,11 @@ import sys
 import time
 from collections.abc import Sequence
 
-import grpc  # type: ignore[import-untyped]
-
+from webrag_dagster.code_health import answers
 from webrag_dagster.services import Service, Supervisor
 
 MODULE, LOCATION = "webrag_dagster.definitions", "webrag"
 _SECONDS_TO_LOAD = 90.0
-_SECONDS_TO_ANSWER = 5
 
 
 def code_service(listen: Sequence[str], target: str) -> Service:
@@ -29,16 +27,6 @@ def code_service(listen: Sequence[str], target: str) -> Service:
     return Service(
         "code server", command, gone=settle, answers=lambda: answers(target), wait_for_answer=_SECONDS_TO_LOAD
     )
-
-
-def answers(target: str) -> bool:
-    """Whether the code server itself answers, not only the proxy before it, which lives on when the server is dead."""
-    with grpc.insecure_channel(target) as channel:
-        try:
-            channel.unary_unary("/api.DagsterApi/Ping")(b"", timeout=_SECONDS_TO_ANSWER)
-        except grpc.RpcError:
-            return False
-    return True
 
 
 def settle() -> None:

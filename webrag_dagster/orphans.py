@@ -11,8 +11,9 @@ from datetime import UTC, datetime
 
 import dagster as dg
 from dagster._core.launcher.default_run_launcher import DefaultRunLauncher
+from dagster._core.storage.tags import GRPC_INFO_TAG
 
-_LAUNCHED = "dagster/grpc_info"
+_LAUNCHED = GRPC_INFO_TAG
 """Tag of the runs that a code server executes; others (`webrag demo`) have a process of their own."""
 
 _UNFINISHED = [dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING]

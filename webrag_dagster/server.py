@@ -38,7 +38,8 @@ def serve(port: int, frozen_site: Path | None) -> int:
     err.print(f"http://{_HOST}:{port}  pages come from {pages}; Ctrl-C ends it", markup=False, highlight=False)
     settle()
     with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
-        return Supervisor(services(Path(folder), port), os.environ).run()
+        # PYTHONSAFEPATH: what lies in the working directory must not stand in for a package
+        return Supervisor(services(Path(folder), port), {**os.environ, "PYTHONSAFEPATH": "1"}).run()
 
 
 def services(folder: Path, port: int) -> list[Service]:
@@ -50,7 +51,7 @@ def services(folder: Path, port: int) -> list[Service]:
     return [
         code_service(("-s", str(socket_path)), f"unix:{socket_path}"),
         Service("UI", (*python, "dagster_webserver", "-h", _HOST, "-p", str(port), "-w", str(workspace))),
-        Service("daemon", (*python, "dagster._daemon", "run", "-w", str(workspace))),
+        Service("daemon", (*python, "webrag_dagster.daemon", "-w", str(workspace))),
     ]
 
 

@@ -49,9 +49,14 @@ async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> 
 
 
 async def news(
-    instance: dg.DagsterInstance, database: Database, settings: Settings, keys: Sequence[str], description: str
+    instance: dg.DagsterInstance,
+    database: Database,
+    settings: Settings,
+    keys: Sequence[str],
+    description: str,
+    only: Sequence[str] = tuple(layers.UPSTREAM),
 ) -> list[dg.AssetMaterialization]:
-    """A materialization for every layer of these partitions whose content is not what Dagster last heard of.
+    """A materialization for every layer (of `only`) of these partitions whose content Dagster has not heard of.
 
     Partitions that hold pages are registered; a source that never gave a page gets none: a mistyped host would stay
     in every list for ever. Vectors are left out while another model than the one that is set is live.
@@ -67,12 +72,13 @@ async def news(
                 found.append((key, pages, {name: await layers.state(connection, pages, name) for name in names}))
     held = [key for key, _, _ in found]
     partitions.register(instance, held)
-    heard = {name: _heard(instance, name, held) for name in names}
+    told = [name for name in names if name in only]
+    heard = {name: _heard(instance, name, held) for name in told}
     watched = _heard(instance, layers.WEB_PAGES, held, dg.DagsterEventType.ASSET_OBSERVATION)
     return [
         _materialization(name, key, pages, state, watched.get(key), description)
         for key, pages, state in found
-        for name in names
+        for name in told
         if heard[name].get(key) != state[name].digest
     ]
 

@@ -26,6 +26,21 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 
 @pytest.fixture(scope="session")
+def _instance_on_disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.local_temp(str(tmp_path_factory.mktemp("instance"))) as on_disk:
+        yield on_disk
+
+
+@pytest.fixture
+def stored_instance(_instance_on_disk: dg.DagsterInstance) -> dg.DagsterInstance:
+    """An empty instance that can be opened again, as ticks with partitions ask for. Made once: it takes seconds."""
+    _instance_on_disk.wipe()
+    for key in _instance_on_disk.get_dynamic_partitions("source"):
+        _instance_on_disk.delete_dynamic_partition("source", key)
+    return _instance_on_disk
+
+
+@pytest.fixture(scope="session")
 def definitions() -> dg.Definitions:
     """The code location."""
     from webrag_dagster.definitions import definitions as load

@@ -10,12 +10,16 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
 
-def write_site(path: Path, pages: Mapping[str, str]) -> Path:
-    """Write `pages` (URL -> HTML) and return `path`."""
+def write_site(
+    path: Path, pages: Mapping[str, str], *, status: str = "200 OK", etags: Mapping[str, str] | None = None
+) -> Path:
+    """Write `pages` (URL -> HTML, or XML), all with this status and some with an ETag, and return `path`."""
     with path.open("wb") as stream:
         writer = WARCWriter(stream, gzip=True)
         for url, html in pages.items():
-            headers = StatusAndHeaders("200 OK", [("Content-Type", "text/html; charset=utf-8")], protocol="HTTP/1.1")
+            kind = "application/xml" if html.startswith("<?xml") else "text/html; charset=utf-8"
+            fields = [("Content-Type", kind), *([("ETag", etags[url])] if etags and url in etags else [])]
+            headers = StatusAndHeaders(status, fields, protocol="HTTP/1.1")
             writer.write_record(
                 writer.create_warc_record(url, "response", payload=BytesIO(html.encode()), http_headers=headers)
             )

@@ -1,4 +1,5 @@
-"""A person's way through the UI, in a real browser: launchpad, launch, success, the answer to read."""
+"""A person's way through the UI, in a real browser: launchpad, launch, success, the answer to read; scores with their
+plots; a failing check with its reason; the partitions of a layer."""
 
 from __future__ import annotations
 
@@ -11,14 +12,20 @@ import subprocess
 import sys
 import time
 import urllib.request
+import uuid
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import dagster as dg
 import psutil
+import psycopg
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
+from psycopg import sql
 
-from tests.conftest import FROZEN_SITE
+from tests.conftest import FROZEN_SITE, REPOSITORY
+from webrag_dagster.eval_gate import gate, last_passing
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -26,13 +33,27 @@ CHROMIUM = next(
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SECONDS_TO_START = 90
 MILLISECONDS = 60_000
+SUITE = "sitewalk_python_3_11"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
 
-@pytest.fixture
-def ui(database_url: str, tmp_path: Path) -> Iterator[str]:
-    """Address of `webrag up` on an empty instance and an empty database, with the frozen site in place of the web."""
+@dataclass(frozen=True)
+class Ui:
+    """Where the UI is, and the folder that it works in."""
+
+    address: str
+    folder: Path
+
+
+@pytest.fixture(scope="module")
+def ui(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
+    """`webrag up` on an empty instance and an empty database, with the frozen site in place of the web."""
+    name = f"browser_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    database_url = server_url.replace("/postgres?", f"/{name}?", 1)
+    tmp_path = tmp_path_factory.mktemp("ui")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -51,7 +72,7 @@ def ui(database_url: str, tmp_path: Path) -> Iterator[str]:
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_for(address + "/server_info", server, log)
-        yield address
+        yield Ui(address, tmp_path)
         tree = psutil.Process(server.pid).children(recursive=True)
         server.send_signal(signal.SIGINT)
         assert server.wait(30) == 0
@@ -64,6 +85,8 @@ def ui(database_url: str, tmp_path: Path) -> Iterator[str]:
         if server.poll() is None:
             server.kill()
             server.wait()
+        with psycopg.connect(server_url, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def _command(process: psutil.Process) -> list[str]:
@@ -94,11 +117,16 @@ def page() -> Iterator[Page]:
         browser.close()
 
 
-def test_launch_from_the_launchpad_and_read_the_answer(ui: str, page: Page, tmp_path: Path) -> None:
-    shots = Path(os.environ.get("WEBRAG_SCREENSHOTS") or tmp_path)
-    shots.mkdir(parents=True, exist_ok=True)
+@pytest.fixture
+def shots(tmp_path: Path) -> Path:
+    """Where screenshots go."""
+    folder = Path(os.environ.get("WEBRAG_SCREENSHOTS") or tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
-    page.goto(f"{ui}/locations/webrag/jobs/answer/playground")
+
+def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page, shots: Path) -> None:
+    page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
     expect(editor).to_contain_text("url: https://docs.python.org/3.11/", timeout=MILLISECONDS)
     lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
@@ -113,7 +141,7 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: str, page: Page, tmp_
     page.screenshot(path=shots / "run.png")
     assert ended.inner_text() == "Success", page.get_by_text("STEP_FAILURE").locator("..").all_inner_texts()
 
-    page.goto(f"{ui}/assets/answers")
+    page.goto(f"{ui.address}/assets/answers")
     page.get_by_text("[Show Markdown]").first.click(timeout=MILLISECONDS)
     answer = page.locator(".dagster-markdown").filter(has_text="Why it stopped")
     expect(answer).to_contain_text(question)
@@ -125,7 +153,72 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: str, page: Page, tmp_
     answer.locator("h3").first.scroll_into_view_if_needed()
     page.screenshot(path=shots / "answer.png")
 
-    page.goto(f"{ui}/assets/documents?partition=docs.python.org&view=partitions")
+    page.goto(f"{ui.address}/assets/documents?partition=docs.python.org&view=partitions")
     expect(page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
-    page.goto(f"{ui}/assets/answer_rounds")
+    expect(page.get_by_text("docs.python.org").first).to_be_visible()
+    page.screenshot(path=shots / "partitions.png")
+
+    page.goto(f"{ui.address}/assets/answer_rounds")
     expect(page.get_by_text("probability_complete").first).to_be_visible(timeout=MILLISECONDS)
+    page.get_by_role("button", name="Plots").click()
+    expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
+    page.screenshot(path=shots / "rounds.png")
+
+
+def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page, shots: Path) -> None:
+    page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
+    editor = page.locator(".CodeMirror-code")
+    expect(editor).to_contain_text("query: ", timeout=MILLISECONDS)
+    page.locator(".CodeMirror").first.evaluate("it => it.CodeMirror.setValue('query: what?\\nurl: not a url')")
+    page.get_by_role("button", name="Launch run").click()
+    page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
+    failed = page.get_by_text("[invalid_url]")
+    expect(failed.first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("Stack Trace")).to_have_count(0)
+    page.screenshot(path=shots / "failure.png")
+
+
+def test_scores_are_plotted_and_a_failing_check_says_why(
+    ui: Ui, page: Page, shots: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _three_nights(ui.folder, monkeypatch)
+    page.goto(f"{ui.address}/assets/{SUITE}")
+    expect(page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    page.get_by_role("button", name="Plots").click()
+    expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
+    page.screenshot(path=shots / "scores.png")
+
+    page.goto(f"{ui.address}/assets/{SUITE}?view=checks&checkDetail=no_regression")
+    reason = page.get_by_text("Fell: success -0.50")
+    expect(reason.first).to_be_visible(timeout=MILLISECONDS)
+    expect(reason.first).to_contain_text("worse: python-002, python-003")
+    expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
+    page.screenshot(path=shots / "check.png")
+
+
+def _three_nights(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores of three nights as the evaluation asset would store them; in the last one two items fail."""
+    monkeypatch.chdir(folder)
+    key = dg.AssetKey(SUITE)
+    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
+        for found in (3, 4, 2):
+            now = {f"python-00{item}": {"success": float(item < found)} for item in range(4)}
+            result, kept = gate(
+                "no_regression",
+                last_passing(instance, SUITE),
+                now,
+                clusters={item: item for item in now},
+                metrics=("success",),
+                accept=False,
+            )
+            metadata = {"success": dg.MetadataValue.float(found / 4), **kept}
+            instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata=metadata))
+            instance.report_runless_asset_event(
+                dg.AssetCheckEvaluation(
+                    asset_key=key,
+                    check_name="no_regression",
+                    passed=result.passed,
+                    description=result.description,
+                    metadata={name: value for name, value in result.metadata.items() if name != "compared_with"},
+                )
+            )

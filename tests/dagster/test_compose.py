@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +14,17 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from tests.conftest import REPOSITORY
+from webrag_core.config import Settings
 
 TEXT = (REPOSITORY / "docker-compose.yml").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
 SERVICES: dict[str, Any] = COMPOSE["services"]
+
+
+def inline(name: str) -> dict[str, Any]:
+    """An inline config file of the compose file."""
+    content: dict[str, Any] = yaml.safe_load(COMPOSE["configs"][name]["content"])
+    return content
 
 
 def test_the_services_of_a_cluster_are_there_and_wait_for_each_other() -> None:
@@ -40,6 +50,40 @@ def test_the_ui_is_published_on_this_machine_only() -> None:
     assert published[0].startswith("127.0.0.1:")
 
 
+def test_one_env_file_names_everything_that_has_to_be_set() -> None:
+    example = (REPOSITORY / ".env.example").read_text()
+    named = set(re.findall(r"(?m)^#?([A-Z_]+)=", example))
+    used = set(re.findall(r"\$\{([A-Z_]+)", TEXT))
+    required = set(re.findall(r"\$\{([A-Z_]+):\?", TEXT))
+    assert used <= named
+    assert set(re.findall(r"(?m)^([A-Z_]+)=", example)) == required == {"POSTGRES_PASSWORD"}
+    settings = {name.upper() for name in Settings.model_fields}
+    assert named - used <= settings | {"DATABASE_URL"}, "a setting that no code reads"
+    assert not any(value.strip() for value in re.findall(r"(?m)^[A-Z_]+=(.*)$", example)), "no secret inside"
+    assert SERVICES["code"]["env_file"] == [{"path": ".env", "required": False}]
+
+
+def test_what_must_survive_a_restart_is_on_a_volume() -> None:
+    mounted = {volume.split(":")[0] for service in SERVICES.values() for volume in service.get("volumes", ())}
+    assert mounted == set(COMPOSE["volumes"]) == {"data", "logs", "state"}
+    home = SERVICES["code"]["environment"]["WEBRAG_HOME"]
+    assert f"state:{home}" in SERVICES["code"]["volumes"]
+    dockerfile: str = SERVICES["code"]["build"]["dockerfile_inline"]
+    for volume in SERVICES["code"]["volumes"]:
+        assert volume.split(":")[1] in dockerfile, "made, and owned by the user that runs it"
+    assert all(service["restart"] == "unless-stopped" for service in SERVICES.values())
+
+
+def test_commands_start_what_they_name() -> None:
+    for name, service in SERVICES.items():
+        words = [*service.get("command", "").split(), *service["healthcheck"]["test"]]
+        for before, word in pairwise(words):
+            if before == "-m":
+                assert importlib.util.find_spec(word) is not None, (name, word)
+        program = service.get("command", "python").split()[0]
+        assert Path(sys.executable).with_name(program).exists(), (name, program)
+
+
 def test_every_mounted_config_exists_and_paths_copied_into_the_image_too() -> None:
     for service in SERVICES.values():
         for config in service["configs"]:
@@ -53,7 +97,7 @@ def test_every_mounted_config_exists_and_paths_copied_into_the_image_too() -> No
 def test_the_inline_instance_is_a_valid_one_on_postgresql(
     tmp_path: Path, server_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    content = yaml.safe_load(COMPOSE["configs"]["instance"]["content"])
+    content = inline("instance")
     postgres = content["storage"]["postgres"]["postgres_db"]
     assert postgres["scheme"] == "postgresql+psycopg2"
     needed = {postgres[name]["env"] for name in ("hostname", "username", "password")}
@@ -70,7 +114,7 @@ def test_the_inline_instance_is_a_valid_one_on_postgresql(
 
 
 def test_the_inline_workspace_names_the_code_service() -> None:
-    [location] = yaml.safe_load(COMPOSE["configs"]["workspace"]["content"])["load_from"]
+    [location] = inline("workspace")["load_from"]
     assert location["grpc_server"]["host"] in SERVICES
     assert str(location["grpc_server"]["port"]) in SERVICES["code"]["command"]
     [local] = yaml.safe_load((REPOSITORY / "workspace.yaml").read_text())["load_from"]

@@ -18,6 +18,11 @@ from webrag_core.errors import StoreError
 from webrag_core.indexing.corpus import Corpus as OpenCorpus
 from webrag_core.indexing.indexer import Indexer
 from webrag_dagster import partitions
+from webrag_dagster.defs.corpus.chunks import chunks
+from webrag_dagster.defs.corpus.documents import documents
+from webrag_dagster.defs.corpus.embeddings import embeddings
+from webrag_dagster.defs.corpus.link_candidates import link_candidates
+from webrag_dagster.defs.corpus.web_pages import web_pages
 from webrag_dagster.layers import code_version
 from webrag_dagster.resources import CorpusResource
 
@@ -206,9 +211,11 @@ def test_another_code_version_makes_its_assets_again_for_every_source_that_has_t
 ) -> None:
     partitions.register(corpus.instance, ["never-read.example"])
     assert corpus.tick() == {}
-    corpus.definitions = corpus.definitions.map_resolved_asset_specs(
-        func=lambda spec: spec.replace_attributes(code_version="another"), selection=layer
+    made = dg.map_asset_specs(
+        lambda spec: spec.replace_attributes(code_version="another") if spec.key == dg.AssetKey(layer) else spec,
+        [documents, link_candidates, chunks, embeddings],
     )
+    corpus.definitions = dg.Definitions(assets=[web_pages, *made], resources={"corpus": CorpusResource()})
     assert corpus.tick() == {name: {TEA, COFFEE} for name in asked}
     assert corpus.tick() == {}
 

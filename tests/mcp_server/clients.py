@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,14 @@ async def connected(
 async def called(client: Client, name: str, **arguments: Any) -> CallToolResult:
     """What a tool answers."""
     return await client.call_tool(name, arguments)
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait as long as it takes; pytest's own limit ends a test that waits in vain."""
+    while True:
+        if await holds():
+            return
+        await asyncio.sleep(0.02)
 
 
 def text_of(result: CallToolResult) -> str:

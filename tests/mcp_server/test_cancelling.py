@@ -10,7 +10,7 @@ import pytest
 
 from tests.chat_server import chat_settings
 from tests.local_site import SITE
-from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of
+from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of, until
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings
 from tests.provider_server import Reply, serving
 from webrag_core.orchestration import answers
@@ -21,6 +21,10 @@ GREEN_URL = f"{SITE}/green-tea"
 async def rows(database_url: str, query: str) -> list[tuple[object, ...]]:
     async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
         return await (await connection.execute(query.encode())).fetchall()
+
+
+async def is_cancelled(database_url: str) -> bool:
+    return await rows(database_url, RUNS) == [("failed", "cancelled")]
 
 
 RUNS = "SELECT state, reason FROM answer_runs ORDER BY id"
@@ -39,8 +43,7 @@ def test_cancelled_while_fetching(database_url: str, mode: str, held: str) -> No
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            while await rows(database_url, RUNS) != [("failed", "cancelled")]:
-                await asyncio.sleep(0.02)
+            await until(lambda: is_cancelled(database_url))
             assert await rows(database_url, READY) == ([] if held == "/" else [(SEED,)])
             site.released.set()
             assert not (await called(client, "answer", url=SEED, query=QUESTION)).is_error  # and the server goes on
@@ -55,8 +58,7 @@ def test_cancelled_while_a_model_analyses(database_url: str) -> None:
             settings = chat_settings(model.url, database_url=database_url)
             async with connected(settings, HeldSite(dict(PAGES))) as client:
                 asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
-                while not model.calls:
-                    await asyncio.sleep(0.02)
+                await until(lambda: asyncio.sleep(0, bool(model.calls)))
                 asking.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await asking
@@ -85,8 +87,7 @@ def test_cancelled_while_its_row_is_written(database_url: str, monkeypatch: pyte
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            while await rows(database_url, RUNS) != [("failed", "cancelled")]:
-                await asyncio.sleep(0.02)
+            await until(lambda: is_cancelled(database_url))
 
     asyncio.run(work())
 

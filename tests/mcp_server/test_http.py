@@ -13,7 +13,7 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.mcp_server.clients import MODES, called, text_of
+from tests.mcp_server.clients import MODES, called, text_of, until
 from tests.mcp_server.tea_site import QUESTION, SEED, tea_settings, tea_site
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
@@ -37,8 +37,11 @@ async def served(settings: Settings) -> AsyncIterator[str]:
     try:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
         async with httpx2.AsyncClient() as client:
-            while not server.started or (await client.get(f"{base}/health")).status_code != 200:
-                await asyncio.sleep(0.02)
+
+            async def is_healthy() -> bool:
+                return server.started and (await client.get(f"{base}/health")).status_code == 200
+
+            await until(is_healthy)
         yield base
     finally:
         server.should_exit = True
@@ -72,7 +75,6 @@ def test_without_the_token_nothing_is_served_but_health(database_url: str) -> No
         None,
         "",
         "Bearer",
-        "Bearer ",
         f"Bearer {TOKEN}x",
         f"Bearer {TOKEN[:-1]}",
         f"bearer{TOKEN}",

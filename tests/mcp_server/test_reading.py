@@ -22,6 +22,10 @@ def test_addresses_stay_where_they_are_asked_for(query: str, wanted: bool) -> No
     assert wants_links(query) is wanted
 
 
+def test_lists_cost_no_blank_lines() -> None:
+    assert readable("Do:\n\n- a\n\n- b\n\n  1. c\n\n  2. d\n\nThen") == "Do:\n\n- a\n- b\n  1. c\n  2. d\n\nThen"
+
+
 def test_code_stays_as_it_is() -> None:
     code = "```python\nx = a[0](b) # \\* <b>\n```"
     assert readable(code) == code

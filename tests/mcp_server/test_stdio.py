@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import psycopg
@@ -14,12 +16,19 @@ from mcp import Client
 
 from tests.conftest import FROZEN_SITE
 from tests.mcp_server.clients import MODES, called, sections_of, stdio, text_of
+from tests.provider_server import Reply, serving
 from webrag_core.mcp_server.untrusted import SECTIONS
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 GUARANTEED = {"PRESENTATION GUIDE", "SOURCES", "CITATIONS", "STATS", "FOLLOW-UP OPTIONS"}
+
+
+def call(number: int, name: str, arguments: dict[str, str]) -> dict[str, object]:
+    params = {"name": name, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -62,14 +71,11 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path, mode: str) -> 
 def test_nothing_but_protocol_on_stdout(database_url: str, tmp_path: Path) -> None:
     """Even where libraries print: the loudest log level, a failing page, the embedded tokenizer's first use."""
     parameters = stdio(database_url, tmp_path)
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    search = {"name": "search", "arguments": {"query": "tea"}}
-    answer = {"name": "answer", "arguments": {"url": "http://127.0.0.1/", "query": "tea"}}
     lines = [
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": search},
-        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": answer},
+        call(2, "search", {"query": "tea"}),
+        call(3, "answer", {"url": "http://127.0.0.1/", "query": "tea"}),
         "this is no JSON",
         {"jsonrpc": "2.0", "id": 4, "method": "no/such"},
     ]
@@ -113,23 +119,43 @@ def test_a_database_that_is_away_is_told_by_every_call(database_url: str, tmp_pa
     asyncio.run(work())
 
 
-def test_a_client_that_hangs_up_leaves_no_running_answer(database_url: str, tmp_path: Path) -> None:
-    async def work() -> None:
-        async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE)), mode="legacy") as client:
-            arguments = {"url": ASYNCIO, "query": QUESTION, "research_mode": "deep"}
-            asking = asyncio.create_task(client.call_tool("answer", arguments))
-            async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
-                while True:
-                    row = await (await connection.execute("SELECT to_regclass('answer_runs') IS NOT NULL")).fetchone()
-                    if row == (True,) and (await states(connection)):
-                        break
-                    await asyncio.sleep(0.02)
-            asking.cancel()
-        async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
-            assert await states(connection) in (["failed"], ["done"])
+def states(database_url: str) -> list[tuple[str, str | None]]:
+    with psycopg.connect(database_url) as connection:
+        if connection.execute("SELECT to_regclass('answer_runs')").fetchone() == (None,):
+            return []
+        return connection.execute("SELECT state, reason FROM answer_runs").fetchall()
 
-    async def states(connection: psycopg.AsyncConnection) -> list[str]:
-        rows = await (await connection.execute("SELECT state FROM answer_runs")).fetchall()
-        return [row[0] for row in rows]
 
-    asyncio.run(work())
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, None])
+def test_signals_and_hanging_up_leave_no_answer_running(
+    database_url: str, tmp_path: Path, end: signal.Signals | None
+) -> None:
+    parameters = stdio(database_url, tmp_path)
+    with serving(Reply({}, hold=True)) as site:
+        host = site.url.removeprefix("http://").partition("/")[0]
+        lines = [
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            call(2, "answer", {"url": f"http://{host}/", "query": "tea"}),
+        ]
+        with subprocess.Popen(
+            [parameters.command, *parameters.args],
+            cwd=tmp_path,
+            env={**os.environ, **(parameters.env or {}), "WEBRAG_ALLOW_HOSTS": host},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        ) as process:
+            assert process.stdin is not None
+            process.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+            process.stdin.flush()
+            while not site.calls:
+                time.sleep(0.02)
+            assert states(database_url) == [("running", None)]
+            if end is None:
+                process.stdin.close()
+            else:
+                process.send_signal(end)
+            assert process.wait(timeout=60) == (0 if end is None else 128 + end)
+    assert states(database_url) == [("failed", "cancelled")]

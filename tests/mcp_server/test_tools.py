@@ -219,3 +219,20 @@ def test_responses_stay_within_their_budgets(database_url: str) -> None:
             assert tokens(search) <= 1_000
 
     asyncio.run(work())
+
+
+def test_further_pages_of_a_site_can_be_read_whatever_was_shown_of_it(database_url: str) -> None:
+    """Neither sources, nor traces, nor failures of earlier calls keep the user from naming a page that no page links
+    to."""
+    deep = {f"guide/{name}": page(name, f"Green tea {name} is brewed.") for name in ("one", "two", "three")}
+
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site(guide=page("Guide", GREEN), **deep)) as client:
+            await called(client, "answer", url=[f"{SITE}/guide", f"{SITE}/guide/one"], query=QUESTION)
+            await called(client, "status")
+            assert (await called(client, "ingest", url=f"{SITE}/guide/four")).is_error
+            for url in (f"{SITE}/guide/two", [f"{SITE}/guide/three"], f"{SITE}/coffee"):
+                assert not (await called(client, "answer", url=url, query=QUESTION)).is_error
+            assert "not_found" in text_of(await called(client, "ingest", url=f"{SITE}/guide/four/five"))
+
+    asyncio.run(work())

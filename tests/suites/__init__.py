@@ -39,3 +39,12 @@ def naughty_strings() -> list[str]:
     """The Big List of Naughty Strings."""
     strings: list[str] = json.loads((_HERE / "blns" / "blns.json").read_text())
     return strings
+
+
+def injections(*files: Path) -> list[str]:
+    """Texts that try to instruct a model that reads them: a sample of BIPIA, or those of other files of its form."""
+    found: list[str] = []
+    for path in files or (_HERE / "bipia" / "attacks_sample.json",):
+        for attacks in json.loads(path.read_text()).values():
+            found += attacks
+    return found

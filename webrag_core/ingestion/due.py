@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
+from webrag_core.ingestion.sources import WHOLE
+
 APART = timedelta(hours=6)
 """Pages of a source that nobody attached fall due one by one; a refresh takes together what fell due in this time."""
 WATCH_ATTACHED = timedelta(hours=1)
@@ -39,17 +41,16 @@ async def due_sources(connection: AsyncConnection, revisit: timedelta) -> list[D
             "  SELECT s.key, part.shard, s.shards, s.pool, p.pages_due, least("
             "   CASE WHEN s.page_limit IS NOT NULL THEN coalesce(r.started_at +"
             "    coalesce(make_interval(secs => s.refresh_hours * 3600), %(revisit)s), s.created_at) END,"
-            "   CASE WHEN r.started_at IS NULL THEN p.next_check"
-            "    ELSE greatest(p.next_check, r.started_at + %(apart)s) END) AS due_at"
+            "   CASE WHEN p.next_check IS NOT NULL THEN greatest(p.next_check, r.started_at + %(apart)s) END) AS due_at"
             "  FROM sources s CROSS JOIN LATERAL generate_series(0, s.shards - 1) part(shard)"
             "  LEFT JOIN LATERAL (SELECT max(f.started_at) AS started_at FROM refresh_runs f"
-            "   WHERE f.source_id = s.id AND f.shard = part.shard) r ON true"
+            "   WHERE f.source_id = s.id AND f.shard IN (part.shard, %(whole)s)) r ON true"
             "  LEFT JOIN LATERAL (SELECT min(d.next_check) AS next_check,"
             "   count(*) FILTER (WHERE d.next_check <= now()) AS pages_due FROM documents d"
             "   WHERE d.source_id = s.id AND d.status <> 'gone') p ON true"
             "  WHERE NOT s.paused) found"
             " WHERE due_at <= now() ORDER BY due_at, key, shard",
-            {"revisit": revisit, "apart": APART},
+            {"revisit": revisit, "apart": APART, "whole": WHOLE},
         )
         return await cursor.fetchall()
 

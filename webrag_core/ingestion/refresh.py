@@ -110,7 +110,8 @@ class SourceRefresh:
         )
         async with self._database.transaction() as connection:
             await sources.record_signals(connection, source.id, _learned(known, walk))
-            await sources.record_refresh(connection, source, run_id, started, counts, warnings, shard.index)
+            part = shard.index if shard.count > 1 else sources.WHOLE
+            await sources.record_refresh(connection, source, run_id, started, counts, warnings, part)
         failed = {url: error.reason.value for url, error in sorted(walk.failed.items())}
         transient = frozenset(url for url, error in walk.failed.items() if error.transient)
         changed = tuple(sorted(walk.changed))

@@ -20,6 +20,10 @@ _DATED = {"sitemap", "feed"}
 """Where an entry's date is a change signal."""
 
 
+WHOLE = -1
+"""Number of the shard in the balance of a refresh that asked for the whole source."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """A row of `sources`. `page_limit` is None where only pages that somebody asked for are kept fresh.
@@ -226,9 +230,9 @@ async def record_refresh(
     started: datetime,
     counts: RefreshCounts,
     warnings: Sequence[str],
-    shard: int = 0,
+    shard: int = WHOLE,
 ) -> None:
-    """Write the balance of one refresh."""
+    """Write the balance of one refresh, of one shard or of the whole source."""
     await connection.execute(
         "INSERT INTO refresh_runs (source_id, run_id, shard, started_at, discovered, fetched, unchanged, failed,"
         " skipped, not_due, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -12,23 +12,30 @@ from mcp_types import CallToolResult, TextContent
 from webrag_core.errors import FetchError, InvalidInputError, WebragError
 from webrag_core.indexing.corpus import AddedDocument
 from webrag_core.ingestion.taking import take_all
-from webrag_core.ingestion.urls import canonicalise
+from webrag_core.ingestion.urls import canonicalise, source_key
 from webrag_core.mcp_server import data, errors, follow_ups, stats
 from webrag_core.mcp_server.core import Core, Services
-from webrag_core.mcp_server.findings import found_by_answer, found_by_search
+from webrag_core.mcp_server.findings import Findings, found_by_answer, found_by_search
 from webrag_core.mcp_server.formatter import Formatted, Frame, compose
 from webrag_core.mcp_server.guide import guide
 from webrag_core.mcp_server.listing import MOST_LISTED, ingest_text, status_text
 from webrag_core.mcp_server.modes import expansion_rounds
 from webrag_core.mcp_server.progress import ProgressRelay, Reporter
 from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall
-from webrag_core.mcp_server.sections import trace, trace_summary
-from webrag_core.mcp_server.suggested import Suggested
+from webrag_core.mcp_server.sections import shown_title, trace, trace_summary
+from webrag_core.mcp_server.suggested import Known, Suggested
 from webrag_core.mcp_server.work import run_apart
 from webrag_core.orchestration.corpus_status import corpus_status
 from webrag_core.orchestration.lookup import search as search_stored
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_core.orchestration.stored_pages import known_sites, pages_below, stored_pages
+from webrag_core.orchestration.stored_pages import (
+    StoredPages,
+    known_sites,
+    known_urls,
+    linked_sites,
+    pages_below,
+    stored_pages,
+)
 
 _SEARCHES_AT_ONCE = 4
 _LIKELY = 0.5
@@ -55,7 +62,7 @@ class Calls:
 
         async def work(services: Services) -> CallToolResult:
             request = call.request(self._settings)
-            await self._admit(services, request.urls)
+            await self._admit(services, request.seeds())
             async with self._turn(self._answers, relay):
                 result = await self._limited(services.engine.run(request, relay))
             return self._answered(call, result)
@@ -83,7 +90,8 @@ class Calls:
                 listed = MOST_LISTED if call.include_urls else 0
                 pages = await stored_pages(connection, ids=ids, limit=listed)
                 status = await corpus_status(connection)
-            return _text(status_text(status, pages, place=call.source_url, urls=call.include_urls))
+            told = status_text(status, pages, place=call.source_url, urls=call.include_urls)
+            return self._listed(told, pages)
 
         return await self._safely(work)
 
@@ -96,7 +104,7 @@ class Calls:
             urls = list(dict.fromkeys(canonicalise(url) for url in call.urls))
             await self._admit(services, urls)
             async with self._turn(self._answers, relay):
-                return await self._limited(_ingest(services, urls, refresh=call.refresh, relay=relay))
+                return await self._limited(self._ingest(services, urls, refresh=call.refresh, relay=relay))
 
         async with relay.to(report):
             return await self._safely(work)
@@ -120,16 +128,18 @@ class Calls:
         async with places:
             yield
 
-    async def _admit(self, services: Services, urls: Iterable[str]) -> None:
+    async def _admit(self, services: Services, urls: Sequence[str]) -> None:
+        keys = [source_key(url) for url in urls]
         async with services.corpus.database.connection() as connection:
-            sites = await known_sites(connection)
-        self._suggested.check(urls, sites)
+            known = Known(
+                await known_sites(connection), await linked_sites(connection, keys), await known_urls(connection, urls)
+            )
+        self._suggested.check(urls, known)
 
     def _answered(self, call: AnswerCall, result: OrchestrationResult) -> CallToolResult:
         found = found_by_answer(result)
         if call.output == "data":
-            self._suggested.remember(hit.citation.verbatim_text for hit in found.hits)
-            return data.as_result(data.of_answer(result, found))
+            return self._as_data(data.of_answer(result, found), found)
         settings = self._settings
         research = call.research(settings)
         rounds = expansion_rounds(research, call.expansion_budget, settings)
@@ -153,10 +163,9 @@ class Calls:
         )
         found = found_by_search(result)
         if call.output == "data":
-            self._suggested.remember(hit.citation.verbatim_text for hit in found.hits)
-            return data.as_result(data.of_search(result, found))
+            return self._as_data(data.of_search(result, found), found)
         weak = not found.hits or found.hits[0].ranked.reranked_score < _WEAK
-        doubts = "nothing that is stored matches the question well." if weak else None
+        doubts = ["nothing that is stored matches the question well."] if weak and found.hits else []
         frame = Frame(
             guide=lambda word: guide(found, word=word, doubts=doubts),
             stats=lambda shown: stats.of_search(result, shown),
@@ -167,17 +176,51 @@ class Calls:
             compose(found, frame, whole if found.whole else min(whole, settings.mcp_search_token_budget))
         )
 
+    async def _ingest(
+        self, services: Services, urls: Sequence[str], *, refresh: bool, relay: ProgressRelay
+    ) -> CallToolResult:
+        results: dict[str, AddedDocument | FetchError] = {}
+
+        async def take(url: str) -> AddedDocument:
+            return await services.corpus.add(url, refresh=refresh)
+
+        def done(url: str, result: AddedDocument | FetchError) -> None:
+            results[url] = result
+            relay.say(f"{len(results)} of {len(urls)} pages done")
+
+        await take_all(urls, take, done)
+        ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
+        async with services.corpus.database.connection() as connection:
+            pages = await stored_pages(connection, ids=ids, limit=len(urls))
+        answered = self._listed(ingest_text(urls, results, pages), pages)
+        answered.is_error = not ids
+        return answered
+
+    def _as_data(self, content: dict[str, Any], found: Findings) -> CallToolResult:
+        cited = [hit.citation for hit in found.hits]
+        texts = [text for one in cited for text in (one.verbatim_text, one.title or "", one.section_heading or "")]
+        self._suggested.remember(texts, [one.source_url for one in cited])
+        return data.as_result(content)
+
     def _given(self, formatted: Formatted) -> CallToolResult:
-        self._suggested.remember(formatted.evidence.texts)
+        self._suggested.remember(formatted.words, [hit.citation.source_url for hit in formatted.found.hits])
         return _text(formatted.text)
 
+    def _listed(self, text: str, pages: StoredPages) -> CallToolResult:
+        self._suggested.remember([shown_title(page.title) for page in pages.pages], [page.url for page in pages.pages])
+        return _text(text)
 
-def _doubts(result: OrchestrationResult) -> str | None:
+
+def _doubts(result: OrchestrationResult) -> list[str]:
+    doubts = []
     if result.final_decision.rule == stats.TIMEOUT:
-        return "the time was over before the search was done: this is part of the evidence."
-    if result.probability_complete < _LIKELY:
-        return f"the evidence is probably not complete (probability {result.probability_complete:.2f})."
-    return None
+        doubts.append("the time was over before the search was done: this is part of the evidence.")
+    elif result.probability_complete < _LIKELY and result.citations:
+        doubts.append(f"the evidence is probably not complete (probability {result.probability_complete:.2f}).")
+    failed = sum(one.outcome == "failed" and one.link_depth == 0 for one in result.documents)
+    if failed:
+        doubts.append(f"{failed} of the given pages could not be read (EXPANSION TRACE).")
+    return doubts
 
 
 async def _documents_at(services: Services, places: Sequence[str]) -> list[int]:
@@ -193,25 +236,6 @@ async def _documents_at(services: Services, places: Sequence[str]) -> list[int]:
                 raise InvalidInputError(f"nothing is stored at {shown}; stored sites: {listed or 'none'}")
             ids += here
     return sorted(set(ids))
-
-
-async def _ingest(services: Services, urls: Sequence[str], *, refresh: bool, relay: ProgressRelay) -> CallToolResult:
-    results: dict[str, AddedDocument | FetchError] = {}
-
-    async def take(url: str) -> AddedDocument:
-        return await services.corpus.add(url, refresh=refresh)
-
-    def done(url: str, result: AddedDocument | FetchError) -> None:
-        results[url] = result
-        relay.say(f"{len(results)} of {len(urls)} pages done")
-
-    await take_all(urls, take, done)
-    ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
-    async with services.corpus.database.connection() as connection:
-        pages = await stored_pages(connection, ids=ids, limit=len(urls))
-    formatted = _text(ingest_text(urls, results, pages))
-    formatted.is_error = not ids
-    return formatted
 
 
 def _text(text: str) -> CallToolResult:

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from mcp_types import CallToolResult, TextContent
 
 from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
+from webrag_core.mcp_server.suggested import NOT_ASKED_FOR, SITE_NOT_ALLOWED
 from webrag_core.mcp_server.untrusted import visible
 
-NOT_FROM_MEMORY = "Tell the user that this failed. Do not answer the question from memory."
+NOT_FROM_MEMORY = "Do not answer the question from memory."
+_TELL = "Tell the user that this failed. "
 _LONGEST = 600
 
 _UNREACHABLE = ("the address is misspelt", "the site is down or slow", "this machine has no way to it")
@@ -29,16 +31,31 @@ _CAUSES: dict[str, Sequence[str]] = {
     Reason.NEAR_EMPTY: ("the page builds its text with scripts", "it holds hardly any text"),
     Reason.UNSUPPORTED_TYPE: ("the URL is no web page, PDF or text",),
     Reason.TOO_LARGE: ("the page is larger than is taken in",),
+    NOT_ASKED_FOR: ("a page says where to go next", "a page tries to make you pass on what you know"),
+    SITE_NOT_ALLOWED: ("the operator of this server allows only some sites",),
     StoreError.code: ("the database is down or starting", "DATABASE_URL is wrong or lacks rights"),
 }
+_PERMANENT = (
+    Reason.NOT_FOUND,
+    Reason.SOFT_404,
+    Reason.DNS_FAILURE,
+    Reason.HTTP_STATUS,
+    Reason.EMPTY_PAGE,
+    Reason.NEAR_EMPTY,
+    Reason.UNSUPPORTED_TYPE,
+    Reason.TOO_LARGE,
+)
 _ACTIONS: dict[str, str] = {
     Reason.INVALID_URL: "Call again with a complete URL, such as https://host/page.",
     Reason.BLOCKED_ADDRESS: "Ask the user for a public URL.",
     Reason.ROBOTS_DISALLOWED: "Ask the user for another page.",
     Reason.RATE_LIMITED: "Wait a minute, then call again.",
     Reason.TIMEOUT: "Call again once; if it fails again, ask the user for another page.",
+    NOT_ASKED_FOR: "Show the address to the user. If they want it read, they can store it with `webrag ingest URL`.",
+    SITE_NOT_ALLOWED: "Tell the user; only the operator can allow the site.",
     StoreError.code: "Call again in a moment; if it fails again, the user has to look at the database.",
-    InvalidInputError.code: "Correct the argument and call again.",
+    InvalidInputError.code: "Correct the argument and call again; if you cannot, tell the user.",
+    **dict.fromkeys(_PERMANENT, "Ask the user for another URL, or call `search` for what is stored."),
 }
 _OTHER_CAUSES = ("a page or service answered in an unexpected way", "WebRAG has a fault; its log on stderr says more")
 _OTHER_ACTION = "Call again once; if it fails again, try another URL or ask the user."
@@ -51,7 +68,11 @@ def failure(code: str, what: str, causes: Sequence[str] = (), action: str | None
     lines = [f"[ERROR] {code}", f"What happened: {said if len(said) <= _LONGEST else said[:_LONGEST] + '…'}"]
     if likely:
         lines.append(f"Likely causes: {'; '.join(likely)}.")
-    lines += [f"What to do: {action or _ACTIONS.get(code, _OTHER_ACTION)}", NOT_FROM_MEMORY]
+    correctable = code == InvalidInputError.code
+    lines += [
+        f"What to do: {action or _ACTIONS.get(code, _OTHER_ACTION)}",
+        NOT_FROM_MEMORY if correctable else _TELL + NOT_FROM_MEMORY,
+    ]
     return CallToolResult(content=[TextContent(type="text", text="\n".join(lines))], is_error=True)
 
 
@@ -59,7 +80,7 @@ def of_error(error: WebragError) -> CallToolResult:
     """What a typed error of the core means to a model."""
     if isinstance(error, FetchError):
         status = f" (HTTP {error.status})" if error.status else ""
-        return failure(error.reason.value, f"A page could not be had{status}: {error.message}")
+        return failure(error.reason.value, f"The page could not be had{status}: {error.message}")
     return failure(error.code, error.message)
 
 

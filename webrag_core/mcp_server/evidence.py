@@ -20,8 +20,7 @@ class Evidence:
 
     text: str
     shown: int
-    texts: Sequence[str]  # what was shown of pages, for whoever must know what the model has read
-    raw: Sequence[tuple[int, str]]  # (source number, stored Markdown) of the same
+    raw: Sequence[tuple[int, str]]  # (source number, stored Markdown) of what is shown
 
 
 @dataclass(slots=True)
@@ -71,7 +70,6 @@ def gather(found: Findings, budget: int, fence: Fence) -> Evidence:
     return Evidence(
         "\n".join(lines) or "(none)",
         hits,
-        [block.text for block in blocks],
         [(found.number(block.chunk.chunk.document_id), block.raw) for block in blocks],
     )
 

@@ -9,6 +9,7 @@ from webrag_core.orchestration.models import OrchestrationResult
 _LIMITS = frozenset(["round-limit", "budget-spent", "page-limit", "timeout"])
 _MOST = 3
 _WEAK = 0.5
+_SURE = 0.8
 
 
 def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -> str:
@@ -30,13 +31,15 @@ def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -
     elif result.probability_complete < _WEAK and not links:
         options.append("OTHER START: no link of these pages is left; ask the user for another URL.")
     total = result.corpus_stats.total_tokens
-    if result.mode == "chunk" and total <= min(settings.retrieval_context_budget, settings.mcp_response_token_budget):
+    fits = total <= min(settings.retrieval_context_budget, settings.mcp_response_token_budget)
+    more = result.corpus_stats.total_parent_chunks > 1 and result.probability_complete < _SURE
+    if result.mode == "chunk" and fits and more:
         options.append(
             f'FULL CONTEXT: all text of these pages ({total} tokens) comes with retrieval_mode="full_context".'
         )
-    options.append("FOLLOW-UP SEARCH: these pages are stored; `search` answers further questions on them at once.")
     if not result.citations or (last is not None and last.top_score < _WEAK):
-        options.insert(0, _REFINE)
+        options.append(_REFINE)
+    options.append("FOLLOW-UP SEARCH: these pages are stored; `search` answers further questions on them at once.")
     return "\n".join(f"- {option}" for option in options[:_MOST])
 
 

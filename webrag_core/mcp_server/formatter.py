@@ -22,6 +22,7 @@ class Formatted:
     text: str
     found: Findings
     evidence: Evidence
+    words: Sequence[str]  # what it says that pages wrote
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +54,19 @@ def compose(found: Findings, frame: Frame, budget: int, fence: Fence | None = No
     images = sections.images(evidence)
     if tokens(images) > _IMAGE_TOKENS:
         images = ""
+    citations = sections.citations(found)
+    titles = [sections.shown_title(hit.citation.title) for hit in found.hits]
     parts: Sequence[tuple[str, str]] = (
         ("PRESENTATION GUIDE", guide),
         ("SOURCES", sections.sources(found)),
         ("EVIDENCE", evidence.text),
         ("IMAGES", images),
         ("EXPANSION TRACE", trace),
-        ("CITATIONS", sections.citations(found)),
+        ("CITATIONS", citations),
         ("STATS", frame.stats(evidence.shown)),
         ("FOLLOW-UP OPTIONS", frame.follow_ups),
     )
-    return Formatted(sections.joined(parts), found, evidence)
+    return Formatted(sections.joined(parts), found, evidence, [evidence.text, images, citations, *titles])
 
 
 def _cited(found: Findings) -> int:

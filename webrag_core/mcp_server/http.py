@@ -16,6 +16,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server.tools import make_server
+from webrag_core.store.embedded import exit_on_sigterm
 
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SHORTEST_TOKEN = 16
@@ -116,4 +117,5 @@ def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
         server_header=False,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
+    exit_on_sigterm()  # uvicorn raises the signal again when it is done
     asyncio.run(uvicorn.Server(config).serve())

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from webrag_core.errors import FetchError
 from webrag_core.indexing.corpus import AddedDocument
-from webrag_core.mcp_server.sections import joined
+from webrag_core.mcp_server.sections import joined, shown_title
 from webrag_core.mcp_server.untrusted import label
 from webrag_core.orchestration.corpus_status import CorpusStatus
 from webrag_core.orchestration.stored_pages import StoredPages
@@ -19,7 +19,7 @@ _DONE = {"fetched": "fetched", "unchanged": "asked again, unchanged", "reused": 
 def status_text(status: CorpusStatus, pages: StoredPages, *, place: str | None, urls: bool) -> str:
     """What can be searched. `pages` are those at `place` (None = everything)."""
     listed = [
-        f"[{number}] {label(page.title, 90) or 'Untitled'} — {page.url} ({page.chunks} chunks, {page.tokens} tokens,"
+        f"[{number}] {shown_title(page.title)} — {page.url} ({page.chunks} chunks, {page.tokens} tokens,"
         f" fetched {page.fetched_at:%Y-%m-%d %H:%M})"
         for number, page in enumerate(pages.pages, start=1)
     ]
@@ -67,8 +67,8 @@ def ingest_text(asked: Sequence[str], results: Mapping[str, AddedDocument | Fetc
             continue
         page = stored.get(result.url)
         size = f", {page.chunks} chunks, {page.tokens} tokens" if page else ""
-        title = label(page.title, 90) if page else ""
-        lines.append(f"[{len(lines) + 1}] {title or 'Untitled'} — {result.url} ({_DONE[result.outcome]}{size})")
+        title = shown_title(page.title if page else None)
+        lines.append(f"[{len(lines) + 1}] {title} — {result.url} ({_DONE[result.outcome]}{size})")
     guide = "Tell the user which pages are stored now" + (" and which failed, with the reason." if failed else ".")
     options = ["- SEARCH: `search` reads the stored pages at once."] if lines else []
     if failed:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from webrag_core.indexing.terms import terms
 from webrag_core.mcp_server.reading import readable
@@ -15,6 +16,7 @@ _SPACE = re.compile(r"\s+")
 _READ = 8_000  # characters of a passage; longer ones are tables without end
 
 
+@lru_cache(maxsize=256)  # a response is measured before it is written
 def best_quote(passage: str, query: str, limit: int) -> str:
     """Consecutive sentences of `passage` (Markdown) with most of the query's words: one line, `limit` characters."""
     sentences = list(_sentences(readable(passage[:_READ])))

@@ -13,6 +13,7 @@ _INLINE = re.compile(
     r"|(?P<image>!?)\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?P<target>(?:[^()\\]|\\.|\([^()]*\))*+)\)"
 )
 _BLANK = re.compile(r"\n{3,}")
+_LOOSE = re.compile(r"^([ \t]*(?:[-*+]|\d{1,3}[.)])[ \t].*)\n\n(?=[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t])", re.MULTILINE)
 _RULE = re.compile(r"^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE)
 _ASKS_FOR_ADDRESS = re.compile(
     r"\b(urls?|links?|downloads?|address(?:es)?|repositor(?:y|ies)|repos?|websites?|homepages?|where)\b", re.IGNORECASE
@@ -76,5 +77,5 @@ def _prose(text: str, *, links: bool) -> str:
         target = match["target"].split(" ", 1)[0]
         return f"{words} ({target})" if links and target else words
 
-    text = _RULE.sub("", _INLINE.sub(shown, without_html(text)))
+    text = _LOOSE.sub(r"\1\n", _RULE.sub("", _INLINE.sub(shown, without_html(text))))
     return "\n".join(line.rstrip() for line in text.split("\n"))

@@ -9,7 +9,7 @@ from os.path import commonpath
 from webrag_core.mcp_server.evidence import Evidence, matched
 from webrag_core.mcp_server.findings import MOST_CITED, Findings
 from webrag_core.mcp_server.quotes import best_quote
-from webrag_core.mcp_server.untrusted import label, visible
+from webrag_core.mcp_server.untrusted import label, quoted, visible
 from webrag_core.orchestration.models import OrchestrationResult, RunDocument
 from webrag_core.retrieval.models import CitationSpan
 
@@ -21,6 +21,11 @@ _SCHEME = re.compile(r"^https?://")
 _TITLE = 90
 
 
+def shown_title(title: str | None) -> str:
+    """A page's title in a line of ours."""
+    return label(title, _TITLE) or "Untitled"
+
+
 def sources(found: Findings) -> str:
     """One line for each page: number, title, URL."""
     pages: dict[int, CitationSpan] = {}
@@ -28,7 +33,7 @@ def sources(found: Findings) -> str:
         pages.setdefault(hit.citation.document_id, hit.citation)
     return (
         "\n".join(
-            f"[{found.number(document_id)}] {label(page.title, _TITLE) or 'Untitled'} — {page.source_url}"
+            f"[{found.number(document_id)}] {shown_title(page.title)} — {page.source_url}"
             for document_id, page in pages.items()
         )
         or "(none)"
@@ -39,8 +44,7 @@ def citations(found: Findings) -> str:
     """Verbatim sentences of each passage that matched, under the number of their source; equal ones once."""
     lines: dict[str, None] = {}
     for hit in found.hits[:MOST_CITED]:
-        quote = best_quote(matched(hit), found.query, _QUOTE)
-        words = label(quote, _QUOTE + 1).replace('"', "'")
+        words = quoted(best_quote(matched(hit), found.query, _QUOTE))
         heading = label(hit.citation.section_heading, 80)
         lines[f'[{found.number(hit.citation.document_id)}] "{words}"{f" — § {heading}" if heading else ""}'] = None
     return "\n".join(lines) or "(none)"

@@ -10,6 +10,8 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.shared._stream_protocols import ReadStream, WriteStream
+from mcp.shared.message import SessionMessage
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
@@ -50,6 +52,13 @@ class WebragServer(MCPServer[Calls]):
             log_level=settings.mcp_log_level,
             subscriptions=False,
         )
+
+    async def run_on(
+        self, incoming: ReadStream[SessionMessage | Exception], outgoing: WriteStream[SessionMessage]
+    ) -> None:
+        """Serve one connection."""
+        low = self._lowlevel_server
+        await low.run(incoming, outgoing, low.create_initialization_options())
 
     def register(
         self, function: Callable[..., Awaitable[CallToolResult]], description: str, annotations: ToolAnnotations

@@ -19,8 +19,9 @@ def of_answer(result: OrchestrationResult, shown: int, *, research: str, rounds:
     pages = f"{counts['fetched']} fetched, {counts['reused']} stored already"
     if counts["failed"]:
         pages += f", {counts['failed']} failed"
+    limit = f"at most {rounds} expansions" if rounds else "no link followed"
     lines = [
-        f"Mode: {result.mode}, {research} (at most {rounds} expansions)",
+        f"Mode: {result.mode}, {research} ({limit})",
         f"Documents searched: {result.corpus_stats.total_documents} ({pages})",
         f"Chunks evaluated: {result.corpus_stats.total_parent_chunks}, shown: {shown}",
         f"Expansion iterations: {result.total_iterations}",

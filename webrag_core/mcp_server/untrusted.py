@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
+from functools import lru_cache
 
 SECTIONS = (
     "PRESENTATION GUIDE",
@@ -26,6 +27,7 @@ _ENTRY = re.compile(r"^([\W_]{0,8})\[(\d{1,4})\]")
 _FENCE = re.compile(r"<(\s*/?\s*page[\s_-]*text)", re.IGNORECASE)
 _SPECIAL = re.compile(r"<\|([\w.-]{1,40})\|>|<<(/?SYS)>>")
 _SPACE = re.compile(r"\s+")
+_UNUSUAL = re.compile(r"[^\n\t -~]")
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}:/{1,2}[^\s\"'<>]*|//[\w-]+\.[^\s\"'<>]*|www\.[^\s\"'<>]+"
     r"|(?:mailto|javascript):[^\s\"'<>]+|data:\w+/[^\s\"'<>]*"
@@ -43,15 +45,16 @@ _JOINERS = "\u200c\u200d"  # spelling in some scripts, and in emoji
 
 def visible(text: str) -> str:
     """`text` without what a reader cannot see: controls, bidi and zero-width marks, tag characters, surrogates."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(character for character in text if character in "\n\t" or _is_shown(character))
+    return _UNUSUAL.sub(lambda match: _shown(match[0]), text)
 
 
-def _is_shown(character: str) -> bool:
+@lru_cache(maxsize=10_000)
+def _shown(character: str) -> str:
     if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        return character == "\ufe0f"  # the one that emoji need; the others can carry bytes
-    return character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+        seen = character == "\ufe0f"  # the one that emoji need; the others can carry bytes
+    else:
+        seen = character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    return character if seen else ""
 
 
 def defused(text: str) -> str:
@@ -80,6 +83,11 @@ def label(text: str | None, limit: int = 100) -> str:
     line = _SPACE.sub(" ", visible((text or "")[: 8 * limit])).strip()
     line = unicodedata.normalize("NFC", _ADDRESS.sub("…", line)).translate(_BRACKETS)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def quoted(text: str) -> str:
+    """Words of a page as a quotation in a line of ours: as they stand, but on one line and without addresses."""
+    return defused(_ADDRESS.sub("…", _SPACE.sub(" ", visible(text)).strip()))
 
 
 class Fence:

@@ -87,3 +87,25 @@ async def known_sites(connection: AsyncConnection) -> list[str]:
     """Keys of all sources."""
     cursor = await connection.execute("SELECT key FROM sources ORDER BY key")
     return [str(row[0]) for row in await cursor.fetchall()]
+
+
+async def known_urls(connection: AsyncConnection, urls: Sequence[str]) -> set[str]:
+    """Those of these canonical URLs that are stored, or that a stored page links to."""
+    cursor = await connection.execute(
+        "SELECT canonical_url FROM documents WHERE canonical_url = ANY(%(urls)s)"
+        " UNION SELECT url FROM url_aliases WHERE url = ANY(%(urls)s)"
+        " UNION SELECT target_url FROM link_candidates WHERE target_url = ANY(%(urls)s)",
+        {"urls": list(urls)},
+    )
+    return {str(row[0]) for row in await cursor.fetchall()}
+
+
+async def linked_sites(connection: AsyncConnection, keys: Sequence[str]) -> set[str]:
+    """Those of these source keys that a stored page links to."""
+    cursor = await connection.execute(
+        "SELECT k.key FROM unnest(%s::text[]) AS k (key) WHERE EXISTS (SELECT FROM link_candidates l"
+        " WHERE starts_with(l.target_url, 'https://' || k.key || '/')"
+        " OR starts_with(l.target_url, 'http://' || k.key || '/'))",
+        (list(keys),),
+    )
+    return {str(row[0]) for row in await cursor.fetchall()}

@@ -30,14 +30,22 @@ def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.Mate
     """Cut what is not cut yet."""
     from webrag_dagster.corpus_state import token_histogram
     from webrag_dagster.refreshing import layer_of
+    from webrag_dagster.touched import news
+
+    key = context.partition_key
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
-            pages, _ = await layer_of(opened, context.partition_key, CHUNKS)
+            # texts that somebody else read: this is the first run to make something of them
+            for event in await news(
+                context.instance, opened.database, opened.settings, [key], "Read outside this run.", (DOCUMENTS,)
+            ):
+                context.log_event(event)
+            pages, _ = await layer_of(opened, key, CHUNKS)
             written = {
                 page.url: await opened.indexer.chunk(page.version_id) for page in pages if page.version_id is not None
             }
-            pages, layer = await layer_of(opened, context.partition_key, CHUNKS)
+            pages, layer = await layer_of(opened, key, CHUNKS)
             async with opened.database.connection() as connection:
                 sizes = await token_histogram(connection, pages)
         cut = [(page, written.get(page.url, 0)) for page in pages if page.version_id in layer.per_version]

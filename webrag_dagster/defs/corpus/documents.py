@@ -71,11 +71,10 @@ def documents(
             context.log.warning(warning)
         failure = done.failure
         if failure is not None:
-            reasons = ",".join(sorted(set(done.report.failed.values())))
-            permanent = str(not failure.allow_retries).lower()
-            context.instance.add_run_tags(
-                context.run.run_id, {"webrag/failure": reasons[:63], "webrag/permanent": permanent}
-            )
+            if not failure.allow_retries or context.retry_number >= RETRIES.max_retries:
+                reasons = ",".join(sorted(set(done.report.failed.values())))
+                tags = {"webrag/failure": reasons[:63], "webrag/permanent": str(not failure.allow_retries).lower()}
+                context.instance.add_run_tags(context.run.run_id, tags)
             raise failure
         metadata = {**_metadata(done.changes), **layer_metadata(layer), **_failed(done.changes)}
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))

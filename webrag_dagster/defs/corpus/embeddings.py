@@ -20,7 +20,7 @@ from webrag_dagster.running import run
     tags={"webrag/layer": "indexing"},
     pool="embedding",
     automation_condition=made_again_on_change(),
-    retry_policy=dg.RetryPolicy(max_retries=2, delay=5, backoff=dg.Backoff.EXPONENTIAL),
+    retry_policy=dg.RetryPolicy(max_retries=2, delay=1, backoff=dg.Backoff.EXPONENTIAL),
     code_version=code_version(EMBEDDINGS),
     description=(
         "A vector for every child chunk and the lexical index of every page. Each page becomes current in one"

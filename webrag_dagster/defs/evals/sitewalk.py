@@ -46,7 +46,7 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
         ],
         description=(
             f"Walks over the frozen site {site}: each golden question from its seed page, from an empty corpus, scored"
-            " against gold pages and gold quotes. The newest value of each score is plotted under *Plots*."
+            " against gold pages and gold quotes. Under Metadata the UI plots every score over time."
         ),
     )
     def sitewalk(

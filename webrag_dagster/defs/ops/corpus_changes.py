@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         " that were read and never became searchable get a run of job `index`."
     ),
 )
-def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
+def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
     """A source that a run works on waits: that run reports by itself. The cursor keeps who waits."""
     from webrag_core.ingestion.outbox import read_changes, unfinished_sources
     from webrag_core.ingestion.shards import keys_of
@@ -57,9 +57,10 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     known = set(context.instance.get_dynamic_partitions("source"))
     requests = [request for request in requests if request.partition_key in known]
     cursor = json.dumps({"corpus": place.corpus, "horizon": place.horizon, "waiting": sorted(held)})
-    context.update_cursor(cursor)
     if not events and not requests:
-        return dg.SkipReason(f"nothing new; {len(held)} changed sources wait for a run to end")
+        return dg.SensorResult(
+            skip_reason=f"nothing new; {len(held)} changed sources wait for a run to end", cursor=cursor
+        )
     return dg.SensorResult(asset_events=events, run_requests=requests, cursor=cursor)
 
 

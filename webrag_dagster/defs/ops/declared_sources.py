@@ -20,7 +20,7 @@ from webrag_dagster.running import run
 def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SkipReason:
     """Compares every time: the corpus may be another one."""
     from webrag_core.ingestion.declared import Applied, Declaration, apply_declarations
-    from webrag_core.ingestion.shards import keys_of
+    from webrag_core.ingestion.shards import keys_of, split_key
     from webrag_core.store.database import Database
 
     if context.repository_def is None:
@@ -32,10 +32,15 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
             return await apply_declarations(connection, wanted)
 
     applied = run(work())
-    partitions.register(context.instance, keys_of((declared.key, declared.shards) for declared in wanted))
-    for what, keys in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
-        if keys:
-            context.log.info(f"{what}: {', '.join(keys)}")
+    keys = keys_of((declared.key, declared.shards) for declared in wanted)
+    partitions.register(context.instance, keys)
+    names = {declared.key for declared in wanted}
+    for key in set(context.instance.get_dynamic_partitions("source")).difference(keys):
+        if split_key(key)[0] in names:  # the source was cut into another number of parts
+            context.instance.delete_dynamic_partition("source", key)
+    for what, which in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
+        if which:
+            context.log.info(f"{what}: {', '.join(which)}")
     return dg.SkipReason(
         f"{len(wanted)} sources are declared;"
         f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped"

@@ -3,12 +3,10 @@
 import dagster as dg
 
 from webrag_dagster.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
-from webrag_dagster.partitions import SOURCES
 
 refresh = dg.define_asset_job(
     "refresh",
     selection=dg.AssetSelection.assets(DOCUMENTS, LINKS, CHUNKS, EMBEDDINGS),
-    partitions_def=SOURCES,
     executor_def=dg.in_process_executor,
     description="Read one source again and index what changed, with all checks. Pick the source as partition.",
 )
@@ -16,7 +14,6 @@ refresh = dg.define_asset_job(
 index = dg.define_asset_job(
     "index",
     selection=dg.AssetSelection.assets(LINKS, CHUNKS, EMBEDDINGS),
-    partitions_def=SOURCES,
     executor_def=dg.in_process_executor,
     description="Finish what was read and is not searchable yet, of one source. Asks no site.",
 )

@@ -1,0 +1,95 @@
+"""A source that gives nothing: what is asked again, what is not, and how it shows."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from tests.dagster.corpus_runs import HOME, KEY, SITE, materialized, run_job, tea_site
+from tests.dagster.small_warc import write_site
+
+
+def steps(done: dg.ExecuteInProcessResult, kind: dg.DagsterEventType) -> int:
+    """How often the step `documents` came to this."""
+    return sum(event.event_type is kind and event.step_key == "documents" for event in done.all_events)
+
+
+def failure(done: dg.ExecuteInProcessResult) -> dg.Failure:
+    """What the UI shows of the failed step."""
+    [event] = [event for event in done.all_events if event.is_step_failure]
+    data = event.step_failure_data.user_failure_data
+    assert data is not None
+    return dg.Failure(data.description, metadata=data.metadata)
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_seed_that_is_not_there_fails_once_with_its_reason(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    site = write_site(tmp_path / "site.warc.gz", SITE)
+    done = run_job(definitions, instance, site, key="nowhere.example")
+    assert not done.success
+    assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
+    assert "nowhere.example gave no page: 1 × not_found" in (failure(done).description or "")
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")
+    assert materialized(instance, "chunks", "nowhere.example") == []
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_site_that_is_overloaded_is_asked_again_until_it_answers(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    overloaded = write_site(tmp_path / "site.warc.gz", SITE, status="503 Service Unavailable")
+    well = write_site(tmp_path / "well.warc.gz", SITE)
+    ended = threading.Event()
+
+    def recover() -> None:
+        while not ended.wait(0.1):
+            runs = instance.get_runs()
+            logs = instance.all_logs(runs[0].run_id) if runs else []
+            if any(log.dagster_event and log.dagster_event.is_step_up_for_retry for log in logs):
+                os.replace(well, overloaded)
+                return
+
+    site_recovers = threading.Thread(target=recover)
+    site_recovers.start()
+    try:
+        done = run_job(definitions, instance, overloaded)
+    finally:
+        ended.set()
+        site_recovers.join()
+    assert done.success
+    assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 1
+    assert materialized(instance, "documents")[0].metadata["pages_new"].value == 1
+    assert materialized(instance, "embeddings")[0].metadata["pages_became_current"].value == 1
+
+
+def test_a_site_that_lost_all_its_pages_keeps_them_until_that_is_confirmed(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
+) -> None:
+    tea_site(tmp_path)
+    elsewhere = write_site(tmp_path / "later.warc.gz", {"https://other.example/": SITE[HOME]})
+    done = run_job(definitions, instance, elsewhere)
+    assert done.success
+    documents = materialized(instance, "documents", KEY)[0]
+    assert documents.metadata["pages"].value == 3
+    assert documents.metadata["pages_failed"].value == 3
+    failures = documents.metadata["failures"]
+    assert isinstance(failures, dg.TableMetadataValue)
+    assert [dict(record.data) for record in failures.records] == [{"reason": "not_found", "pages": 3}]
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_which_pages_are_asked_for_is_one_of_a_closed_list(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    site = write_site(tmp_path / "site.warc.gz", SITE)
+    done = run_job(definitions, instance, site, config={"ops": {"documents": {"config": {"pages": "some"}}}})
+    assert "say auto, all or due" in (failure(done).description or "")
+    assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0

@@ -1,0 +1,53 @@
+"""The inventory: what failed with its reason, what is overdue, and when neither is the case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+import psycopg
+
+from tests.dagster.corpus_runs import KEY, run_job, tea_site
+from webrag_dagster.resources import CorpusResource
+
+
+def take(definitions: dg.Definitions, instance: dg.DagsterInstance, warc: Path) -> dg.ExecuteInProcessResult:
+    """The inventory, as its schedule takes it."""
+    done = definitions.resolve_job_def("inventory").execute_in_process(
+        instance=instance, resources={"corpus": CorpusResource(warc=str(warc))}
+    )
+    assert done.success
+    return done
+
+
+def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
+) -> None:
+    site = tea_site(tmp_path)
+    assert run_job(definitions, instance, site).success
+    assert not run_job(definitions, instance, site, key="nowhere.example").success
+    checks = {found.check_name: found for found in take(definitions, instance, site).get_asset_check_evaluations()}
+    failed = checks["no_partition_is_left_failed"]
+    assert not failed.passed
+    assert failed.severity is dg.AssetCheckSeverity.WARN
+    table = failed.metadata["failed"]
+    assert isinstance(table, dg.TableMetadataValue)
+    [row] = [dict(record.data) for record in table.records]
+    assert (row["partition"], row["asset"], row["permanent"]) == ("nowhere.example", "documents", True)
+    assert "gave no page: 1 × not_found" in str(row["reason"])
+    assert checks["no_source_is_overdue"].passed
+
+    instance.delete_dynamic_partition("source", "nowhere.example")
+    with psycopg.connect(corpus_environment, autocommit=True) as connection:
+        connection.execute("UPDATE documents SET next_check = now() - interval '3 days' WHERE status = 'ready'")
+        connection.execute("UPDATE refresh_runs SET started_at = started_at - interval '3 days'")
+    done = take(definitions, instance, site)
+    checks = {found.check_name: found for found in done.get_asset_check_evaluations()}
+    assert checks["no_partition_is_left_failed"].passed
+    overdue = checks["no_source_is_overdue"]
+    assert not overdue.passed
+    rows = overdue.metadata["overdue"]
+    assert isinstance(rows, dg.TableMetadataValue)
+    assert [record.data["source"] for record in rows.records] == [KEY]
+    [inventory] = done.asset_materializations_for_node("corpus_inventory")
+    assert inventory.metadata["pages"].value == 3

@@ -1,0 +1,155 @@
+"""The typed source component: what a YAML file can say, what it becomes, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+import pytest
+from dagster.components.core.component_tree import ComponentTreeException
+from dagster.components.testing import create_defs_folder_sandbox
+from pydantic import ValidationError
+
+from tests.conftest import REPOSITORY
+from webrag_core.ingestion.declared import Declaration
+from webrag_dagster.components.source import CuratedSource, declarations_of, hours_of
+
+
+def source(**attributes: Any) -> CuratedSource:
+    """A source as its file has it."""
+    return CuratedSource.from_attributes_dict(attributes=attributes)
+
+
+def test_a_seed_is_enough() -> None:
+    declared = Declaration(**source(seed="HTTPS://Docs.Example/guide/index.html").declaration("here.yaml"))
+    assert declared == Declaration(
+        key="docs.example",
+        seed_url="https://docs.example/guide/index.html",
+        path_prefix="/guide/",
+        page_limit=500,
+        declared_in="here.yaml",
+        refresh_hours=24,
+    )
+
+
+def test_every_field_arrives() -> None:
+    full = source(
+        seed="http://docs.example:8080/a/b",
+        scope="/a",
+        pages=9000,
+        links="map",
+        refresh="3d",
+        watch="15m",
+        acquirer="firecrawl",
+        shards=8,
+        pool="slow",
+    )
+    assert Declaration(**full.declaration("x")) == Declaration(
+        key="docs.example:8080",
+        seed_url="http://docs.example:8080/a/b",
+        path_prefix="/a",
+        page_limit=9000,
+        declared_in="x",
+        refresh_hours=72,
+        watch_minutes=15,
+        shards=8,
+        acquirer="firecrawl",
+        pool="slow",
+        follow="map",
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "problem"),
+    [
+        ({}, "seed"),
+        ({"seed": "docs.example"}, "not an absolute URL"),
+        ({"seed": "https://user:secret@docs.example/"}, "user name or password"),
+        ({"seed": "https://docs.example/", "scope": "docs"}, "begins with a slash"),
+        ({"seed": "https://docs.example/", "refresh": "sometimes"}, "is no time span"),
+        ({"seed": "https://docs.example/", "refresh": "0h"}, "is no time span"),
+        ({"seed": "https://docs.example/", "links": "all"}, "'none', 'map' or 'links'"),
+        ({"seed": "https://docs.example/", "shards": 100}, "less than or equal to 99"),
+        ({"seed": "https://docs.example/", "pages": 0}, "greater than or equal to 1"),
+        ({"seed": "https://docs.example/", "cadence": "daily"}, "Extra inputs are not permitted"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_with_a_reason(fields: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValidationError, match=problem):
+        source(**fields)
+
+
+@pytest.mark.parametrize(
+    ("span", "hours"), [("hourly", 1), ("daily", 24), ("weekly", 168), ("90m", 1.5), ("6h", 6), ("3d", 72)]
+)
+def test_time_spans(span: str, hours: float) -> None:
+    assert hours_of(span) == hours
+
+
+def test_the_shipped_example_is_in_the_catalog_and_is_never_fetched(definitions: dg.Definitions) -> None:
+    node = definitions.resolve_asset_graph().get(dg.AssetKey(["sources", "docs_python_org"]))
+    assert node.is_external
+    assert node.group_name == "sources"
+    assert "asyncio" in (node.description or "")
+    assert "webrag/disabled" in node.tags
+    assert declarations_of(definitions.get_repository_def()) == []
+
+
+YAML = "type: webrag_dagster.components.CuratedSource\nattributes:\n  seed: {seed}\n{more}"
+
+
+@contextmanager
+def project(**files: str) -> Iterator[dg.Definitions]:
+    """A project's folder of YAML files, loaded as Dagster loads ours."""
+    with create_defs_folder_sandbox() as sandbox:
+        for name, text in files.items():
+            folder = sandbox.defs_folder_path / name
+            folder.mkdir()
+            (folder / "defs.yaml").write_text(text)
+        with sandbox.build_all_defs() as loaded:
+            yield loaded
+
+
+def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions() -> None:
+    tea = YAML.format(seed="https://tea.example/guide/", more="  refresh: weekly\n")
+    off = YAML.format(seed="https://off.example/", more="  enabled: false\n")
+    with project(tea=tea, coffee=YAML.format(seed="https://coffee.example/", more=""), off=off) as loaded:
+        assert {key.to_user_string() for key in loaded.resolve_asset_graph().get_all_asset_keys()} == {
+            "sources/tea_example",
+            "sources/coffee_example",
+            "sources/off_example",
+        }
+        declared = {row["key"]: Declaration(**row) for row in declarations_of(loaded.get_repository_def())}
+    assert set(declared) == {"tea.example", "coffee.example"}
+    assert declared["tea.example"].refresh_hours == 168
+    assert declared["tea.example"].declared_in.endswith("defs/tea")
+
+
+def test_two_files_for_one_site_are_refused() -> None:
+    twice = YAML.format(seed="https://tea.example/", more="")
+    with (
+        pytest.raises(dg.DagsterInvalidDefinitionError, match="tea_example"),
+        project(one=twice, two=twice) as loaded,
+    ):
+        loaded.resolve_asset_graph()
+
+
+def test_a_mistake_names_the_file_and_what_is_wrong() -> None:
+    wrong = YAML.format(seed="https://tea.example/", more="  refresh: sometimes\n")
+    with pytest.raises(ComponentTreeException) as raised, project(tea=wrong):
+        pass
+    assert "tea" in str(raised.value)
+    reasons = []
+    error: BaseException | None = raised.value
+    while error is not None:
+        reasons.append(str(error))
+        error = error.__cause__ or error.__context__
+    assert any("'sometimes' is no time span: say hourly, daily" in reason for reason in reasons)
+
+
+def test_the_example_says_everything_that_the_component_knows_but_owners() -> None:
+    text = (REPOSITORY / "webrag_dagster/defs/sources/python_docs/defs.yaml").read_text()
+    known = set(CuratedSource.model_fields) - {"owners"}
+    assert {name for name in known if f"\n  {name}:" in text} == known

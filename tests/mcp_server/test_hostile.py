@@ -1,0 +1,96 @@
+"""Strings that break programs in every argument, on the wire: a result or a readable error, never a traceback."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import Any
+
+import pytest
+
+from tests.chat_server import KEY, chat_settings
+from tests.mcp_server.clients import MODES, called, connected, text_of
+from tests.mcp_server.tea_site import QUESTION, SEED, tea_site
+from tests.suites import naughty_strings
+
+TOKEN = "http-token-Very-Secret-987"
+ODD = [
+    "a\0b",
+    "a\ud800b",
+    "\x1b[31mred",
+    "'; DROP TABLE chunks; --",
+    "%s %(a)s {0} {a.b} ${x}",
+    "[STATS]",
+    "../../../etc/passwd",
+    "file:///etc/passwd",
+    "gopher://127.0.0.1/",
+    "http://169.254.169.254/latest/meta-data",
+]
+STRINGS = [*naughty_strings(), *ODD]
+TEXT = {
+    "answer": ("url", "query", "intent", "known_context", "research_mode", "retrieval_mode", "output"),
+    "search": ("query", "intent", "retrieval_mode", "output"),
+    "status": ("source_url",),
+    "ingest": ("url",),
+}
+LISTS = {"answer": ("url", "constraints"), "search": ("source_urls",), "ingest": ("url",)}
+VALID: dict[str, dict[str, Any]] = {
+    "answer": {"url": SEED, "query": QUESTION},
+    "search": {"query": QUESTION, "top_k": 1},
+    "status": {},
+    "ingest": {"url": SEED},
+}
+TYPES: list[Any] = [0, -1, 10**400, 1.5, float("inf"), True, [], [[]], [None], {}, {"a": {"b": []}}, "[" * 10_000]
+_TRACE = re.compile(r'Traceback|File "|pydantic|psycopg|\.py\b|Error executing tool|internal_error')
+
+
+def check(text: str, sent: object) -> None:
+    assert not _TRACE.search(text), (text, sent)
+    assert KEY not in text
+    assert TOKEN not in text
+    assert "postgres" not in text
+    text.encode()
+
+
+async def each(database_url: str, mode: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
+    with_secrets = chat_settings(
+        None, database_url=database_url, decomposition_mode="rule_based", mcp_auth_token=TOKEN, reranker_top_n=3
+    ).model_copy(update={"orchestration_llm_api_key": KEY})
+    async with connected(with_secrets, tea_site(), mode=mode) as client:
+        await called(client, "ingest", url=SEED)
+        limit = asyncio.Semaphore(8)
+
+        async def one(name: str, arguments: dict[str, Any]) -> None:
+            async with limit:
+                result = await called(client, name, **arguments)
+                check(text_of(result), arguments)
+
+        await asyncio.gather(*(one(name, arguments) for name, arguments in calls))
+
+
+def test_every_naughty_string_in_every_argument(database_url: str) -> None:
+    calls = []
+    for number, string in enumerate(STRINGS):
+        for name, arguments in TEXT.items():
+            # each string in every tool; in turn in every argument, and as its own in a list
+            some = arguments if number % 50 == 0 else [arguments[number % len(arguments)]]
+            calls += [(name, {**VALID[name], argument: string}) for argument in some]
+        for name, arguments in LISTS.items():
+            if number % 10 == 0:
+                calls += [(name, {**VALID[name], argument: [string, string]}) for argument in arguments]
+        calls.append(("search", {**VALID["search"], string: "x"}))
+    asyncio.run(each(database_url, "auto", calls))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_wrong_types_and_ten_megabytes(database_url: str, mode: str) -> None:
+    huge = "tea " * 2_500_000
+    calls = []
+    for name, arguments in TEXT.items():
+        for argument in (*arguments, *LISTS.get(name, ()), "top_k", "expansion_budget", "include_urls", "refresh"):
+            values = [value for value in TYPES if mode == "auto" or value != float("inf")]
+            calls += [(name, {**VALID[name], argument: value}) for value in values]
+        calls += [(name, {**VALID[name], argument: huge}) for argument in arguments]
+    calls += [(name, {**VALID[name], arguments[0]: [huge]}) for name, arguments in LISTS.items()]
+    calls.append(("search", {**VALID["search"], huge: 1}))
+    asyncio.run(each(database_url, mode, calls))

@@ -1,0 +1,155 @@
+"""Kill −9 of the run's process, the daemon and the code server, at random moments of an answer run.
+
+`make bench-kill`. Nobody helps: whatever dies is started again by `webrag up`, and every run has to end by itself. Then
+every question is asked once more, the corpus is verified, and the answers are counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import dagster as dg
+import psutil
+
+from evals.goldens import DEFAULT_GOLDEN, load_goldens
+from webrag_core.cli_output import out, print_table
+from webrag_dagster.bench_workplace import Workplace, workplace
+from webrag_dagster.launcher import WORKER
+
+_SECONDS_TO_END = 240.0
+_ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One kill: what, how long after the launch, and how the run ended (None: not at all)."""
+
+    target: str
+    after: float
+    killed: bool
+    run_id: str
+    status: str | None
+    seconds: float
+
+
+def main() -> None:
+    """Kill, then look. Exit status 1 when something was lost, doubled, or did not end."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--points", type=int, default=20, help="kills of each kind")
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    draw = random.Random(options.seed)
+    goldens = load_goldens(DEFAULT_GOLDEN)
+    configs = [{"url": golden.seed_url, "query": golden.query} for golden in goldens]
+    with workplace() as place, place.running(*place.up()) as up:
+        targets: dict[str, Callable[[str], psutil.Process | None]] = {
+            "worker": _worker,
+            "daemon": lambda run_id: _child(up, "webrag_dagster.daemon"),
+            "code server": lambda run_id: _child(up, draw.choice(["code-server", "api grpc"])),
+        }
+        longest = place.ui.run_to_end("answer", configs[-1]).seconds
+        points = []
+        for name, find in targets.items():
+            for number in range(options.points):
+                points.append(_kill(place, name, find, draw.uniform(0, longest), configs[number % len(configs)]))
+                time.sleep(1)
+        again = Counter(place.ui.run_to_end("answer", config, 300).status for config in configs[: options.points])
+        good = _judge(points, again)
+    raise SystemExit(0 if good else 1)
+
+
+def _kill(
+    place: Workplace,
+    target: str,
+    find: Callable[[str], psutil.Process | None],
+    after: float,
+    config: dict[str, str],
+) -> Point:
+    _wait_until(place.ui.is_up, 120)
+    started = time.monotonic()
+    run_id = place.ui.launch("answer", config)
+    time.sleep(after)
+    process = find(run_id)
+    killed = process is not None
+    if process is not None:
+        try:
+            process.send_signal(signal.SIGKILL)
+        except psutil.NoSuchProcess:
+            killed = False
+    status = None
+    with dg.DagsterInstance.get() as instance:
+        while status not in _ENDED and time.monotonic() < started + _SECONDS_TO_END:
+            run = instance.get_run_by_id(run_id)
+            status = run.status.value if run is not None else None
+            time.sleep(0.3)
+    return Point(target, after, killed, run_id, status if status in _ENDED else None, time.monotonic() - started)
+
+
+def _judge(points: list[Point], again: Counter[str]) -> bool:
+    violations = asyncio.run(_violations())
+    with dg.DagsterInstance.get() as instance:
+        records = instance.fetch_materializations(dg.AssetKey("answers"), limit=1000).records
+        answers = Counter(record.run_id for record in records)
+        unfinished = instance.get_runs_count(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
+    lost = [point for point in points if point.status == "SUCCESS" and answers[point.run_id] != 1]
+    doubled = [run_id for run_id, count in answers.items() if count > 1]
+    rows = []
+    for target in dict.fromkeys(point.target for point in points):
+        mine = [point for point in points if point.target == target]
+        ends = Counter(point.status or "never" for point in mine)
+        slowest = max(point.seconds for point in mine)
+        rows.append((target, len(mine), sum(point.killed for point in mine), dict(ends), f"{slowest:.0f} s"))
+    print_table(("killed", "points", "hit", "runs ended", "slowest end"), rows)
+    never = [point for point in points if point.status is None]
+    out.print(f"answers lost {len(lost)}, doubled {len(doubled)}; runs that never ended {len(never) + unfinished}")
+    out.print(f"asked again, undisturbed: {dict(again)}; violated invariants: {violations}")
+    return not (lost or doubled or never or unfinished or violations or set(again) != {"SUCCESS"})
+
+
+async def _violations() -> int:
+    from webrag_core.config import load_settings
+    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.indexing.verification import verify
+
+    async with Corpus.open(load_settings()) as corpus, corpus.database.snapshot() as connection:
+        return sum((await verify(connection)).values())
+
+
+def _worker(run_id: str) -> psutil.Process | None:
+    """The run's process; None when it has none yet, or none any more."""
+    with dg.DagsterInstance.get() as instance:
+        run = instance.get_run_by_id(run_id)
+    if run is None or WORKER not in run.tags or run.is_finished:
+        return None
+    try:
+        return psutil.Process(int(run.tags[WORKER].split()[1]))
+    except psutil.NoSuchProcess:
+        return None
+
+
+def _child(up: subprocess.Popen[bytes], words: str) -> psutil.Process | None:
+    for process in psutil.Process(up.pid).children(recursive=True):
+        try:
+            if words in " ".join(process.cmdline()):
+                return process
+        except psutil.Error:
+            continue
+    return None
+
+
+def _wait_until(ready: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not ready() and time.monotonic() < deadline:
+        time.sleep(0.3)
+
+
+if __name__ == "__main__":
+    main()

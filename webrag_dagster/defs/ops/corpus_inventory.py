@@ -1,0 +1,147 @@
+"""Asset `corpus_inventory`: what the corpus holds per source, what failed, what is overdue; with a check for each."""
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from webrag_dagster.inventory import failed_partitions
+from webrag_dagster.layers import DOCUMENTS
+from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+if TYPE_CHECKING:
+    from webrag_core.ingestion.due import DueSource
+    from webrag_core.orchestration.corpus_status import CorpusStatus
+
+_OVERDUE = timedelta(days=1)
+_HOW_TO_RECOVER = """\
+- **A source that gave no page** (`documents`): open its run for the pages and reasons. A wrong seed is mended in its
+  YAML file; a site that is away is asked again by the schedule, once a day. Materialize the partition to ask now.
+- **Everything below** is tried again once an hour. Materialize the partition with job `index` to try now.
+- **A blocking check** says in its own tab what is broken, row by row; `webrag verify` looks at the whole corpus.
+- **Not wanted any more**: `webrag source pause SOURCE`, and delete the partition in the UI.
+"""
+
+
+@dg.asset(
+    name="corpus_inventory",
+    group_name="operations",
+    kinds={"postgres"},
+    owners=["team:corpus"],
+    check_specs=[
+        dg.AssetCheckSpec(
+            "no_partition_is_left_failed",
+            asset="corpus_inventory",
+            description="Partitions whose last run failed, with the reason and what to do.",
+        ),
+        dg.AssetCheckSpec(
+            "no_source_is_overdue",
+            asset="corpus_inventory",
+            description="Sources whose refresh should have happened more than a day ago.",
+        ),
+    ],
+    description="What the corpus holds, per source; what failed, and what is overdue. Made four times a day.",
+)
+def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster does not know the generic one beside checks
+    """Look at the corpus and at Dagster's own record of it."""
+    from webrag_core.ingestion.due import due_sources
+    from webrag_core.orchestration.corpus_status import corpus_status
+    from webrag_core.store.database import Database
+
+    settings = corpus.settings()
+
+    async def work() -> "tuple[CorpusStatus, list[DueSource]]":
+        async with await Database.open(settings) as database, database.snapshot() as connection:
+            status = await corpus_status(connection)
+            return status, await due_sources(connection, timedelta(days=settings.webrag_revisit_days))
+
+    status, due = run(work())
+    failed = failed_partitions(context.instance)
+    overdue = [source for source in due if source.due_at < datetime.now(UTC) - _OVERDUE]
+    totals = {
+        "sources": len(status.sources),
+        "pages": sum(source.ready for source in status.sources),
+        "pages_failed": sum(source.failed for source in status.sources),
+        "chunks": sum(source.children for source in status.sources),
+        "answers": status.answers,
+        "partitions_failed": len(failed),
+        "sources_due": len(due),
+        "sources_overdue": len(overdue),
+        "database_bytes": status.database_bytes,
+    }
+    metadata: Metadata = {
+        **{name: dg.MetadataValue.int(total) for name, total in totals.items()},
+        "source_list": table(
+            {
+                "source": source.key,
+                "ready": source.ready,
+                "failed": source.failed,
+                "gone": source.gone,
+                "due": source.due,
+                "chunks": source.children,
+                "last checked": f"{source.last_checked:%Y-%m-%d %H:%M}" if source.last_checked else "never",
+            }
+            for source in sorted(status.sources, key=lambda source: -source.ready)
+        ),
+        "failures_by_reason": table({"reason": name, "pages": count} for name, count in status.failures.items()),
+    }
+    return dg.MaterializeResult(
+        metadata=metadata,
+        check_results=[
+            dg.AssetCheckResult(
+                check_name="no_partition_is_left_failed",
+                passed=not failed,
+                severity=dg.AssetCheckSeverity.WARN,
+                description=f"{len(failed)} partitions are left failed" if failed else None,
+                metadata={
+                    "partitions_failed": len(failed),
+                    "failed": table(
+                        {
+                            "partition": one.key,
+                            "asset": one.asset,
+                            "reason": one.reason,
+                            "permanent": one.permanent,
+                            "asked again": "with its next refresh" if one.asset == DOCUMENTS else "within the hour",
+                            "run": one.run_id,
+                        }
+                        for one in failed
+                    ),
+                    "how_to_recover": dg.MetadataValue.md(_HOW_TO_RECOVER),
+                },
+            ),
+            dg.AssetCheckResult(
+                check_name="no_source_is_overdue",
+                passed=not overdue,
+                severity=dg.AssetCheckSeverity.WARN,
+                description=f"{len(overdue)} sources are overdue; is schedule refresh_due running?"
+                if overdue
+                else None,
+                metadata={
+                    "sources_overdue": len(overdue),
+                    "overdue": table(
+                        {"source": one.key, "shard": one.shard, "due since": f"{one.due_at:%Y-%m-%d %H:%M}"}
+                        for one in overdue
+                    ),
+                },
+            ),
+        ],
+    )
+
+
+take_inventory = dg.define_asset_job(
+    "inventory",
+    selection=dg.AssetSelection.assets("corpus_inventory"),
+    executor_def=dg.in_process_executor,
+    description="What the corpus holds, what failed, what is overdue.",
+)
+
+inventory_schedule = dg.ScheduleDefinition(
+    name="inventory_schedule",
+    job=take_inventory,
+    cron_schedule="17 */6 * * *",
+    execution_timezone="UTC",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Takes the inventory four times a day.",
+)
