@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-mcp requirements clean
+.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-mcp bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -62,6 +62,12 @@ bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fif
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
 	$(BIN)/python -m webrag_dagster.bench_watch
+
+bench-platform: $(VENV)/.runtime ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
+	$(BIN)/python -W ignore -m webrag_dagster.bench_platform
+
+bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 points each; nobody helps
+	$(BIN)/python -W ignore -m webrag_dagster.bench_kill
 
 $(BIN)/uv: requirements-uv.txt
 	$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'

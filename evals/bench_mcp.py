@@ -3,7 +3,8 @@
 The corpus is a frozen site, indexed by the product's own command (or `--home`, indexed already). The server is the
 installed `webrag mcp`, the client the SDK's. `search`: every question of the goldens, `--rounds` times, each with a
 word of its own behind it so that nothing is remembered of it; the first ten calls are not counted. Times are ms
-by the clock, from the call to its parsed result. `tokens` are counted with the tokenizer of the embedding model; those
+by the clock, from the call to its parsed result; `search_cpu_ms` is the CPU time of client, server and database for
+one. `tokens` are counted with the tokenizer of the embedding model; those
 of `answer` are of the same questions asked of their seed pages. `concurrent`: fifty `answer` calls at once, beside
 them searches one after another. With `--injections` also `harm`: what attacks bring about that are planted in pages
 which an obedient model reads (see `mcp_injections`).
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult
@@ -65,12 +67,14 @@ async def measure(home: Path, site: Path, goldens: Sequence[GoldenQuery], rounds
         for golden in goldens[:_WARM_UP]:
             await client.call_tool("search", {"query": golden.query})
         times, sizes = [], []
+        spent = _cpu_seconds(home)
         for turn in range(rounds):
             for golden in goldens:
                 begun = time.perf_counter()
                 result = await client.call_tool("search", {"query": f"{golden.query} {turn}"})
                 times.append((time.perf_counter() - begun) * 1000)
                 sizes.append(_size(result))
+        spent = _cpu_seconds(home) - spent
         answered = []
         for golden in goldens[:answers]:
             arguments = {"url": golden.seed_url, "query": golden.query, "research_mode": "auto"}
@@ -80,6 +84,7 @@ async def measure(home: Path, site: Path, goldens: Sequence[GoldenQuery], rounds
             "searches": len(times),
             "search_p50_ms": _at(times, 50),
             "search_p95_ms": _at(times, 95),
+            "search_cpu_ms": round(spent * 1000 / len(times), 1),
             "search_tokens_p50": _at(sizes, 50),
             "search_tokens_max": max(sizes),
             "answers": len(answered),
@@ -110,6 +115,16 @@ async def _concurrently(client: Client, goldens: Sequence[GoldenQuery]) -> dict[
         "searches_meanwhile": len(beside),
         "search_meanwhile_p95_ms": _at(beside, 95),
     }
+
+
+def _cpu_seconds(home: Path) -> float:
+    """Of this process, the server and its database so far: a busy machine does not blur it."""
+    processes = {process.pid: process for process in psutil.Process().children(recursive=True)}
+    postmaster = home / "postgres" / "postmaster.pid"
+    if postmaster.exists():
+        database = psutil.Process(int(postmaster.read_text().split("\n", 1)[0]))
+        processes |= {process.pid: process for process in (database, *database.children(recursive=True))}
+    return sum(sum(process.cpu_times()[:2]) for process in (psutil.Process(), *processes.values()))
 
 
 async def injected(attacks: Sequence[str]) -> dict[str, int]:

@@ -28,6 +28,7 @@ WORKER = ".dagster/webrag_worker"
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("webrag_core", "webrag_dagster", "evals")
+_CODE = (".py", ".json", ".yaml", ".npy")
 _SECONDS_TO_END = 15.0
 _SECONDS_UNTIL_NEXT = 2.0
 _keep_warm = False
@@ -196,4 +197,5 @@ def _process_of(run: dg.DagsterRun) -> psutil.Process | None:
 
 def _newest_file() -> float:
     """When the newest file of our packages was written, in seconds since 1970."""
-    return max(path.stat().st_mtime for package in _PACKAGES for path in (_ROOT / package).rglob("*.[pjy]*"))
+    files = (path for package in _PACKAGES for path in (_ROOT / package).rglob("*") if path.suffix in _CODE)
+    return max(path.stat().st_mtime for path in files)

@@ -19,7 +19,7 @@ from webrag_core.cli_output import err
 _TICK = 0.5
 _GRACE = 20.0
 _LONGEST_PAUSE = 10.0
-_STEADY = 30.0
+_STEADY = 15.0
 _GIVE_UP_AFTER = 4
 _SILENT_AFTER = 6
 
@@ -50,6 +50,7 @@ class _Running:
     service: Service
     process: subprocess.Popen[bytes]
     failures: int = 0
+    quick_ends: int = 0
     has_answered: bool = False
     silent: int = 0
     started_at: float = field(default_factory=time.monotonic)
@@ -107,10 +108,8 @@ class Supervisor:
             time.sleep(_TICK / 2)
 
     def _look_after(self, one: _Running) -> bool:
-        """False when the service has failed too often in a row without ever having worked."""
+        """False when the service has ended by itself at once, too often in a row."""
         if one.process.poll() is None:
-            if one.failures and time.monotonic() - one.started_at > _STEADY:
-                one.failures = 0
             if one.service.answers is None or self._answers(one):
                 return True
             err.print(f"{one.service.name} no longer answers", markup=False, highlight=False)
@@ -118,13 +117,16 @@ class Supervisor:
         code = one.process.wait()
         if self._asked:
             return True
-        one.failures += 1
+        quick = time.monotonic() - one.started_at < _STEADY
+        one.quick_ends = one.quick_ends + 1 if quick else 0
+        # what a signal ended may work the next time; what ends by itself, at once, again and again, will not
+        one.failures = one.failures + 1 if quick and code > 0 else 0
         if one.failures >= _GIVE_UP_AFTER:
             return False
         err.print(f"{one.service.name} ended with {code}; starting it again", markup=False, highlight=False)
         one.service.gone()
-        if one.failures > 1:
-            time.sleep(min(_LONGEST_PAUSE, 2.0**one.failures))
+        if one.quick_ends > 1:
+            time.sleep(min(_LONGEST_PAUSE, 2.0 ** (one.quick_ends - 2)))
         one.process = self._start(one.service)
         one.has_answered, one.silent, one.started_at = False, 0, time.monotonic()
         return True

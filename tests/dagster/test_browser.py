@@ -31,8 +31,8 @@ CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-SECONDS_TO_START = 90
-MILLISECONDS = 60_000
+SECONDS_TO_START = 180
+MILLISECONDS = 120_000
 SUITE = "sitewalk_python_3_11"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")

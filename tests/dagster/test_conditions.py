@@ -180,6 +180,8 @@ def test_what_failed_below_the_documents_is_tried_again_once_an_hour(
     corpus: Corpus, corpus_environment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site = tea_site(tmp_path)
+    assert corpus.run(site).success
+    assert corpus.tick() == {}
     monkeypatch.setattr(Indexer, "chunk", _refuse)
     assert not corpus.run(site, job="index").success
     assert corpus.tick() == {}

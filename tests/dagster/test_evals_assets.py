@@ -107,7 +107,7 @@ def test_rankings_are_scored_beside_bm25(
     }  # fmt: skip
     for constant, rows in lines.items():
         path = tmp_path / f"{constant}.jsonl.gz"
-        path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode()))
+        path.write_bytes(gzip.compress("\n".join(json.dumps(row) for row in rows).encode(), mtime=0))
         monkeypatch.setattr(eval_retrieval, constant, path)
     event, checks = score(definitions, instance, RANK, questions=2)
     assert event.metadata["mrr@10"].value == 1.0

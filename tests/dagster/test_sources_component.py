@@ -103,7 +103,8 @@ YAML = "type: webrag_dagster.components.CuratedSource\nattributes:\n  seed: {see
 @contextmanager
 def project(**files: str) -> Iterator[dg.Definitions]:
     """A project's folder of YAML files, loaded as Dagster loads ours."""
-    with create_defs_folder_sandbox() as sandbox:
+    # loading looks at the instance of its context, which must not be one that an earlier test has closed
+    with dg.DagsterInstance.ephemeral(), create_defs_folder_sandbox() as sandbox:
         for name, text in files.items():
             folder = sandbox.defs_folder_path / name
             folder.mkdir()

@@ -95,7 +95,7 @@ def test_the_shipped_questions_have_their_evidence_in_the_shipped_documents() ->
 )
 def test_bad_questions_are_named(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "questions.jsonl.gz"
-    path.write_bytes(gzip.compress(line.encode()))
+    path.write_bytes(gzip.compress(line.encode(), mtime=0))
     with pytest.raises(InvalidInputError, match=message):
         load_questions(path, [BenchDocument(id="a", text="short")])
 

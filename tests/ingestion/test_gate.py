@@ -258,12 +258,12 @@ def zipped(body: bytes) -> bytes:
         (endless, Reason.TOO_LARGE),
         (reply(b"x" * 100_001), Reason.TOO_LARGE),
         (reply(b"", length=10**17), Reason.TOO_LARGE),
-        (zipped(gzip.compress(bytes(50_000_000))), Reason.TOO_LARGE),
-        (zipped(gzip.compress(b"") * 2_000), Reason.BAD_RESPONSE),
-        (zipped(gzip.compress(b"hello world" * 99)[:-9]), Reason.BAD_RESPONSE),
+        (zipped(gzip.compress(bytes(50_000_000), mtime=0)), Reason.TOO_LARGE),
+        (zipped(gzip.compress(b"", mtime=0) * 2_000), Reason.BAD_RESPONSE),
+        (zipped(gzip.compress(b"hello world" * 99, mtime=0)[:-9]), Reason.BAD_RESPONSE),
         (zipped(b"not gzip"), Reason.BAD_RESPONSE),
-        (reply(gzip.compress(gzip.compress(b"hello")), "content-encoding: gzip, gzip"), Reason.BAD_RESPONSE),
-        (reply(gzip.compress(b"x"), "content-encoding: gzip", "content-encoding: gzip"), Reason.BAD_RESPONSE),
+        (reply(gzip.compress(gzip.compress(b"hello"), mtime=0), "content-encoding: gzip, gzip"), Reason.BAD_RESPONSE),
+        (reply(gzip.compress(b"x", mtime=0), "content-encoding: gzip", "content-encoding: gzip"), Reason.BAD_RESPONSE),
         (reply(b"x", "content-encoding: br"), Reason.BAD_RESPONSE),
         (reply(b"short", length=50), Reason.BAD_RESPONSE),
         (reset, Reason.BAD_RESPONSE),
@@ -293,9 +293,9 @@ def test_misbehaving_servers(page: Page, reason: Reason) -> None:
         b"HTTP/1.1 103 Early Hints\r\n\r\n" + reply(b"hello"),
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
         reply(b"hello", "content-encoding: identity"),
-        zipped(gzip.compress(b"hello")),
-        zipped(gzip.compress(b"he") + gzip.compress(b"llo")),
-        zipped(gzip.compress(b"hello") + b"\0\0padding"),
+        zipped(gzip.compress(b"hello", mtime=0)),
+        zipped(gzip.compress(b"he", mtime=0) + gzip.compress(b"llo", mtime=0)),
+        zipped(gzip.compress(b"hello", mtime=0) + b"\0\0padding"),
     ],
 )
 def test_legal_framings(page: bytes) -> None:
@@ -303,7 +303,7 @@ def test_legal_framings(page: bytes) -> None:
 
 
 def test_limits_are_inclusive_and_raw_bytes_are_counted() -> None:
-    packed = gzip.compress(bytes(100_000))
+    packed = gzip.compress(bytes(100_000), mtime=0)
     answer = fetch(zipped(packed))
     assert (len(answer.body), answer.bytes_raw) == (100_000, len(packed))
     assert fetch(reply(b"", "content-encoding: gzip", status="304 Not Modified", length=10**9)).body == b""

@@ -33,7 +33,12 @@ RESPONSES: list[Response] = [
     ("https://example.org/gone", "410 Gone", [HTML], b"<p>gone"),
     ("https://example.org/broken", "500 Oops", [HTML], b"<p>oops"),
     ("https://example.org/unasked", "304 Not Modified", [HTML], b""),
-    ("https://example.org/zipped", "200 OK", [HTML, ("Content-Encoding", "gzip")], gzip.compress(b"<p>zipped")),
+    (
+        "https://example.org/zipped",
+        "200 OK",
+        [HTML, ("Content-Encoding", "gzip")],
+        gzip.compress(b"<p>zipped", mtime=0),
+    ),
     (
         "https://example.org/chunked",
         "200 OK",
@@ -125,7 +130,7 @@ def test_pages_are_listed(archive: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [None, b"", b"words\n" * 99, b"<html></html>", gzip.compress(b"words"), bytes(range(256)) * 9]
+    "content", [None, b"", b"words\n" * 99, b"<html></html>", gzip.compress(b"words", mtime=0), bytes(range(256)) * 9]
 )
 def test_files_that_are_no_archive(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "file"

@@ -11,6 +11,7 @@ from tests.mcp_server.clients import called, connected, text_of
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings, tea_site
 
 ANSWERS = 50
+WAITING = 20
 
 
 def test_fifty_answers_at_once(database_url: str) -> None:
@@ -52,7 +53,7 @@ def test_a_search_does_not_wait_for_answers(database_url: str) -> None:
             await called(client, "ingest", url=f"{SITE}/green-tea")
             waiting = [
                 asyncio.create_task(called(client, "answer", url=f"{SITE}/coffee", query=f"{QUESTION} {n}"))
-                for n in range(ANSWERS)
+                for n in range(WAITING)
             ]
             await site.waiting.wait()
             found = await asyncio.gather(*(called(client, "search", query=f"{QUESTION} {n}") for n in range(20)))

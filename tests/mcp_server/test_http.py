@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import httpx2
+import psycopg
 import pytest
 import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp_server.clients import MODES, called, text_of, until
-from tests.mcp_server.tea_site import QUESTION, SEED, tea_settings, tea_site
+from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings, tea_site
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server.http import check_bind, http_app
 
 TOKEN = "correct-horse-battery-staple"
@@ -29,10 +36,10 @@ def bare(**settings: object) -> Settings:
 
 
 @asynccontextmanager
-async def served(settings: Settings) -> AsyncIterator[str]:
+async def served(settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[str]:
     """Base URL of a server on a port of its own."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(http_app(settings, tea_site()), log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(http_app(settings, acquirer or tea_site()), log_level="error"))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -66,6 +73,27 @@ def test_a_client_with_the_token_is_served(database_url: str, mode: str) -> None
                     assert told[0] == "reading the given pages"
                 async with Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client:
                     assert "Documents: 2" in text_of(await called(client, "status"))
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_cancelled_call_ends_there_too(database_url: str, mode: str) -> None:
+    site = HeldSite(dict(PAGES), held=frozenset(["/"]))
+
+    async def work() -> None:
+        async with served(tea_settings(database_url), site) as base, Client(f"{base}/mcp", mode=mode) as client:
+            asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
+            await site.waiting.wait()
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            await until(is_cancelled)
+
+    async def is_cancelled() -> bool:
+        async with await psycopg.AsyncConnection.connect(database_url) as connection:
+            rows = await (await connection.execute("SELECT state, reason FROM answer_runs")).fetchall()
+            return rows == [("failed", "cancelled")]
 
     asyncio.run(work())
 
@@ -148,3 +176,33 @@ def test_the_token_is_in_no_text_of_the_settings() -> None:
     settings = bare(mcp_auth_token=TOKEN)
     assert TOKEN not in repr(settings)
     assert TOKEN not in str(settings.model_dump())
+
+
+def test_the_command_refuses_and_stops_in_order(database_url: str, tmp_path: Path) -> None:
+    webrag = Path(sys.executable).with_name("webrag")
+    environment = {**os.environ, "DATABASE_URL": database_url}
+    refused = subprocess.run(
+        [webrag, "mcp", "--http", "--host", "0.0.0.0"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "MCP_AUTH_TOKEN" in refused.stderr
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with subprocess.Popen(
+        [webrag, "mcp", "--http", "--port", str(port)], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL
+    ) as process:
+        while True:
+            try:
+                if httpx2.get(f"http://127.0.0.1:{port}/health").status_code == 200:
+                    break
+            except httpx2.TransportError:
+                assert process.poll() is None
+            time.sleep(0.05)
+        process.terminate()
+        assert process.wait(timeout=60) == 128 + 15

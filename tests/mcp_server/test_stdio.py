@@ -126,7 +126,7 @@ def states(database_url: str) -> list[tuple[str, str | None]]:
         return connection.execute("SELECT state, reason FROM answer_runs").fetchall()
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT, None])
+@pytest.mark.parametrize("end", [signal.SIGTERM, None])
 def test_signals_and_hanging_up_leave_no_answer_running(
     database_url: str, tmp_path: Path, end: signal.Signals | None
 ) -> None:

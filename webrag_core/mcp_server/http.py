@@ -115,6 +115,7 @@ def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
         log_level=settings.mcp_log_level.lower(),
         access_log=False,
         server_header=False,
+        ws="none",
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
     exit_on_sigterm()  # uvicorn raises the signal again when it is done

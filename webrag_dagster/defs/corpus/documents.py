@@ -84,7 +84,6 @@ def documents(
 
 def _metadata(changes: "list[PageChange]") -> Metadata:
     counts = Counter(change.change for change in changes)
-    told = [change for change in changes if change.change not in ("unchanged", "not due")] or changes
     return {
         **{f"pages_{name.replace(' ', '_')}": dg.MetadataValue.int(counts[name]) for name in _COUNTED},
         "page_list": table(
@@ -95,7 +94,7 @@ def _metadata(changes: "list[PageChange]") -> Metadata:
                 "title": change.title,
                 "characters": change.characters,
             }
-            for change in (*told, *(change for change in changes if change not in told))
+            for change in changes  # failed, changed and new ones come first
         ),
         "pages_not_listed": dg.MetadataValue.int(max(0, len(changes) - MAX_ROWS)),
     }

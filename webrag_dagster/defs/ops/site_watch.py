@@ -12,7 +12,7 @@ SECONDS = 40.0
 
 @dg.sensor(
     name="site_watch",
-    minimum_interval_seconds=20,
+    minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
         "Looks at sitemaps, feeds, ETag and Last-Modified of the sources whose turn it is (hourly for attached ones,"
