@@ -194,12 +194,6 @@ async def _refuse(self: Indexer, version_id: int) -> int:
     raise StoreError("the database is away")
 
 
-def test_a_new_source_that_an_answer_run_registers_is_left_alone_until_it_reports(corpus: Corpus) -> None:
-    partitions.register(corpus.instance, ["new.example"])
-    assert corpus.tick() == {}
-    assert corpus.tick() == {}
-
-
 @pytest.mark.parametrize(
     ("layer", "asked"),
     [

@@ -155,12 +155,6 @@ def test_a_large_source_has_a_partition_for_every_shard_and_each_page_is_in_one(
     assert instance.get_dynamic_partitions("source") == [KEY]
 
 
-@pytest.mark.parametrize("acquirer", ["http", "firecrawl"])
-def test_a_source_may_choose_who_fetches_it(tick: Tick, corpus_environment: str, acquirer: str) -> None:
-    tick({**TEA, "acquirer": acquirer})
-    assert stored(corpus_environment)[KEY].acquirer == acquirer
-
-
 def test_nothing_is_written_when_nothing_differs(corpus_environment: str) -> None:
     wanted = [Declaration(KEY, f"https://{KEY}/", "/", 5, "defs/tea")]
 

@@ -33,7 +33,8 @@ ON_PYTHON: dict[str, Calls] = {
     "answer-auto": [("answer", {**ASYNCIO, "research_mode": "auto"})],
     "answer-fast": [("answer", ASYNCIO)],
     "search": [
-        ("ingest", {"url": [f"{DOCS}/asyncio-queue.html", f"{DOCS}/asyncio-task.html", f"{DOCS}/nowhere.html"]}),
+        ("ingest", {"url": f"{DOCS}/asyncio-task.html"}),  # one after the other: status lists by age
+        ("ingest", {"url": [f"{DOCS}/asyncio-queue.html", f"{DOCS}/nowhere.html"]}),
         ("search", {"query": "timeout when waiting for an item of a queue"}),
         ("search", {"query": "baroque harpsichord tuning", "top_k": 3}),
         ("status", {}),
