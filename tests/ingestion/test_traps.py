@@ -8,7 +8,6 @@ from webrag_core.errors import Reason
 from webrag_core.ingestion.documents import StoredLink
 from webrag_core.ingestion.traps import MAX_PAGES_PER_PATTERN, count_patterns, find_trap, url_pattern
 from webrag_core.orchestration.expander import Walk, _candidates
-from webrag_core.orchestration.models import RunDocument
 
 SITE = "https://site.example"
 
@@ -68,8 +67,5 @@ def test_the_frontier_offers_no_traps() -> None:
     walk.depths[1], walk.urls[1] = 0, SITE + "/"
     targets = [f"{SITE}/a/a/a/a", f"{SITE}/day/99", f"{SITE}/about"]
     walk.links[1] = [StoredLink(1, walk.urls[1], target, "text", "", [], False, None, None) for target in targets]
-    walk.documents = [
-        RunDocument(url=f"{SITE}/day/{day}", document_id=day, round=1, link_depth=1, outcome="fetched")
-        for day in range(10)
-    ]
+    walk.patterns = count_patterns(f"{SITE}/day/{day}" for day in range(10))
     assert [candidate.url for candidate in _candidates(walk)] == [f"{SITE}/about"]
