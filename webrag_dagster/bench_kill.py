@@ -25,7 +25,7 @@ from webrag_dagster.bench_workplace import Workplace, workplace
 from webrag_dagster.launcher import WORKER
 
 _SECONDS_TO_END = 240.0
-_ENDED = ("SUCCESS", "FAILURE", "CANCELED")
+_TRIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,15 @@ def main() -> None:
         out.print(f"an undisturbed run takes {longest:.1f} s; kills come at any moment of that")
         points = []
         for name, find in targets.items():
-            for number in range(options.points):
+            hits = 0
+            for number in range(_TRIES * options.points):  # a run may have ended before it is hit
                 points.append(_kill(place, name, find, draw.uniform(0, longest), configs[number % len(configs)]))
+                hits += points[-1].killed
+                if hits >= options.points:
+                    break
                 time.sleep(1)
-        again = Counter(
-            place.ui.run_to_end("answer", config, 300).status for config in configs[: min(10, options.points)]
+        again: Counter[str | None] = Counter(
+            _end_of(_launch(place, config)) for config in configs[: min(10, options.points)]
         )
         good = _judge(points, again)
     raise SystemExit(0 if good else 1)
@@ -80,7 +84,7 @@ def _kill(
 ) -> Point:
     _wait_until(place.ui.is_up, 120)
     started = time.monotonic()
-    run_id = place.ui.launch("answer", config)
+    run_id = _launch(place, config)
     time.sleep(after)
     process = find(run_id)
     killed = process is not None
@@ -89,16 +93,34 @@ def _kill(
             process.send_signal(signal.SIGKILL)
         except psutil.NoSuchProcess:
             killed = False
-    status = None
+    return Point(target, after, killed, run_id, _end_of(run_id), time.monotonic() - started)
+
+
+def _end_of(run_id: str) -> str | None:
+    """How a run ends; None when it does not."""
+    deadline = time.monotonic() + _SECONDS_TO_END
     with dg.DagsterInstance.get() as instance:
-        while status not in _ENDED and time.monotonic() < started + _SECONDS_TO_END:
+        while time.monotonic() < deadline:
             run = instance.get_run_by_id(run_id)
-            status = run.status.value if run is not None else None
+            if run is not None and run.is_finished:
+                return run.status.value
             time.sleep(0.3)
-    return Point(target, after, killed, run_id, status if status in _ENDED else None, time.monotonic() - started)
+    return None
 
 
-def _judge(points: list[Point], again: Counter[str]) -> bool:
+def _launch(place: Workplace, config: Mapping[str, object]) -> str:
+    """As somebody who presses the button again while the code server is away, which the UI says with an error."""
+    deadline = time.monotonic() + _SECONDS_TO_END
+    while True:
+        try:
+            return place.ui.launch("answer", config)
+        except (OSError, RuntimeError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(1)
+
+
+def _judge(points: list[Point], again: Counter[str | None]) -> bool:
     violations = asyncio.run(_violations())
     with dg.DagsterInstance.get() as instance:
         records = instance.fetch_materializations(dg.AssetKey("answers"), limit=1000).records

@@ -29,9 +29,9 @@ def code_service(listen: Sequence[str], target: str) -> Service:
     )
 
 
-def settle() -> None:
+def settle() -> subprocess.Popen[bytes]:
     """End the runs that went with the last code server, in a process of its own: this one has no use for Dagster."""
-    subprocess.Popen([sys.executable, "-m", "webrag_dagster.orphans", str(time.time())])
+    return subprocess.Popen([sys.executable, "-m", "webrag_dagster.orphans", str(time.time())])
 
 
 def main() -> None:

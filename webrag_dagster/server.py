@@ -36,7 +36,7 @@ def serve(port: int, frozen_site: Path | None) -> int:
         embedded_url(settings.webrag_home)  # held here, so that no run waits for a server to start
     pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
     err.print(f"http://{_HOST}:{port}  pages come from {pages}; Ctrl-C ends it", markup=False, highlight=False)
-    settle()
+    settle().wait()  # alone first: processes that open a new SQLite instance at the same time break it
     with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
         # PYTHONSAFEPATH: what lies in the working directory must not stand in for a package
         return Supervisor(services(Path(folder), port), {**os.environ, "PYTHONSAFEPATH": "1"}).run()

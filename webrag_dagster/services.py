@@ -39,7 +39,7 @@ class Service:
     name: str
     command: tuple[str, ...]
     started: Callable[[], None] = nothing
-    gone: Callable[[], None] = nothing
+    gone: Callable[[], object] = nothing
     answers: Callable[[], bool] | None = None
     wait_for_answer: float = 0.0
     """Seconds that services after it wait for its first answer."""

@@ -28,8 +28,9 @@ def main() -> None:
 
     for name in _NEEDED:
         importlib.import_module(name)
-    # Dagster keeps the repository of a pointer: the run finds it loaded
-    ReconstructableRepository.for_module("webrag_dagster.definitions", "definitions", sys.argv[1]).get_definition()
+    # definitions are loaded once per process: the run finds them, and the job that people wait for, ready
+    location = ReconstructableRepository.for_module("webrag_dagster.definitions", "definitions", sys.argv[1])
+    location.get_definition().get_job("answer")
     line = sys.stdin.readline().strip()
     if line:
         api_cli.main(args=["execute_run", line], prog_name="dagster api")
