@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 
 from evals.goldens import DEFAULT_SITE
 from webrag_core.cli_output import progress
-from webrag_core.ingestion.html import convert_html
+from webrag_core.ingestion.conversion.html import convert_html
 from webrag_core.ingestion.warc import WarcAcquirer
 
 _SPACE = re.compile(r"\s+")

@@ -16,7 +16,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.cli_output import progress
-from webrag_core.ingestion.links import is_navigation
+from webrag_core.ingestion.conversion.links import is_navigation
 from webrag_core.ingestion.urls import page_key
 from webrag_core.ingestion.warc import WarcAcquirer
 

@@ -15,7 +15,7 @@ from evals.goldens import DEFAULT_SITE
 from webrag_core.errors import FetchError
 from webrag_core.indexing import static_model
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.ingestion.convert import convert_page
+from webrag_core.ingestion.conversion.convert import convert_page
 from webrag_core.ingestion.warc import WarcAcquirer
 
 _PASSAGE = 256

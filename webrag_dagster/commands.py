@@ -48,6 +48,6 @@ def up(
 ) -> None:
     """Dagster's UI and daemon, until Ctrl-C."""
     from evals.goldens import DEFAULT_SITE
-    from webrag_dagster.server import serve
+    from webrag_dagster.processes.server import serve
 
     raise typer.Exit(serve(port, DEFAULT_SITE if demo_site else None))

@@ -14,7 +14,6 @@ from webrag_dagster.plot import score_plot
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
     from webrag_core.retrieval.models import CitationSpan
-    from webrag_dagster.corpus_state import Layer
 
 Metadata = dict[str, dg.MetadataValue]
 Cell = str | int | float | bool | None
@@ -142,11 +141,6 @@ def answer_markdown(result: OrchestrationResult) -> str:
     if result.warnings:
         lines += ["", "### Warnings", "", *(f"- {code(warning)}" for warning in result.warnings)]
     return "\n".join(lines)
-
-
-def layer_metadata(layer: Layer) -> Metadata:
-    """Totals of one layer of a source."""
-    return {name: dg.MetadataValue.int(total) for name, total in layer.totals.items()}
 
 
 def table(rows: Iterable[Mapping[str, Cell]]) -> dg.TableMetadataValue:

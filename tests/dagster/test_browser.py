@@ -25,7 +25,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 from psycopg import sql
 
 from tests.conftest import FROZEN_SITE, REPOSITORY
-from webrag_dagster.eval_gate import gate, last_passing
+from webrag_dagster.evaluation.gate import gate, last_passing
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None

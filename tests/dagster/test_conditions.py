@@ -18,12 +18,12 @@ from webrag_core.errors import StoreError
 from webrag_core.indexing.corpus import Corpus as OpenCorpus
 from webrag_core.indexing.indexer import Indexer
 from webrag_dagster import partitions
+from webrag_dagster.corpus.layers import code_version
 from webrag_dagster.defs.corpus.chunks import chunks
 from webrag_dagster.defs.corpus.documents import documents
 from webrag_dagster.defs.corpus.embeddings import embeddings
 from webrag_dagster.defs.corpus.link_candidates import link_candidates
 from webrag_dagster.defs.corpus.web_pages import web_pages
-from webrag_dagster.layers import code_version
 from webrag_dagster.resources import CorpusResource
 
 LAYERS = ("documents", "link_candidates", "chunks", "embeddings")

@@ -17,8 +17,8 @@ from dagster._core.launcher.base import LaunchRunContext, WorkerStatus
 
 from tests.conftest import REPOSITORY
 from tests.dagster.test_answer_job import ASYNCIO, QUESTION
-from webrag_dagster.launcher import WORKER, LocalRunLauncher
-from webrag_dagster.orphans import settle_orphans
+from webrag_dagster.processes.launcher import WORKER, LocalRunLauncher
+from webrag_dagster.processes.orphans import settle_orphans
 
 Launch = Callable[[], str]
 SECONDS = 60

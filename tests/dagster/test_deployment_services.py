@@ -17,7 +17,7 @@ from tests.conftest import REPOSITORY
 
 SUPERVISOR = """
 import os, sys
-from webrag_dagster.services import Service, Supervisor
+from webrag_dagster.processes.services import Service, Supervisor
 command = (sys.executable, "-c", sys.argv[1], *sys.argv[2:])
 gone = lambda: open(sys.argv[2] + ".gone", "a").write("gone\\n")
 sys.exit(Supervisor([Service("kettle", command, gone=gone)], os.environ).run())

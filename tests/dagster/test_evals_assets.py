@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 import evals.decisions
-from webrag_dagster import eval_retrieval
+from webrag_dagster.evaluation import retrieval as eval_retrieval
 
 WALK, RANK = "sitewalk_python_3_11", "retrieval_scores"
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
-from webrag_dagster.eval_gate import PASSED, SCORES, Base, gate, last_passing
+from webrag_dagster.evaluation.gate import PASSED, SCORES, Base, gate, last_passing
 from webrag_dagster.metadata import Metadata
 
 ITEMS = [f"item-{number}" for number in range(10)]

@@ -12,8 +12,8 @@ import dagster as dg
 import pytest
 
 import webrag_core
-from webrag_dagster import eval_versions
 from webrag_dagster.defs.evals import decisions, retrieval, sitewalk
+from webrag_dagster.evaluation import versions as eval_versions
 
 WALKS = {"sitewalk_python_3_11", "sitewalk_rust_1_63", "sitewalk_postgresql_15"}
 ALL = WALKS | {"decision_scores", "retrieval_scores"}

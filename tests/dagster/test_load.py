@@ -8,8 +8,8 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from webrag_dagster import bench_platform
-from webrag_dagster.layers import UPSTREAM
+from webrag_dagster.bench import platform as bench_platform
+from webrag_dagster.corpus.layers import UPSTREAM
 
 KEYS = [f"site-{number}.example" for number in range(5)]
 

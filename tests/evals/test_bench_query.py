@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
-from evals.bench_query import measure
-from evals.vector_data import cut_pages
-from evals.vector_store import index_cuts
+from evals.bench.query import measure
+from evals.bench.vector_data import cut_pages
+from evals.bench.vector_store import index_cuts
 from tests.evals.test_bench_vectors import pages
 from tests.local_site import LocalSite
 from webrag_core.config import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from evals.bench_recency import date_by_lot, measure, year_of
+from evals.bench.recency import date_by_lot, measure, year_of
 from evals.retrieval import open_bench
 from evals.retrieval_data import BenchDocument, EvidenceSpan, RetrievalQuestion
 from webrag_core.config import Settings

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from evals.bench_vectors import Question, draw_scopes, measure
-from evals.vector_data import CutPage, Page, cut_pages, embed_texts
+from evals.bench.vector_data import CutPage, Page, cut_pages, embed_texts
+from evals.bench.vectors import Question, draw_scopes, measure
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing import embedding_models

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from evals.bench_walks import POLICIES, Tally, opened, walk_graphs
-from evals.graph_making import generated
-from evals.walk_checks import Walked, differences, violations
+from evals.bench.graph_making import generated
+from evals.bench.walk_checks import Walked, differences, violations
+from evals.bench.walks import POLICIES, Tally, opened, walk_graphs
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason

@@ -12,7 +12,7 @@ import pytest
 from evals.check_conversion import headings, headings_of
 from tests.conftest import FROZEN_SITE
 from webrag_core.indexing.chunker import chunk_markdown
-from webrag_core.ingestion.html import convert_html
+from webrag_core.ingestion.conversion.html import convert_html
 from webrag_core.ingestion.warc import WarcAcquirer
 
 SITE = "https://docs.python.org/3.11/"

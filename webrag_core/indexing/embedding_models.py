@@ -13,7 +13,7 @@ from webrag_core.indexing.embedder import ModelIdentity
 # below this many rows an exact scan is as fast as the graph and misses nothing
 HNSW_MIN_ROWS = 20_000
 
-# Links per node and candidates while building. Measured by `python -m evals.bench_vectors`: pgvector's defaults
+# Links per node and candidates while building. Measured by `python -m evals.bench.vectors`: pgvector's defaults
 # (16, 64) lose a third of the ten best among 100,000 real vectors.
 _LINKS = 20
 _BUILD_CANDIDATES = 160

@@ -12,8 +12,8 @@ from psycopg.rows import class_row
 
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
-from webrag_core.ingestion.html import EXTRACTOR_VERSION, ConvertedPage
-from webrag_core.ingestion.links import PageLink
+from webrag_core.ingestion.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.ingestion.conversion.links import PageLink
 from webrag_core.ingestion.urls import source_key
 
 CONFIRMATIONS = 3

@@ -7,7 +7,7 @@ import logging
 
 from webrag_core.errors import FetchError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
-from webrag_core.ingestion.firecrawl import FirecrawlAcquirer
+from webrag_core.ingestion.firecrawl.acquirer import FirecrawlAcquirer
 from webrag_core.ingestion.site_map import SiteMap
 
 logger = logging.getLogger(__name__)

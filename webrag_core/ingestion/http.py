@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
 from webrag_core.ingestion.gate import GateResponse, Inspector, NetworkGate, is_sendable
-from webrag_core.ingestion.map_reader import read_site_map
+from webrag_core.ingestion.maps.reader import read_site_map
 from webrag_core.ingestion.politeness import HostQueues, RetryLater, retry_after_s
 from webrag_core.ingestion.robots import Robots
 from webrag_core.ingestion.site_map import MAP_SECONDS, FileKind, MapBody, SiteMap

@@ -12,16 +12,16 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion import documents, sources
 from webrag_core.ingestion.acquirer import AcquiredPage, Acquirer
-from webrag_core.ingestion.canonical import preferred_url
+from webrag_core.ingestion.conversion.canonical import preferred_url
+from webrag_core.ingestion.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.ingestion.conversion.parse_worker import convert_in_worker
+from webrag_core.ingestion.conversion.soft_404 import word_count
 from webrag_core.ingestion.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
 from webrag_core.ingestion.gate import NetworkGate
-from webrag_core.ingestion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.ingestion.http import HttpAcquirer
-from webrag_core.ingestion.parse_worker import convert_in_worker
 from webrag_core.ingestion.politeness import HostQueues
 from webrag_core.ingestion.replacement import redirected_to_front_page, shrinks_to_nothing
 from webrag_core.ingestion.robots import ObedientGate, Robots
-from webrag_core.ingestion.soft_404 import word_count
 from webrag_core.ingestion.urls import canonicalise
 from webrag_core.ingestion.warc import WarcAcquirer
 from webrag_core.store.database import Database
@@ -73,7 +73,7 @@ def make_acquirer(settings: Settings, wanted: str | None = None) -> Acquirer:
             raise InvalidInputError("the source wants Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
         return own
     from webrag_core.ingestion.fallback import FallbackAcquirer  # nobody else pays for its client
-    from webrag_core.ingestion.firecrawl import FirecrawlAcquirer
+    from webrag_core.ingestion.firecrawl.acquirer import FirecrawlAcquirer
 
     return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
 

@@ -11,7 +11,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.html import EXTRACTOR_VERSION
+from webrag_core.ingestion.conversion.html import EXTRACTOR_VERSION
 from webrag_core.ingestion.revisit import KnownPage, SignalRecord
 from webrag_core.ingestion.site_map import MapEntry
 from webrag_core.ingestion.urls import canonicalise, folder_of, source_key

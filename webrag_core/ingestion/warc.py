@@ -12,7 +12,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.ingestion.acquirer import AcquiredPage
-from webrag_core.ingestion.map_reader import read_site_map
+from webrag_core.ingestion.maps.reader import read_site_map
 from webrag_core.ingestion.site_map import FileKind, MapBody, SiteMap
 from webrag_core.ingestion.urls import canonicalise
 

@@ -1,6 +1,6 @@
 """Dense search: cosine over the child vectors of one model, exact or by graph as the numbers of rows advise.
 
-All figures here are from `python -m evals.bench_vectors`.
+All figures here are from `python -m evals.bench.vectors`.
 """
 
 from __future__ import annotations

@@ -75,8 +75,8 @@ async def _find_evidence(
 ) -> "OrchestrationResult":
     from webrag_core.ingestion.urls import source_key
     from webrag_core.orchestration.engine import OrchestratorEngine
+    from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
     from webrag_dagster.metadata import answer_metadata, round_metadata
-    from webrag_dagster.touched import WatchedCorpus, log_touched
 
     request = _request(config)
     seed = request.seeds()[0]

@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.layers import CHUNKS, DOCUMENTS, EMBEDDINGS
+from webrag_dagster.corpus.checks import source_check
+from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS
 from webrag_dagster.metadata import Metadata
-from webrag_dagster.source_checks import source_check
 
 if TYPE_CHECKING:
     from webrag_core.indexing.corpus import Corpus
     from webrag_core.indexing.verification import Violation
-    from webrag_dagster.corpus_state import Page
+    from webrag_dagster.corpus.state import Page
 
 
 async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":

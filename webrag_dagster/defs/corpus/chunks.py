@@ -3,9 +3,10 @@
 import dagster as dg
 
 from webrag_dagster.conditions import made_again_on_change
+from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, code_version
+from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.histogram import bar_plot
-from webrag_dagster.layers import CHUNKS, DOCUMENTS, code_version
-from webrag_dagster.metadata import Metadata, layer_metadata, table
+from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -28,9 +29,9 @@ from webrag_dagster.running import run
 )
 def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Cut what is not cut yet."""
-    from webrag_dagster.corpus_state import token_histogram
-    from webrag_dagster.refreshing import layer_of
-    from webrag_dagster.touched import news
+    from webrag_dagster.corpus.refreshing import layer_of
+    from webrag_dagster.corpus.state import token_histogram
+    from webrag_dagster.corpus.touched import news
 
     key = context.partition_key
 

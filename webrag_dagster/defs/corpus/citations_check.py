@@ -4,7 +4,7 @@ from collections import Counter
 
 import dagster as dg
 
-from webrag_dagster.layers import EMBEDDINGS
+from webrag_dagster.corpus.layers import EMBEDDINGS
 from webrag_dagster.metadata import MAX_ROWS, Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
@@ -28,7 +28,7 @@ def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: Corpus
     """Look at every citation of this source."""
     from webrag_core.orchestration.citation_state import citation_states
     from webrag_core.store.database import Database
-    from webrag_dagster.corpus_state import source_pages
+    from webrag_dagster.corpus.state import source_pages
 
     key = context.partition_key
 

@@ -7,14 +7,15 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.conditions import refreshed_when_seen_to_change
-from webrag_dagster.layers import DOCUMENTS, WEB_PAGES, code_version
-from webrag_dagster.metadata import MAX_ROWS, Metadata, layer_metadata, table
+from webrag_dagster.corpus.layers import DOCUMENTS, WEB_PAGES, code_version
+from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.metadata import MAX_ROWS, Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_dagster.refreshing import PageChange
+    from webrag_dagster.corpus.refreshing import PageChange
 
 RETRIES = dg.RetryPolicy(max_retries=3, delay=2, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
 """For a site that is overloaded or away for a moment: about 15 seconds in all. What lasts longer waits."""
@@ -54,7 +55,7 @@ def documents(
 ) -> dg.MaterializeResult[None]:
     """Refresh one source."""
     from webrag_core.errors import InvalidInputError
-    from webrag_dagster.refreshing import layer_of, refresh_source
+    from webrag_dagster.corpus.refreshing import layer_of, refresh_source
 
     key = context.partition_key
     attempt = f"-{context.retry_number}" if context.retry_number else ""

@@ -3,8 +3,9 @@
 import dagster as dg
 
 from webrag_dagster.conditions import made_again_on_change
-from webrag_dagster.layers import CHUNKS, EMBEDDINGS, code_version
-from webrag_dagster.metadata import Metadata, layer_metadata, table
+from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, code_version
+from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -31,7 +32,7 @@ from webrag_dagster.running import run
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Index what is not indexed yet."""
     from webrag_core.indexing.model_switch import adopt_model
-    from webrag_dagster.refreshing import layer_of, retire_missing
+    from webrag_dagster.corpus.refreshing import layer_of, retire_missing
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:

@@ -3,8 +3,9 @@
 import dagster as dg
 
 from webrag_dagster.conditions import made_again_on_change
-from webrag_dagster.layers import DOCUMENTS, LINKS, code_version
-from webrag_dagster.metadata import layer_metadata, table
+from webrag_dagster.corpus.layers import DOCUMENTS, LINKS, code_version
+from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.metadata import table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -27,8 +28,8 @@ from webrag_dagster.running import run
 )
 def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Report one source's links."""
-    from webrag_dagster.corpus_state import top_targets
-    from webrag_dagster.refreshing import layer_of
+    from webrag_dagster.corpus.refreshing import layer_of
+    from webrag_dagster.corpus.state import top_targets
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:

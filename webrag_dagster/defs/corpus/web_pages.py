@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from webrag_dagster.layers import WEB_PAGES
+from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -23,7 +23,7 @@ _SECONDS = 300.0
 def web_pages(context: dg.OpExecutionContext, corpus: CorpusResource) -> dg.DataVersionsByPartition:
     """Look at one site now. A site that flags nothing keeps the version it was observed with last."""
     from webrag_core.ingestion.shards import split_key
-    from webrag_dagster.watching import last_observed, observations, watch
+    from webrag_dagster.corpus.watching import last_observed, observations, watch
 
     key = context.partition_key
     look = run(watch(corpus.settings(), [split_key(key)[0]], seconds=_SECONDS))

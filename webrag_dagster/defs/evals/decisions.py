@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from webrag_dagster import eval_versions
-from webrag_dagster.rescoring import RESCORE
+from webrag_dagster.evaluation import versions as eval_versions
+from webrag_dagster.evaluation.rescoring import RESCORE
 
 CHECK = "every_rule_decides_right"
 

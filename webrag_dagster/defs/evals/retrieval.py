@@ -3,8 +3,8 @@
 import dagster as dg
 from pydantic import Field
 
-from webrag_dagster import eval_versions
-from webrag_dagster.rescoring import RESCORE
+from webrag_dagster.evaluation import versions as eval_versions
+from webrag_dagster.evaluation.rescoring import RESCORE
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -40,6 +40,6 @@ def retrieval_scores(
     context: dg.AssetExecutionContext, config: RetrievalConfig, corpus: CorpusResource
 ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows the bare name only
     """Ask, score, compare."""
-    from webrag_dagster.eval_retrieval import rank
+    from webrag_dagster.evaluation.retrieval import rank
 
     return run(rank(context, corpus.settings(), sample=config.questions, accept=config.accept))

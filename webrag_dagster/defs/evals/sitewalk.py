@@ -4,8 +4,8 @@ import dagster as dg
 from pydantic import Field
 
 from evals.goldens import HERE
-from webrag_dagster import eval_versions
-from webrag_dagster.rescoring import RESCORE
+from webrag_dagster.evaluation import versions as eval_versions
+from webrag_dagster.evaluation.rescoring import RESCORE
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -53,7 +53,7 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
         context: dg.AssetExecutionContext, config: SitewalkConfig, corpus: CorpusResource
     ) -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows the bare name only
         """Walk, score, report, compare."""
-        from webrag_dagster.eval_walks import walk
+        from webrag_dagster.evaluation.walks import walk
 
         return run(
             walk(

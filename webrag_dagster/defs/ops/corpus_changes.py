@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.activity import activity
+from webrag_dagster.corpus.activity import activity
 from webrag_dagster.defs.ops.jobs import index
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -30,7 +30,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     from webrag_core.ingestion.outbox import read_changes, unfinished_sources
     from webrag_core.ingestion.shards import keys_of
     from webrag_core.store.database import Database
-    from webrag_dagster.touched import news
+    from webrag_dagster.corpus.touched import news
 
     now = activity(context.instance)
     place, waiting = _read_cursor(context.cursor)

@@ -2,7 +2,7 @@
 
 import dagster as dg
 
-from webrag_dagster.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
+from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
 
 refresh = dg.define_asset_job(
     "refresh",

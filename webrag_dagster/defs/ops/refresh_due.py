@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster import partitions
-from webrag_dagster.activity import activity
+from webrag_dagster.corpus.activity import activity
+from webrag_dagster.corpus.layers import DOCUMENTS
 from webrag_dagster.defs.ops.jobs import refresh
-from webrag_dagster.layers import DOCUMENTS
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 

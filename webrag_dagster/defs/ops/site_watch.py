@@ -22,7 +22,7 @@ SECONDS = 40.0
 )
 def site_watch(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
     """Who was not reached in time comes first in the next tick: the corpus remembers when it looked at whom."""
-    from webrag_dagster.watching import observations, watch
+    from webrag_dagster.corpus.watching import observations, watch
 
     look = run(watch(corpus.settings(), None, seconds=SECONDS))
     for warning in look.warnings:

@@ -1,0 +1,1 @@
+"""Benchmarks: speed, memory, crashes, hostile pages. Each is a command of the Makefile."""

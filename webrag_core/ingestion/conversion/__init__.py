@@ -1,0 +1,1 @@
+"""A fetched page as Markdown: parsing, main content, links, PDF, in workers that can be killed."""

@@ -1,0 +1,1 @@
+"""Pages and site maps through Firecrawl."""

@@ -1,0 +1,1 @@
+"""Benchmarks of the platform. Each is a command of the Makefile."""

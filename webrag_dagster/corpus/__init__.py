@@ -1,0 +1,1 @@
+"""What the corpus assets, their checks and their sensors do."""

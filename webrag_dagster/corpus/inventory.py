@@ -1,0 +1,56 @@
+"""Which partitions of the corpus are left failed, and which sources are overdue: what an operator asks first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import dagster as dg
+from dagster import AssetKey
+
+from webrag_dagster.corpus import layers
+from webrag_dagster.partitions import SOURCES
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPartition:
+    """One partition whose last attempt failed; `asset` is the first of the corpus assets that did."""
+
+    key: str
+    asset: str
+    run_id: str
+    reason: str
+    permanent: bool
+
+
+def failed_partitions(instance: dg.DagsterInstance) -> list[FailedPartition]:
+    """Partitions whose last attempt failed, by key; the upstream asset counts when several failed in one run."""
+    keys = set(instance.get_dynamic_partitions(str(SOURCES.name)))
+    found: dict[str, FailedPartition] = {}
+    for name in layers.UPSTREAM:
+        attempts = (
+            instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
+                AssetKey(name)
+            )
+        )
+        for key, (run_id, _) in attempts.items():
+            if key not in keys or key in found:
+                continue
+            run = instance.get_run_by_id(run_id)
+            if run is None or run.status is not dg.DagsterRunStatus.FAILURE:
+                continue
+            permanent = run.tags.get("webrag/permanent") == "true"
+            found[key] = FailedPartition(key, name, run_id, _reason(instance, run), permanent)
+    return [found[key] for key in sorted(found)]
+
+
+def _reason(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
+    """What the first failed step said, or what the run was tagged with."""
+    failures = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_FAILURE, limit=1).records
+    event = failures[0].event_log_entry.dagster_event if failures else None
+    if event is not None:
+        data = event.step_failure_data
+        if data.user_failure_data is not None and data.user_failure_data.description:
+            return data.user_failure_data.description[:300]
+        if data.error is not None:
+            return data.error.message.strip().splitlines()[0][:300]
+    return run.tags.get("webrag/failure", "the run ended without a failed step: see its log")

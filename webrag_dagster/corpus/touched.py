@@ -1,0 +1,120 @@
+"""Corpus content that was made outside the corpus assets, as events of those assets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import dagster as dg
+
+from webrag_core.config import Settings
+from webrag_core.indexing.corpus import AddedDocument, Corpus
+from webrag_core.indexing.embedder import identity_of
+from webrag_core.indexing.embedding_models import live_identity
+from webrag_core.ingestion.shards import keys_of
+from webrag_core.ingestion.sources import list_sources
+from webrag_core.ingestion.urls import source_key
+from webrag_core.store.database import Database
+from webrag_dagster import partitions
+from webrag_dagster.corpus import layers
+from webrag_dagster.corpus.state import Layer, Page, source_pages
+from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.metadata import table
+
+_VERSION = "dagster/data_version"
+
+
+class WatchedCorpus(Corpus):
+    """A corpus that remembers the sources it was asked for, also when the run is cancelled half-way."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.indexer.embedder)
+        self.sources: set[str] = set()
+
+    async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:
+        """As Corpus.add. A redirect to another site touches both."""
+        self.sources.add(source_key(url))
+        added = await super().add(url, run_id=run_id, refresh=refresh)
+        self.sources.add(source_key(added.url))
+        return added
+
+
+async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> list[str]:
+    """Log every layer of the touched sources whose content is not what Dagster last heard of. Returns the sources."""
+    await corpus.indexer.model_id()
+    async with corpus.database.connection() as connection:
+        shards = {source.key: source.shards for source in await list_sources(connection)}
+    keys = keys_of((key, shards.get(key, 1)) for key in sorted(corpus.sources))
+    events = await news(context.instance, corpus.database, corpus.settings, keys, "Changed by an answer run.")
+    for event in events:
+        context.log_event(event)
+    return sorted({str(event.partition) for event in events})
+
+
+async def news(
+    instance: dg.DagsterInstance,
+    database: Database,
+    settings: Settings,
+    keys: Sequence[str],
+    description: str,
+    only: Sequence[str] = tuple(layers.UPSTREAM),
+) -> list[dg.AssetMaterialization]:
+    """A materialization for every layer (of `only`) of these partitions whose content Dagster has not heard of.
+
+    Partitions that hold pages are registered; a source that never gave a page gets none: a mistyped host would stay
+    in every list for ever. Vectors are left out while another model than the one that is set is live.
+    """
+    async with database.connection() as connection:
+        live = await live_identity(connection)
+    names = [name for name in layers.UPSTREAM if name != layers.EMBEDDINGS or live == identity_of(settings)]
+    found: list[tuple[str, list[Page], dict[str, Layer]]] = []
+    for key in keys:
+        async with database.snapshot() as connection:
+            pages = await source_pages(connection, key)
+            if any(page.version_id is not None for page in pages):
+                found.append((key, pages, {name: await layers.state(connection, pages, name) for name in names}))
+    held = [key for key, _, _ in found]
+    partitions.register(instance, held)
+    told = [name for name in names if name in only]
+    heard = {name: _heard(instance, name, held) for name in told}
+    watched = _heard(instance, layers.WEB_PAGES, held, dg.DagsterEventType.ASSET_OBSERVATION)
+    return [
+        _materialization(name, key, pages, state, watched.get(key), description)
+        for key, pages, state in found
+        for name in told
+        if heard[name].get(key) != state[name].digest
+    ]
+
+
+def _materialization(
+    name: str, key: str, pages: list[Page], state: dict[str, Layer], watched: str | None, description: str
+) -> dg.AssetMaterialization:
+    """With the tags that Dagster itself would set, so that it sees neither more nor less as out of date."""
+    tags = {_VERSION: state[name].digest, "dagster/code_version": layers.code_version(name)}
+    tags["dagster/data_version_is_user_provided"] = "true"
+    upstream = layers.UPSTREAM[name]
+    version = watched if upstream == layers.WEB_PAGES else state[upstream].digest
+    if version is not None:
+        tags[f"dagster/input_data_version/{upstream}"] = version
+        tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
+    metadata = layer_metadata(state[name])
+    if name == layers.DOCUMENTS:
+        metadata["page_list"] = table(
+            {"page": page.url, "status": page.status, "reason": page.reason, "title": page.title} for page in pages
+        )
+    return dg.AssetMaterialization(asset_key=name, partition=key, description=description, metadata=metadata, tags=tags)
+
+
+def _heard(
+    instance: dg.DagsterInstance,
+    name: str,
+    keys: Iterable[str],
+    event: dg.DagsterEventType = dg.DagsterEventType.ASSET_MATERIALIZATION,
+) -> dict[str, str]:
+    """Data version of the latest event per partition, in one query."""
+    wanted = list(keys)
+    if not wanted:
+        return {}
+    found = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey(name), event, [_VERSION], asset_partitions=wanted
+    )
+    return {key: tags[_VERSION] for key, tags in found.items() if _VERSION in tags}

@@ -1,0 +1,110 @@
+"""One look at sites' change signals, as observations of asset `web_pages`."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from webrag_core.config import Settings
+from webrag_core.ingestion.due import unwatched_sources
+from webrag_core.ingestion.service import make_acquirer
+from webrag_core.ingestion.shards import Shard, shard_keys
+from webrag_core.ingestion.sources import Source, list_sources
+from webrag_core.ingestion.watch import Flag, Watched, flags_version, frozen_snapshot, watch_source
+from webrag_core.store.database import Database
+from webrag_dagster.corpus.layers import WEB_PAGES
+from webrag_dagster.metadata import table
+
+AT_ONCE = 4
+"""Sites that are looked at at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a look at some sources found: per partition the flagged pages, and what went wrong."""
+
+    looked_at: int
+    flagged: dict[str, tuple[Flag, ...]]
+    warnings: tuple[str, ...]
+
+
+async def watch(settings: Settings, keys: Sequence[str] | None, *, seconds: float, limit: int = 200) -> Look:
+    """Look at these sources, or (None) at those whose turn it is, for at most `seconds`. Those that were not reached
+    come first the next time. Raises StoreError."""
+    until = time.monotonic() + seconds
+    token = frozen_snapshot(settings)
+    async with await Database.open(settings) as database:
+        async with database.connection() as connection:
+            known = {source.key: source for source in await list_sources(connection)}
+            turn = await unwatched_sources(connection, frozen=token, limit=limit) if keys is None else list(keys)
+        wanted = [known[key] for key in turn if key in known]
+        return await _watch(database, settings, wanted, until) if wanted else Look(0, {}, ())
+
+
+async def _watch(database: Database, settings: Settings, wanted: Sequence[Source], until: float) -> Look:
+    queue = list(reversed(wanted))
+    done: list[tuple[Source, Watched]] = []
+    late: list[str] = []
+    acquirer = make_acquirer(settings, "http")  # a look costs nobody's credits
+
+    async def work() -> None:
+        while queue and time.monotonic() < until:
+            source = queue.pop()
+            try:
+                async with asyncio.timeout(max(1.0, until - time.monotonic())):
+                    done.append((source, await watch_source(database, acquirer, settings, source)))
+            except TimeoutError:
+                late.append(f"{source.key} did not answer in time")
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(AT_ONCE, len(queue))):
+                group.create_task(work())
+    finally:
+        await acquirer.aclose()
+    flagged: dict[str, tuple[Flag, ...]] = {}
+    for source, watched in done:
+        for index, key in enumerate(shard_keys(source.key, source.shards)):
+            shard = Shard(index, source.shards)
+            flags = tuple(flag for flag in watched.flags if shard.holds(flag.url))
+            if flags:
+                flagged[key] = flags
+    return Look(len(done), flagged, (*(w for _, watched in done for w in watched.warnings), *late))
+
+
+def observations(instance: dg.DagsterInstance, flagged: dict[str, tuple[Flag, ...]]) -> list[dg.AssetObservation]:
+    """One observation per partition whose flags are not what was observed last."""
+    now = datetime.now(UTC)
+    versions = {key: flags_version(flags, now) for key, flags in flagged.items()}
+    last = last_observed(instance, versions)
+    return [
+        dg.AssetObservation(
+            asset_key=WEB_PAGES,
+            partition=key,
+            description=f"{len(flags)} pages seem to have changed.",
+            metadata={
+                "pages_flagged": dg.MetadataValue.int(len(flags)),
+                "flagged": table({"page": f.url, "signal": f.signal, "says": f.value} for f in flags),
+            },
+            tags={"dagster/data_version": versions[key]},
+        )
+        for key, flags in sorted(flagged.items())
+        if last.get(key) != versions[key]
+    ]
+
+
+def last_observed(instance: dg.DagsterInstance, keys: Iterable[str]) -> dict[str, str]:
+    """Data version that was observed last, per partition that was observed."""
+    wanted = list(keys)
+    if not wanted:
+        return {}
+    tag = "dagster/data_version"
+    found = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey(WEB_PAGES), dg.DagsterEventType.ASSET_OBSERVATION, [tag], asset_partitions=wanted
+    )
+    return {key: tags[tag] for key, tags in found.items() if tag in tags}

@@ -1,0 +1,1 @@
+"""What the evaluation assets do: walks, scores, the gate, and when they run by themselves."""

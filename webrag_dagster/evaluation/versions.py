@@ -1,0 +1,59 @@
+"""Code versions of the evaluation assets: the content of the files that decide, and of the questions asked of them.
+
+Editing one of these files is what makes yesterday's scores out of date. Only files that come with the package are
+read, each a few kilobytes; the frozen sites are not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import evals
+import webrag_core
+from webrag_dagster.corpus import code_versions
+
+_CORE = Path(webrag_core.__file__).parent
+_EVALS = Path(evals.__file__).parent
+
+
+def policy_files() -> list[Path]:
+    """What decides after a round: the policies, the fitted model of one of them, signals and limits."""
+    orchestration = _CORE / "orchestration"
+    single = ("completeness.py", "completeness.json", "evaluator.py", "limits.py")
+    return [*sorted((orchestration / "policies").glob("*.py")), *(orchestration / name for name in single)]
+
+
+def ranking_files() -> list[Path]:
+    """What ranks passages: search, the local reranker and its fitted scores, the words of the lexical index."""
+    rerankers = sorted((_CORE / "orchestration" / "rerankers").glob("*.py"))
+    retrieval = sorted((_CORE / "retrieval").glob("*.py"))
+    return [*retrieval, _CORE / "retrieval" / "relevance.json", *rerankers, _CORE / "indexing" / "terms.py"]
+
+
+def content_version(files: Iterable[Path], *besides: str) -> str:
+    """Sixteen hexadecimal digits that change with the content (not the time or place) of any file, or with the texts
+    in `besides`. Raises OSError for a file that is not there."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for text in besides:
+        digest.update(text.encode() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def sitewalk(golden: Path) -> str:
+    """Of the walks over one file of golden queries."""
+    return content_version([*policy_files(), golden], code_versions.chunker(), code_versions.embedding())
+
+
+def decisions() -> str:
+    """Of the decision goldens."""
+    return content_version([*policy_files(), _EVALS / "golden" / "decisions.jsonl"])
+
+
+def retrieval() -> str:
+    """Of the retrieval benchmark."""
+    questions = _EVALS / "golden" / "retrieval" / "questions.jsonl.gz"
+    return content_version([*ranking_files(), questions], code_versions.chunker(), code_versions.embedding())

@@ -1,0 +1,97 @@
+"""The work of the `sitewalk_…` assets: walk a sample of golden questions, score it, write the report, compare."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from evals.gate import GATED
+from evals.goldens import load_goldens
+from evals.intervals import cluster_of
+from evals.recorded import RecordedRun, load_run_log
+from evals.regret import regrets_of
+from evals.replay import replay_all
+from evals.report import NamedRun, render_report
+from evals.scoring import score_item
+from evals.sitewalk import log_digest, run_suite, suite_settings
+from evals.suites import links_of, pages_of, sample_goldens
+from webrag_core.orchestration.policies import get_policy
+from webrag_dagster.evaluation.files import run_files
+from webrag_dagster.evaluation.gate import gate, last_passing
+from webrag_dagster.evaluation.scores import walk_metadata
+from webrag_dagster.metadata import table
+
+if TYPE_CHECKING:
+    from webrag_core.config import Settings
+
+
+async def walk(
+    context: dg.AssetExecutionContext,
+    settings: Settings,
+    *,
+    asset: str,
+    golden: Path,
+    warc: Path,
+    items: int,
+    policy: str,
+    accept: bool,
+) -> dg.MaterializeResult[None]:
+    """One run of a suite. Raises InvalidInputError for a policy or a number of items that do not exist."""
+    goldens = sample_goldens(load_goldens(golden), items)
+    get_policy(policy, settings)
+    files = run_files(settings, asset, context.run.run_id)
+    with files.log.open("w", encoding="utf-8") as stream:
+        records = await run_suite(
+            goldens,
+            warc=warc,
+            policy=policy,
+            settings=suite_settings(settings, warc),
+            out=stream,
+            advance=lambda item: context.log.info(f"{item} walked"),
+        )
+    runs = load_run_log(files.log)
+    # read in a thread of its own, as it drives an event loop itself
+    links = await asyncio.to_thread(links_of, [warc], pages_of(goldens, runs))
+    page = render_report([NamedRun(asset, runs)], goldens=goldens, recording=None, links=links, settings=settings)
+    files.report.write_text(page, encoding="utf-8")
+    scores = {one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)}
+    verdict, kept = gate(
+        "no_regression",
+        last_passing(context.instance, asset),
+        {item: {name: float(score) for name, score in row.items() if name in GATED} for item, row in scores.items()},
+        clusters={one.id: cluster_of(one) for one in goldens},
+        metrics=GATED,
+        accept=accept,
+    )
+    return dg.MaterializeResult(
+        metadata={
+            **walk_metadata(goldens, runs, regrets_of(goldens, {run.id: run.record for run in runs}, links)),
+            "policy": dg.MetadataValue.text(policy),
+            "report": dg.MetadataValue.path(files.report),
+            "run_log": dg.MetadataValue.path(files.log),
+            "digest": dg.MetadataValue.text(log_digest(records)),
+            **kept,
+        },
+        data_version=dg.DataVersion(log_digest(records)),
+        check_results=[verdict, _replayed(runs, settings)],
+    )
+
+
+def _replayed(runs: list[RecordedRun], settings: Settings) -> dg.AssetCheckResult:
+    again = replay_all(runs, None, settings)
+    strays = [(one.run.id, step) for one in again for step in one.steps if not step.agrees]
+    rounds = sum(len(one.steps) for one in again)
+    return dg.AssetCheckResult(
+        check_name="decisions_replay",
+        passed=not strays,
+        description=f"{rounds - len(strays)} of {rounds} decisions replay exactly.",
+        metadata={
+            "rounds": dg.MetadataValue.int(rounds),
+            "strays": table(
+                {"item": item, "round": step.round, "decided now": step.decision.rule} for item, step in strays
+            ),
+        },
+    )

@@ -1,0 +1,1 @@
+"""The processes of the platform: UI, daemon, code server, workers; started, watched, ended."""
