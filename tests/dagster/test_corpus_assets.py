@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import dagster as dg
 import psycopg
 import pytest
 
+from tests.dagster.corpus_runs import BLACK, GREEN, HOME, KEY, LAYERS, SITE, add, run_job
 from tests.dagster.small_warc import write_site
 from tests.local_site import page
-from webrag_core.config import load_settings
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.warc import WarcAcquirer
-from webrag_dagster.resources import CorpusResource
-
-KEY = "tea.example"
-HOME = f"https://{KEY}/"
-GREEN, BLACK = HOME + "green", HOME + "black"
-CORPUS = ("documents", "link_candidates", "chunks", "embeddings")
-
-SITE = {
-    HOME: page("Tea", "All about tea and water.", {"/green": "green tea", "/black": "black tea"}),
-    GREEN: page("Green tea", "Green tea is brewed at eighty degrees."),
-    BLACK: page("Black tea", "Black tea is brewed at ninety-five degrees."),
-}
 
 
 def materialize(
     definitions: dg.Definitions, instance: dg.DagsterInstance, warc: Path, key: str = KEY
 ) -> dict[str, dg.AssetMaterialization]:
     """All four assets of one source in one run."""
-    instance.add_dynamic_partitions("source", [key])
-    done = definitions.resolve_job_def("refresh").execute_in_process(
-        instance=instance, partition_key=key, resources={"corpus": CorpusResource(warc=str(warc))}
-    )
+    done = run_job(definitions, instance, warc, key=key)
     assert done.success
-    return {name: done.asset_materializations_for_node(name)[0] for name in CORPUS}
+    return {name: done.asset_materializations_for_node(name)[0] for name in LAYERS}
 
 
 def versions(events: dict[str, dg.AssetMaterialization]) -> dict[str, str]:
@@ -55,17 +37,6 @@ def listed(event: dg.AssetMaterialization) -> list[dict[str, object]]:
     pages = event.metadata["page_list"]
     assert isinstance(pages, dg.TableMetadataValue)
     return [dict(record.data) for record in pages.records]
-
-
-def add(warc: Path, *urls: str) -> None:
-    """Index pages outside Dagster."""
-
-    async def work() -> None:
-        async with Corpus.open(load_settings(), WarcAcquirer(warc)) as corpus:
-            for url in urls:
-                await corpus.add(url)
-
-    asyncio.run(work())
 
 
 @pytest.fixture
@@ -108,7 +79,7 @@ def test_a_changed_and_a_vanished_page(
         (GREEN, "changed", None),
         (HOME, "unchanged", None),
     ]
-    changed = {name for name in CORPUS if versions(first)[name] != versions(second)[name]}
+    changed = {name for name in LAYERS if versions(first)[name] != versions(second)[name]}
     assert changed == {"documents", "chunks", "embeddings"}
     assert number(second["chunks"], "pages_cut_now") == 1
     assert number(second["embeddings"], "pages_became_current") == 1
