@@ -56,10 +56,12 @@ class Ui:
             return False
         return bool(data["repositoriesOrError"].get("nodes"))
 
-    def launch(self, job: str, config: Mapping[str, object]) -> str:
+    def launch(self, job: str, config: Mapping[str, object], partition: str | None = None) -> str:
         """Launch as the launchpad does; the run's id. Raises RuntimeError when it is refused."""
         selector = {"repositoryLocationName": "webrag", "repositoryName": "__repository__", "jobName": job}
-        params = {"selector": selector, "runConfigData": config, "mode": "default"}
+        tags = [{"key": "dagster/partition", "value": partition}] if partition is not None else []
+        metadata = {"tags": tags}
+        params = {"selector": selector, "runConfigData": config, "mode": "default", "executionMetadata": metadata}
         launched = self.ask(_LAUNCH, params=params)["launchRun"]
         if "run" not in launched:
             raise RuntimeError(str(launched))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import dagster as dg
 
+from evals.sites.packing import write_warc
 from webrag_core.cli_output import out, print_table
 from webrag_dagster.bench.workplace import ROOT, Workplace, workplace
 from webrag_dagster.corpus.layers import UPSTREAM
@@ -78,12 +79,17 @@ def scale(place: Workplace, count: int) -> None:
             f"definitions with {files} more source files: {wall:.2f} s, {cpu:.2f} CPU-seconds for {assets:.0f} assets"
             f" (target 3 s), after {importing:.2f} s for importing Dagster itself"
         )
-    keys = [f"site-{number:03d}.example" for number in range(count)]
-    asyncio.run(_attach(keys))
+    snapshot = place.folder / "sites.warc.gz"
+    os.environ["WEBRAG_WARC"] = str(snapshot)
+    urls = [f"https://site-{number:03d}.example/docs/" for number in range(count)]
+    _snapshot(snapshot, urls, "first")
+    asyncio.run(_index(urls))
     with dg.DagsterInstance.get() as instance:
-        _materialize(instance, keys)
-        for name, seconds, outcome in _ticks(instance):
-            out.print(f"tick of {name}: {seconds:.2f} s ({outcome}; target 10 s)", markup=False, highlight=False)
+        clock = _Clock(instance)
+        clock.tick("all new to Dagster")
+        clock.tick("nothing new")
+        _snapshot(snapshot, urls, "second")
+        clock.tick("every site changed")
     with place.running(
         sys.executable, "-m", "dagster_webserver", "-p", str(place.port), "-m", "webrag_dagster.definitions"
     ):
@@ -143,48 +149,82 @@ def _load(tree: Path) -> tuple[float, ...]:
     return tuple(json.loads(done.stdout))
 
 
-async def _attach(keys: list[str]) -> None:
-    from webrag_core.config import load_settings
-    from webrag_core.ingestion.sources import attach_source
-    from webrag_core.store.database import Database
-
-    async with await Database.open(load_settings()) as database, database.transaction() as connection:
-        for key in keys:
-            await attach_source(connection, f"https://{key}/", 100)
-
-
-def _materialize(instance: dg.DagsterInstance, keys: list[str]) -> None:
-    instance.add_dynamic_partitions("source", keys)
-    for key in keys:
-        for layer in UPSTREAM:
-            event = dg.AssetMaterialization(layer, partition=key, tags={"dagster/data_version": "v1"})
-            instance.report_runless_asset_event(event)
-
-
-def _ticks(instance: dg.DagsterInstance) -> list[tuple[str, float, str]]:
-    """Every sensor once, and once more where it skipped nothing the first time."""
-    from webrag_dagster.definitions import definitions
-
-    loaded = definitions()
-    repository = loaded.get_repository_def()
-    ticks = []
-    for sensor in repository.sensor_defs:
-        if isinstance(sensor, dg.AutomationConditionSensorDefinition):
-            continue
-        context = dg.build_sensor_context(
-            instance=instance, repository_def=repository, resources={"corpus": CorpusResource()}
+def _snapshot(target: Path, urls: list[str], edition: str) -> None:
+    """A frozen copy of sites of one page and a site map each, which differ from edition to edition."""
+    files = []
+    for number, url in enumerate(urls):
+        page = target.parent / f"page-{number}.html"
+        page.write_text(
+            f"<html><head><title>Site {number}</title></head><body><main><h1>Site {number}</h1>"
+            f"<p>This is the {edition} edition of what site {number} says.</p></main></body></html>"
         )
+        site_map = page.with_suffix(".xml")
+        day = 1 if edition == "first" else 2
+        site_map.write_text(
+            '<?xml version="1.0" encoding="UTF-8"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'
+            f"<url><loc>{url}</loc><lastmod>2026-01-0{day}</lastmod></url></urlset>"
+        )
+        files += [(url, page), (url.replace("docs/", "sitemap.xml"), site_map)]
+    written = target.with_suffix(".next")
+    write_warc(written, files)
+    written.replace(target)
+
+
+async def _index(urls: list[str]) -> None:
+    from webrag_core.config import load_settings
+    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.ingestion.sources import attach_source
+
+    async with Corpus.open(load_settings()) as corpus:
+        for url in urls:
+            await corpus.add(url)
+        async with corpus.database.transaction() as connection:
+            for url in urls:
+                await attach_source(connection, url, 100)
+
+
+class _Clock:
+    """Ticks every sensor as the daemon does: events are stored, cursors are kept."""
+
+    def __init__(self, instance: dg.DagsterInstance) -> None:
+        from webrag_dagster.definitions import definitions
+
+        self._instance = instance
+        self._definitions = definitions()
+        self._cursors: dict[str, str | None] = {}
+        self._conditions: dg.AssetDaemonCursor | None = None
+
+    def tick(self, when: str) -> None:
+        """One tick of every sensor, then one of the automation conditions, whose runs are not launched."""
+        repository = self._definitions.get_repository_def()
+        for sensor in repository.sensor_defs:
+            if isinstance(sensor, dg.AutomationConditionSensorDefinition):
+                continue
+            context = dg.build_sensor_context(
+                instance=self._instance,
+                repository_def=repository,
+                resources={"corpus": CorpusResource()},
+                cursor=self._cursors.get(sensor.name),
+            )
+            started = time.perf_counter()
+            data = sensor.evaluate_tick(context)
+            seconds = time.perf_counter() - started
+            events = data.asset_events
+            for event in events:
+                self._instance.report_runless_asset_event(event)
+            stored = time.perf_counter() - started - seconds
+            self._cursors[sensor.name] = data.cursor
+            told = f"{len(data.run_requests or [])} runs, {len(events)} events, stored by the daemon in {stored:.2f} s"
+            _tell(when, sensor.name, seconds, told if events else data.skip_message or told)
         started = time.perf_counter()
-        data = sensor.evaluate_tick(context)
-        told = data.skip_message or f"{len(data.run_requests or [])} runs, {len(data.asset_events or [])} events"
-        ticks.append((sensor.name, time.perf_counter() - started, told))
-    cursor = None
-    for name in ("the automation conditions, first", "the automation conditions, then"):
-        started = time.perf_counter()
-        result = dg.evaluate_automation_conditions(loaded, instance, cursor=cursor)
-        cursor = result.cursor
-        ticks.append((name, time.perf_counter() - started, f"{result.total_requested} requested"))
-    return ticks
+        result = dg.evaluate_automation_conditions(self._definitions, self._instance, cursor=self._conditions)
+        self._conditions = result.cursor
+        _tell(when, "the automation conditions", time.perf_counter() - started, f"{result.total_requested} requested")
+
+
+def _tell(when: str, name: str, seconds: float, outcome: str) -> None:
+    told = f"{when}: tick of {name} {seconds:.2f} s ({outcome}; target 10 s)"
+    out.print(told, markup=False, highlight=False, soft_wrap=True)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,7 @@ def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: 
     config=question,
     executor_def=dg.in_process_executor,
     logger_defs={"console": console},
+    tags={"dagster/max_retries": "0"},
     description=(
         "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
         " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."
