@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -121,6 +122,19 @@ def test_a_seed_that_cannot_be_had_ends_the_run_with_its_reason(settings: Settin
     assert caught.value.reason is Reason.NOT_FOUND
     assert rows(settings, "SELECT state, reason FROM answer_runs") == [("failed", "not_found")]
     assert rows(settings, "SELECT status, reason, current_version FROM documents") == [("failed", "not_found", None)]
+
+
+def test_a_run_whose_process_is_gone_is_ended_by_the_next_one(settings: Settings) -> None:
+    site = LocalSite({"/": page("Tea", "Tea is brewed at eighty degrees.")})
+    ask(settings, AnswerRequest((SITE,), "how hot is tea"), site)
+    assert settings.database_url is not None
+    with psycopg.connect(settings.database_url, autocommit=True) as connection:
+        left = "INSERT INTO answer_runs (seed_url, query, options, policy, started_at) VALUES ('', '', '{}', '', %s)"
+        connection.execute(left, (datetime.now(UTC) - timedelta(days=2),))
+        connection.execute(left, (datetime.now(UTC) - timedelta(hours=1),))
+    ask(settings, AnswerRequest((SITE,), "how hot is tea"), site)
+    found = rows(settings, "SELECT state, reason FROM answer_runs ORDER BY started_at")
+    assert found == [("failed", "abandoned"), ("running", None), ("done", None), ("done", None)]
 
 
 def test_a_dead_link_costs_only_itself(settings: Settings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 
 from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
@@ -11,10 +12,20 @@ from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.retrieval.models import CitationSpan
 
 
+ABANDONED = "abandoned"
+"""Reason of a run whose process ended without a word."""
+_LONGEST = timedelta(days=1)
+
+
 async def start_run(
     connection: AsyncConnection, *, seed_url: str, query: str, policy: str, options: Mapping[str, object]
 ) -> int:
-    """Register a run and return its id."""
+    """Register a run and return its id. Runs that began long ago and never ended are ended: their process is gone."""
+    await connection.execute(
+        "UPDATE answer_runs SET state = 'failed', reason = %s, ended_at = now()"
+        " WHERE state = 'running' AND started_at < now() - %s::interval",
+        (ABANDONED, _LONGEST),
+    )
     cursor = await connection.execute(
         "INSERT INTO answer_runs (seed_url, query, policy, options) VALUES (%s, %s, %s, %s) RETURNING id",
         (seed_url, query, policy, Jsonb(dict(options))),
