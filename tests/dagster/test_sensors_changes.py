@@ -148,6 +148,18 @@ def test_while_a_question_is_being_answered_everything_waits(
     assert sensor.tick() == (all_of(KEY), [])
 
 
+def test_sources_that_a_tick_has_no_time_for_are_told_by_the_next(
+    sensor: Sensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webrag_dagster.defs.ops.corpus_changes.SECONDS", 0.001)
+    monkeypatch.setattr("webrag_dagster.defs.ops.corpus_changes._AT_ONCE", 1)
+    both = write_site(tmp_path / "both.warc.gz", {**SITE, OTHER: page("Coffee", "Coffee is brewed hot.")})
+    add(both, *SITE, OTHER)
+    assert sensor.tick() == (all_of("coffee.example"), [])
+    assert sensor.tick() == (all_of(KEY), [])
+    assert sensor.tick() == ([], [])
+
+
 def test_a_line_of_a_slow_writer_is_read_late_and_not_lost(
     sensor: Sensor, tmp_path: Path, corpus_environment: str
 ) -> None:

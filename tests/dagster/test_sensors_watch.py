@@ -79,6 +79,17 @@ def test_a_changed_page_is_one_observation_of_its_source_and_is_said_once(world:
     assert world.look() == []
 
 
+def test_a_site_that_a_tick_has_no_time_for_is_looked_at_by_the_next(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.look()
+    world.becomes({**LATER, OTHER: COFFEE}, {**TAGS, GREEN: '"new"'})
+    with monkeypatch.context() as hurried:
+        hurried.setattr("webrag_dagster.defs.ops.site_watch.BEGIN_SECONDS", 0.0)
+        assert world.look() == []
+    assert len(world.look()) == 1
+
+
 def test_a_vanished_page_is_flagged_too(world: World) -> None:
     world.look()
     world.becomes({HOME: SITE[HOME], GREEN: SITE[GREEN], OTHER: COFFEE}, TAGS)

@@ -33,27 +33,33 @@ class Look:
     warnings: tuple[str, ...]
 
 
-async def watch(settings: Settings, keys: Sequence[str] | None, *, seconds: float, limit: int = 200) -> Look:
-    """Look at these sources, or (None) at those whose turn it is, for at most `seconds`. Those that were not reached
-    come first the next time. Raises StoreError."""
-    until = time.monotonic() + seconds
+async def watch(
+    settings: Settings, keys: Sequence[str] | None, *, begin: float, seconds: float, limit: int = 200
+) -> Look:
+    """Look at these sources, or (None) at those whose turn it is. No look begins after `begin` seconds, all end after
+    `seconds`. Those that were not reached come first the next time. Raises StoreError."""
+    started = time.monotonic()
     token = frozen_snapshot(settings)
     async with await Database.open(settings) as database:
         async with database.connection() as connection:
             known = {source.key: source for source in await list_sources(connection)}
             turn = await unwatched_sources(connection, frozen=token, limit=limit) if keys is None else list(keys)
         wanted = [known[key] for key in turn if key in known]
-        return await _watch(database, settings, wanted, until) if wanted else Look(0, {}, ())
+        if not wanted:
+            return Look(0, {}, ())
+        return await _watch(database, settings, wanted, started + begin, started + seconds)
 
 
-async def _watch(database: Database, settings: Settings, wanted: Sequence[Source], until: float) -> Look:
+async def _watch(
+    database: Database, settings: Settings, wanted: Sequence[Source], last_begin: float, until: float
+) -> Look:
     queue = list(reversed(wanted))
     done: list[tuple[Source, Watched]] = []
     late: list[str] = []
     acquirer = make_acquirer(settings, "http")  # a look costs nobody's credits
 
     async def work() -> None:
-        while queue and time.monotonic() < until:
+        while queue and time.monotonic() < last_begin:
             source = queue.pop()
             try:
                 async with asyncio.timeout(max(1.0, until - time.monotonic())):

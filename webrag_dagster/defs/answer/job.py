@@ -44,6 +44,7 @@ def question(config: AnswerConfig) -> dict[str, Any]:
 @dg.op(
     description="Retrieve, rerank, evaluate; stop or expand; cite.",
     out=dg.Out(dict, io_manager_key="result_of_run", description="The OrchestrationResult, for execute_in_process."),
+    pool="answers",
 )
 def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: CorpusResource) -> dict[str, Any]:
     """One answer run."""
@@ -60,6 +61,7 @@ def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: 
     config=question,
     executor_def=dg.in_process_executor,
     logger_defs={"console": console},
+    # whoever asked sees that the run failed and asks again; an answer that was told already would be told twice
     tags={"dagster/max_retries": "0"},
     description=(
         "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"

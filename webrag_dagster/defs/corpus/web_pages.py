@@ -26,7 +26,7 @@ def web_pages(context: dg.OpExecutionContext, corpus: CorpusResource) -> dg.Data
     from webrag_dagster.corpus.watching import last_observed, observations, watch
 
     key = context.partition_key
-    look = run(watch(corpus.settings(), [split_key(key)[0]], seconds=_SECONDS))
+    look = run(watch(corpus.settings(), [split_key(key)[0]], begin=_SECONDS, seconds=_SECONDS))
     for warning in look.warnings:
         context.log.warning(warning)
     versions: dict[str, str | dg.DataVersion] = dict(last_observed(context.instance, [key]))

@@ -1,6 +1,7 @@
 """Sensor `corpus_changes`: what was written outside Dagster becomes visible in it, and unfinished work is finished."""
 
 import json
+import time
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -12,6 +13,10 @@ from webrag_dagster.running import run
 
 if TYPE_CHECKING:
     from webrag_core.ingestion.outbox import Place, Unfinished
+
+SECONDS = 4.0
+"""For comparing sources in one tick; the daemon needs about as long again to store what is told of them."""
+_AT_ONCE = 10
 
 
 @dg.sensor(
@@ -26,7 +31,8 @@ if TYPE_CHECKING:
     ),
 )
 def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
-    """A source that a run works on waits: that run reports by itself. The cursor keeps who waits."""
+    """A source that a run works on waits: that run reports by itself. So do those that a tick has no time for. The
+    cursor keeps who waits."""
     from webrag_core.ingestion.outbox import read_changes, unfinished_sources
     from webrag_core.ingestion.shards import keys_of
     from webrag_core.store.database import Database
@@ -43,10 +49,12 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
                 unfinished = await unfinished_sources(connection)
             changed = {*waiting, *keys_of(found.sources)}
             held = changed if now.answering else changed & now.partitions
-            events = await news(
-                context.instance, database, settings, sorted(changed - held), "Changed outside Dagster's runs."
-            )
-            return found.place, held, events, unfinished
+            events: list[dg.AssetMaterialization] = []
+            free, until = sorted(changed - held), time.monotonic() + SECONDS
+            while free and time.monotonic() < until:
+                taken, free = free[:_AT_ONCE], free[_AT_ONCE:]
+                events += await news(context.instance, database, settings, taken, "Changed outside Dagster's runs.")
+            return found.place, held | set(free), events, unfinished
 
     place, held, events, unfinished = run(work())
     requests = [
@@ -58,9 +66,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     requests = [request for request in requests if request.partition_key in known]
     cursor = json.dumps({"corpus": place.corpus, "horizon": place.horizon, "waiting": sorted(held)})
     if not events and not requests:
-        return dg.SensorResult(
-            skip_reason=f"nothing new; {len(held)} changed sources wait for a run to end", cursor=cursor
-        )
+        return dg.SensorResult(skip_reason=f"nothing new; {len(held)} changed sources wait", cursor=cursor)
     return dg.SensorResult(asset_events=events, run_requests=requests, cursor=cursor)
 
 

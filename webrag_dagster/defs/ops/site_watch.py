@@ -6,8 +6,8 @@ from webrag_dagster import partitions
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
-SECONDS = 40.0
-"""For one tick; Dagster gives up on a sensor after 60."""
+BEGIN_SECONDS, SECONDS = 6.0, 40.0
+"""When a tick begins its last look, and when a slow site is given up; Dagster gives up on a sensor after 60."""
 
 
 @dg.sensor(
@@ -24,7 +24,7 @@ def site_watch(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> d
     """Who was not reached in time comes first in the next tick: the corpus remembers when it looked at whom."""
     from webrag_dagster.corpus.watching import observations, watch
 
-    look = run(watch(corpus.settings(), None, seconds=SECONDS))
+    look = run(watch(corpus.settings(), None, begin=BEGIN_SECONDS, seconds=SECONDS))
     for warning in look.warnings:
         context.log.warning(warning)
     if not look.looked_at:
