@@ -9,6 +9,8 @@ from pathlib import Path
 import dagster as dg
 import psycopg
 import pytest
+from dagster._core.definitions.data_version import CachingStaleStatusResolver, StaleStatus
+from dagster._core.loader import LoadingContextForTest
 
 from tests.dagster.corpus_runs import (
     GREEN,
@@ -122,6 +124,18 @@ def test_events_are_such_that_the_automation_has_nothing_to_do(
     sensor.tick()
     after = dg.evaluate_automation_conditions(definitions, instance, asset_selection=select, cursor=first.cursor)
     assert after.total_requested == 0
+
+
+def test_what_is_told_is_not_shown_as_out_of_date(
+    sensor: Sensor, definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    """Also while nobody has looked at the site yet."""
+    tea_site(tmp_path)
+    sensor.tick()
+    graph = definitions.get_repository_def().asset_graph
+    resolver = CachingStaleStatusResolver(instance, graph, LoadingContextForTest(instance))
+    statuses = {name: resolver.get_status(dg.AssetKey(name), KEY) for name in LAYERS}
+    assert set(statuses.values()) == {StaleStatus.FRESH}, statuses
 
 
 def test_a_source_that_a_run_works_on_waits_and_is_told_when_the_run_ended_without_telling(

@@ -12,12 +12,7 @@ import gzip
 import json
 import os
 import re
-import shutil
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -32,8 +27,9 @@ from webrag_core.config import load_settings
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.urls import source_key
 from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.store.embedded import embedded_url
+from webrag_dagster.bench.workplace import Workplace, workplace
 
-_PROJECT = Path(__file__).resolve().parents[2]
 _SITES = ("python-3.11.warc.gz", "rust-1.63.warc.gz")
 _LIMIT_S = 180.0
 _MARK = "Changed by the bench, round"
@@ -59,55 +55,30 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="changed pages, one after the other")
     parser.add_argument("--pages", type=int, default=40, help="pages of each site that the corpus holds")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        report = _measure(Path(folder), options.rounds, options.pages)
+    with workplace() as place:
+        report = _measure(place, options.rounds, options.pages)
     print(json.dumps(report, indent=1))
     return 0 if report["met"] else 1
 
 
-def _measure(folder: Path, rounds: int, pages: int) -> dict[str, object]:
-    snapshot = folder / "sites.warc"
-    original = b"".join(gzip.decompress((DEFAULT_SITE.parent / name).read_bytes()) for name in _SITES)
-    snapshot.write_bytes(original)
-    shutil.copy(_PROJECT / "dagster.yaml", folder)  # the instance that `webrag up` has, with its storage in the folder
-    os.chdir(folder)
-    os.environ |= {"WEBRAG_WARC": str(snapshot), "WEBRAG_HOME": str(folder / "webrag"), "DAGSTER_HOME": str(folder)}
-    os.environ.pop("DATABASE_URL", None)
-    from webrag_core.store.embedded import embedded_url
-
-    os.environ["DATABASE_URL"] = embedded_url(folder / "webrag")
+def _measure(place: Workplace, rounds: int, pages: int) -> dict[str, object]:
+    snapshot = place.folder / "sites.warc"
+    content = b"".join(gzip.decompress((DEFAULT_SITE.parent / name).read_bytes()) for name in _SITES)
+    snapshot.write_bytes(content)
+    os.environ["WEBRAG_WARC"] = str(snapshot)
+    database = embedded_url(load_settings().webrag_home)
     held = asyncio.run(_index(snapshot, pages))
-    with (folder / "log").open("wb") as log, dg.DagsterInstance.get() as instance:
-        instance.get_runs()  # its tables are there before several processes want to make them
-        command = (
-            sys.executable,
-            "-m",
-            "dagster",
-            "dev",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            _free_port(),
-            "-w",
-            str(_PROJECT / "workspace.yaml"),
-        )
-        platform = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    changes = []
+    with place.running(*place.up()), dg.DagsterInstance.get() as instance:
         try:
             _wait_until_quiet(instance)
-            changes = []
             for number in range(rounds):
                 url = held[number * 37 % len(held)]
-                original = _with(original, url, f"{_MARK} {number}.")
-                changes.append(_change(instance, snapshot, original, url, f"{_MARK} {number}."))
+                content = _with(content, url, f"{_MARK} {number}.")
+                changes.append(_change(instance, database, snapshot, content, url, f"{_MARK} {number}."))
         except TimeoutError:
-            print((folder / "log").read_text()[-4000:], file=sys.stderr)
+            print((place.folder / "log.txt").read_text(errors="replace")[-4000:], file=sys.stderr)
             raise
-        finally:
-            platform.send_signal(signal.SIGINT)
-            try:
-                platform.wait(30)
-            except subprocess.TimeoutExpired:
-                os.killpg(platform.pid, signal.SIGKILL)
     seconds = [change.current_after_s for change in changes]
     return {
         "pages_held": len(held),
@@ -129,12 +100,6 @@ async def _index(snapshot: Path, pages: int) -> list[str]:
 
 def _of(urls: list[str], key: str) -> list[str]:
     return [url for url in urls if source_key(url) == key]
-
-
-def _free_port() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return str(probe.getsockname()[1])
 
 
 def _wait_until_quiet(instance: dg.DagsterInstance) -> None:
@@ -163,7 +128,7 @@ def _finished(instance: dg.DagsterInstance) -> bool:
     return all(run.is_finished for run in instance.get_runs())
 
 
-def _change(instance: dg.DagsterInstance, snapshot: Path, content: bytes, url: str, mark: str) -> Change:
+def _change(instance: dg.DagsterInstance, database: str, snapshot: Path, content: bytes, url: str, mark: str) -> Change:
     """Replace the snapshot, and wait until the page that differs is searchable and all runs have ended."""
     before = {run.run_id for run in instance.get_runs()}
     observed = _observations(instance)
@@ -175,12 +140,9 @@ def _change(instance: dg.DagsterInstance, snapshot: Path, content: bytes, url: s
     while time.monotonic() - begun < _LIMIT_S and (current is None or not _finished(instance)):
         time.sleep(0.25)
         now = time.monotonic() - begun
-        if (
-            noticed is None
-            and len(instance.fetch_observations(dg.AssetKey("web_pages"), limit=1000).records) > observed
-        ):
+        if noticed is None and _observations(instance) > observed:
             noticed = now
-        if current is None and _is_current(url, mark):
+        if current is None and _is_current(database, url, mark):
             current = now
     if noticed is None or current is None:
         raise TimeoutError(f"{url} is not current after {_LIMIT_S} s")
@@ -204,9 +166,9 @@ def _observations(instance: dg.DagsterInstance) -> int:
     return len(instance.fetch_observations(dg.AssetKey("web_pages"), limit=1000).records)
 
 
-def _is_current(url: str, mark: str) -> bool:
+def _is_current(database: str, url: str, mark: str) -> bool:
     """The page's current version has the mark, and every child chunk of it a vector."""
-    with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
+    with psycopg.connect(database) as connection:
         row = connection.execute(
             "SELECT strpos(v.markdown, %s) > 0 AND v.child_count = (SELECT count(*) FROM chunks c"
             " JOIN contract.v_embedding e ON e.chunk_id = c.id WHERE c.version_id = v.id AND c.level = 'child')"

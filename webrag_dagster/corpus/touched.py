@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import dagster as dg
+from dagster._core.definitions.data_version import DEFAULT_DATA_VERSION
 
 from webrag_core.config import Settings
 from webrag_core.indexing.corpus import AddedDocument, Corpus
@@ -21,6 +22,7 @@ from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import table
 
 _VERSION = "dagster/data_version"
+_NEVER_OBSERVED = DEFAULT_DATA_VERSION.value
 
 
 class WatchedCorpus(Corpus):
@@ -92,10 +94,9 @@ def _materialization(
     tags = {_VERSION: state[name].digest, "dagster/code_version": layers.code_version(name)}
     tags["dagster/data_version_is_user_provided"] = "true"
     upstream = layers.UPSTREAM[name]
-    version = watched if upstream == layers.WEB_PAGES else state[upstream].digest
-    if version is not None:
-        tags[f"dagster/input_data_version/{upstream}"] = version
-        tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
+    version = (watched or _NEVER_OBSERVED) if upstream == layers.WEB_PAGES else state[upstream].digest
+    tags[f"dagster/input_data_version/{upstream}"] = version
+    tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
     metadata = layer_metadata(state[name])
     if name == layers.DOCUMENTS:
         metadata["page_list"] = table(
