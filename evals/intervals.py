@@ -39,15 +39,17 @@ def cluster_of(golden: GoldenQuery) -> str:
     return page_key(golden.seed_url)
 
 
-def interval(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval:
-    """Mean of `values` (at least one, all finite) and its interval; `clusters` runs parallel to them. Where all values
-    are of one cluster there is nothing to draw but the values themselves.
+def interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Interval:
+    """Mean of `values` (at least one, all finite) and its interval; `clusters` runs parallel to them, None = each value
+    stands alone. Where all values are of one cluster there is nothing to draw but the values themselves.
 
     Raises InvalidInputError for values that have no mean: none at all, or one that is not a number.
     """
     sample = np.asarray(values, dtype=np.float64)
     if not len(sample) or not np.isfinite(sample).all():
         raise InvalidInputError("a mean needs values, and every one of them a number")
+    if clusters is None:
+        clusters = range(len(sample))
     places = {cluster: index for index, cluster in enumerate(dict.fromkeys(clusters))}
     members = np.array([places[cluster] for cluster in clusters]) if len(places) > 1 else np.arange(len(sample))
     sums = np.bincount(members, weights=sample)

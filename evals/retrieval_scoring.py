@@ -11,15 +11,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from evals.intervals import Interval, interval
 from evals.retrieval_data import BenchDocument, EvidenceSpan, RetrievalQuestion
 from webrag_core.indexing.terms import terms
 
 METRICS = ("hits@4", "hits@10", "mrr@10", "map@10", "evrec@4k")
 TOKENS = 4_000
-_RESAMPLES = 2000
-_SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +28,6 @@ class Unit:
     end: int
     tokens: int
     score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean with its 95 % bootstrap interval over n questions."""
-
-    mean: float
-    low: float
-    high: float
-    n: int
 
 
 def covers(document: str, start: int, end: int, span: EvidenceSpan) -> bool:
@@ -99,11 +86,3 @@ def aggregate(
         for group, ids in groups.items()
         if ids
     }
-
-
-def interval(values: Sequence[float]) -> Interval:
-    """Mean and percentile bootstrap of at least one value."""
-    sample = np.asarray(values)
-    draws = np.random.default_rng(_SEED).choice(sample, size=(_RESAMPLES, len(sample))).mean(axis=1)
-    low, high = np.quantile(draws, [0.025, 0.975])
-    return Interval(float(sample.mean()), float(low), float(high), len(sample))

@@ -12,6 +12,7 @@ import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from evals.intervals import interval
 from evals.retrieval import KEPT, Bench, bench_settings, open_bench
 from evals.retrieval_data import (
     DEFAULT_DOCUMENTS,
@@ -21,7 +22,7 @@ from evals.retrieval_data import (
     load_documents,
     load_questions,
 )
-from evals.retrieval_scoring import interval, score_question
+from evals.retrieval_scoring import score_question
 from webrag_core.cli_output import print_table
 from webrag_core.config import load_settings
 from webrag_core.retrieval.request import RECENT_YEARS, Pattern

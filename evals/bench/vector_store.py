@@ -19,7 +19,7 @@ from psycopg import AsyncConnection, sql
 from evals.bench.vector_data import CutPage
 from webrag_core.config import Settings
 from webrag_core.indexing.chunker import Chunk
-from webrag_core.indexing.chunks import embedding_inputs
+from webrag_core.indexing.chunks import copy_chunks, embedding_inputs
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedder import identity_of
 from webrag_core.indexing.embedding_models import ensure_vector_index, live_model, vector_table
@@ -64,53 +64,19 @@ async def load_corpus(database: Database, cuts: Sequence[CutPage]) -> Ids:
         for document, cut in enumerate(cuts, start=1):
             for at, piece in enumerate(cut.pieces):
                 body = cut.markdown[piece.start : piece.end]
+                where = list(piece.heading_path), piece.start, piece.end
                 if at % _FAMILY == 0:
-                    number, ordinal = number + 1, at // _FAMILY
-                    parent, path = number, list(piece.heading_path)
-                    yield (
-                        number,
-                        document,
-                        document,
-                        None,
-                        "parent",
-                        ordinal,
-                        path,
-                        piece.start,
-                        piece.end,
-                        1,
-                        [],
-                        body,
-                        None,
-                    )
+                    number += 1
+                    parent = number
+                    yield number, document, document, None, "parent", at // _FAMILY, *where, 1, [], body, None, None
                 number += 1
                 ids.children.append((number, document, names[cut.source]))
                 digest = hashlib.sha256(piece.text.encode()).hexdigest()
-                path = list(piece.heading_path)
-                yield number, document, document, parent, "child", at, path, piece.start, piece.end, 1, [], body, digest
+                yield number, document, document, parent, "child", at, *where, 1, [], body, digest, None
 
     async with database.transaction() as connection:
         await _write_documents(connection, cuts, texts=False)
-        await _copy(
-            connection,
-            "chunks (id, version_id, document_id, parent_id, level, ordinal, heading_path, char_start, char_end,"
-            " token_count, flags, body, embed_sha256)",
-            [
-                "int8",
-                "int4",
-                "int4",
-                "int8",
-                "text",
-                "int4",
-                "text[]",
-                "int4",
-                "int4",
-                "int4",
-                "text[]",
-                "text",
-                "text",
-            ],
-            chunks(),
-        )
+        await copy_chunks(connection, chunks())
         await connection.execute("UPDATE documents SET current_version = id, status = 'ready'")
     async with database.connection() as connection:
         await connection.execute("ANALYZE")

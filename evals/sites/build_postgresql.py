@@ -11,11 +11,9 @@ Deterministic: the same package gives the same file. Needs `dpkg-deb` and the de
 
 from __future__ import annotations
 
-import argparse
-import tempfile
 from pathlib import Path
 
-from evals.sites.packing import extract, page_url, write_warc
+from evals.sites.packing import files_below, pack_package, run_command
 
 BASE = "https://www.postgresql.org/docs/15/"
 _ROOT = "usr/share/doc/postgresql-doc-15/html"
@@ -24,21 +22,8 @@ _ROOT = "usr/share/doc/postgresql-doc-15/html"
 def pack(package: Path, target: Path) -> int:
     """Write `target` from the package and return the number of responses. Ends the program when the package does not
     hold the manual."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = extract(package, Path(folder), _ROOT)
-        files = sorted(path for path in root.rglob("*") if path.is_file())
-        write_warc(target, [(page_url(BASE, path.relative_to(root).as_posix()), path) for path in files])
-    return len(files)
-
-
-def main() -> None:
-    """Command line entry."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("package", type=Path)
-    parser.add_argument("target", type=Path)
-    arguments = parser.parse_args()
-    print(f"{pack(arguments.package, arguments.target)} responses in {arguments.target}")
+    return pack_package(package, target, base=BASE, root=_ROOT, choose=files_below)
 
 
 if __name__ == "__main__":
-    main()
+    run_command(__doc__, pack)

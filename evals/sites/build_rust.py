@@ -14,16 +14,14 @@ Deterministic: the same package gives the same file. Needs `dpkg-deb` and the de
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import os
-import tempfile
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urljoin, urlsplit
 
 import lxml.html
 
-from evals.sites.packing import extract, page_url, write_warc
+from evals.sites.packing import pack_package, page_url, run_command
 
 BASE = "https://doc.rust-lang.org/"
 _ROOT = "usr/share/doc/rust-doc/html"
@@ -34,12 +32,12 @@ _BESIDE = ("COPYRIGHT.txt", "LICENSE-MIT.txt", "LICENSE-APACHE.txt", "robots.txt
 
 def pack(package: Path, target: Path) -> int:
     """Write `target` from the package and return the number of responses."""
-    with tempfile.TemporaryDirectory() as folder:
-        root = extract(package, Path(folder), _ROOT)
-        _unpack_text(root / "LICENSE-APACHE.txt.gz")
-        files = sorted({*_reachable(root), *_BESIDE})
-        write_warc(target, [(page_url(BASE, name), root / name) for name in files])
-    return len(files)
+    return pack_package(package, target, base=BASE, root=_ROOT, choose=_chosen)
+
+
+def _chosen(root: Path) -> list[str]:
+    _unpack_text(root / "LICENSE-APACHE.txt.gz")
+    return sorted({*_reachable(root), *_BESIDE})
 
 
 def _unpack_text(packed: Path) -> None:
@@ -81,14 +79,5 @@ def _belongs(name: str) -> bool:
     return is_in_scope and parts[-1] != "print.html" and not name.startswith(_SUPERSEDED)
 
 
-def main() -> None:
-    """Command line entry."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("package", type=Path)
-    parser.add_argument("target", type=Path)
-    arguments = parser.parse_args()
-    print(f"{pack(arguments.package, arguments.target)} responses in {arguments.target}")
-
-
 if __name__ == "__main__":
-    main()
+    run_command(__doc__, pack)

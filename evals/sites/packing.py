@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import io
 import mimetypes
 import subprocess
+import tempfile
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
 from uuid import UUID
 
 
-def extract(package: Path, folder: Path, root: str) -> Path:
-    """Unpack a Debian package into `folder` and return the path of its directory `root`. Ends the program when the
-    package does not hold that directory."""
-    subprocess.run(["dpkg-deb", "--extract", str(package), str(folder)], check=True)
-    if not (folder / root).is_dir():
-        raise SystemExit(f"{package} holds no {root}")
-    return folder / root
+def pack_package(package: Path, target: Path, *, base: str, root: str, choose: Callable[[Path], Iterable[str]]) -> int:
+    """Write `target` from a Debian package and return the number of responses.
+
+    `choose` is given the unpacked directory `root` of the package, and names the files below it that are the site, in
+    the order in which they are packed. Ends the program when the package does not hold that directory.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["dpkg-deb", "--extract", str(package), folder], check=True)
+        unpacked = Path(folder) / root
+        if not unpacked.is_dir():
+            raise SystemExit(f"{package} holds no {root}")
+        files = [(page_url(base, name), unpacked / name) for name in choose(unpacked)]
+        write_warc(target, files)
+    return len(files)
+
+
+def files_below(root: Path) -> list[str]:
+    """All files below a directory, relative to it, folder by folder."""
+    return [path.relative_to(root).as_posix() for path in sorted(root.rglob("*")) if path.is_file()]
+
+
+def run_command(description: str | None, pack: Callable[[Path, Path], int]) -> None:
+    """Command line entry of a script that packs one site: `pack`, given the package and the target, returns the number
+    of responses."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("package", type=Path)
+    parser.add_argument("target", type=Path)
+    arguments = parser.parse_args()
+    print(f"{pack(arguments.package, arguments.target)} responses in {arguments.target}")
 
 
 def page_url(base: str, relative: str) -> str:

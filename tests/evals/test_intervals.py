@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from evals.intervals import interval
@@ -32,6 +33,13 @@ def test_one_cluster_alone_is_drawn_from_by_item() -> None:
     found = interval([0.0, 1.0, 0.0, 1.0], ["a"] * 4)
     assert (found.clusters, found.mean) == (1, 0.5)
     assert found.low < 0.5 < found.high
+
+
+def test_without_clusters_each_value_stands_alone() -> None:
+    values = [0.0, 0.25, 1.0, 1.0, 0.5]
+    assert interval(values) == interval(values, "abcde")
+    draws = np.random.default_rng(7).choice(values, size=(2000, 5)).mean(axis=1)  # the plain bootstrap
+    assert [interval(values).low, interval(values).high] == pytest.approx(np.quantile(draws, [0.025, 0.975]))
 
 
 @pytest.mark.parametrize("values", [[], [1.0, math.nan], [math.inf]])

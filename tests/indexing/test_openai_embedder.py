@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from tests.local_site import SITE, LocalSite, page
+from tests.pauses import noted_pauses
 from tests.provider_server import Call, Reply, serving, silent_url
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
-from webrag_core.indexing import openai_embedder
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.indexing.embedder_factory import make_embedder
@@ -77,13 +77,7 @@ def embed(settings: Settings, texts: Sequence[str]) -> Vectors:
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds waited between attempts; nobody really waits."""
-    waited: list[float] = []
-
-    async def pause(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr(openai_embedder, "sleep", pause)
-    return waited
+    return noted_pauses(monkeypatch)
 
 
 def test_what_goes_over_the_wire_and_what_comes_back() -> None:

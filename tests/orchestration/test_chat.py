@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.chat_server import KEY, chat_settings, said
+from tests.pauses import noted_pauses
 from tests.provider_server import Call, Reply, serving, silent_url
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
@@ -31,13 +32,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Seconds waited between attempts; nobody really waits."""
-    waited: list[float] = []
-
-    async def pause(seconds: float) -> None:
-        waited.append(seconds)
-
-    monkeypatch.setattr(chat, "sleep", pause)
-    return waited
+    return noted_pauses(monkeypatch)
 
 
 def complete(settings: Settings, *, times: int = 1, seconds: float = 20.0, form: AnswerFormat | None = FORM) -> str:

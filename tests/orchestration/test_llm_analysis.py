@@ -15,7 +15,7 @@ from tests.chat_server import KEY, analysis, chat_settings, said, sent_data
 from tests.provider_server import Reply, serving
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration import chat
+from webrag_core.indexing import patience
 from webrag_core.orchestration.llm_analysis import SYSTEM_PROMPT, Analysed, Analyst
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
 from webrag_core.orchestration.structured_answer import fenced, read_answer, strict_schema
@@ -163,7 +163,7 @@ FAILURES: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_model_that_fails_is_replaced_by_the_rules_and_it_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat, "_FIRST_PAUSE", 0.0)
+    monkeypatch.setattr(patience, "_FIRST_PAUSE_S", 0.0)
     answer, reason = FAILURES[name]
     with serving(lambda call: answer) as server:
         found = analyse(chat_settings(server.url, orchestration_llm_api_key=KEY), intent="factual")

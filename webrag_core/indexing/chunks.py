@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
 from webrag_core.indexing.markdown import plain_text
@@ -13,13 +13,29 @@ from webrag_core.indexing.passages import PASSAGES_VERSION, cut_passages
 from webrag_core.indexing.terms import TERMS_VERSION
 from webrag_core.ingestion.documents import StoredVersion
 
+# with the types that a binary COPY has to be told
+_COLUMNS = {
+    "id": "int8",
+    "version_id": "int4",
+    "document_id": "int4",
+    "parent_id": "int8",
+    "level": "text",
+    "ordinal": "int4",
+    "heading_path": "text[]",
+    "char_start": "int4",
+    "char_end": "int4",
+    "token_count": "int4",
+    "flags": "text[]",
+    "body": "text",
+    "embed_sha256": "text",
+    "passage": "bytea",
+}
+_MAX_HEADER = 300  # characters of title, and of heading path: they stand before every child of the page
+
 
 def chunker_key(parent_max: int, child_target: int) -> str:
     """Names everything that chunks and their postings depend on besides the text."""
     return f"{CHUNKER_VERSION}/{parent_max}/{child_target}/terms-{TERMS_VERSION}/passages-{PASSAGES_VERSION}"
-
-
-_MAX_HEADER = 300  # characters of title, and of heading path: they stand before every child of the page
 
 
 def embedding_text(title: str | None, heading_path: Sequence[str], body: str) -> str:
@@ -91,38 +107,22 @@ async def write_chunks(
         for child in parent.children:
             rows.append(row(child, ids[len(parents) + position], parent_id, position, next(column)))
             position += 1
-    async with (
-        connection.cursor() as copy_cursor,
-        copy_cursor.copy(
-            "COPY chunks (id, version_id, document_id, parent_id, level, ordinal, heading_path, char_start,"
-            " char_end, token_count, flags, body, embed_sha256, passage) FROM STDIN WITH (FORMAT BINARY)"
-        ) as copy,
-    ):
-        copy.set_types(
-            [
-                "int8",
-                "int4",
-                "int4",
-                "int8",
-                "text",
-                "int4",
-                "text[]",
-                "int4",
-                "int4",
-                "int4",
-                "text[]",
-                "text",
-                "text",
-                "bytea",
-            ]
-        )
-        for values in rows:
-            await copy.write_row(values)
+    await copy_chunks(connection, rows)
     await connection.execute(
         "UPDATE document_versions SET chunker = %s, parent_count = %s, child_count = %s WHERE id = %s",
         (key, len(parents), len(children), version.id),
     )
     return len(rows)
+
+
+async def copy_chunks(connection: AsyncConnection, rows: Iterable[tuple[object, ...]]) -> None:
+    """Add rows to `chunks`, their values in the order of `_COLUMNS`."""
+    names = sql.SQL(", ").join(map(sql.Identifier, _COLUMNS))
+    command = sql.SQL("COPY chunks ({}) FROM STDIN WITH (FORMAT BINARY)").format(names)
+    async with connection.cursor() as cursor, cursor.copy(command) as copy:
+        copy.set_types(list(_COLUMNS.values()))
+        for row in rows:
+            await copy.write_row(row)
 
 
 async def has_chunks(connection: AsyncConnection, version_id: int, key: str) -> bool:

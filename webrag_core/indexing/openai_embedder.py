@@ -7,11 +7,7 @@ does beyond its documentation (limits, error bodies, models that refuse `dimensi
 from __future__ import annotations
 
 import asyncio
-import random
-from asyncio import sleep
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,25 +15,15 @@ import numpy as np
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.indexing.embedder import Vectors, checked, identity_of
-from webrag_core.indexing.remote import http_reason, key_or_dummy, only_our_headers, require_package
-from webrag_core.ingestion.politeness import retry_after_s
+from webrag_core.indexing.patience import Failure, PatientEndpoint
+from webrag_core.indexing.remote import key_or_dummy, only_our_headers, require_package
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+_PREFIX = "EMBEDDING"
 _OPENAI = "https://api.openai.com/v1"
 _ATTEMPTS = 4
-_FIRST_PAUSE = 0.5  # seconds; doubles with every attempt
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why one request gave no vectors. `wait` is what the server asked for, in seconds."""
-
-    reason: str
-    again: bool = False
-    wait: float | None = None
-    status: int | None = None
 
 
 class OpenAIEmbedder:
@@ -55,7 +41,8 @@ class OpenAIEmbedder:
         self._seconds = settings.embedding_timeout
         self._size = settings.embedding_batch_size
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
-        self._send_dimensions = True
+        # many models have one length only and refuse to be asked for it
+        self._endpoint = PatientEndpoint(_PREFIX, (True, False), attempts=_ATTEMPTS)
         self._opened: AsyncOpenAI | None = None
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
@@ -88,36 +75,13 @@ class OpenAIEmbedder:
     async def _batch(self, texts: list[str]) -> Vectors:
         """One batch, with retries. The error is raised outside any handler: the SDK's own errors, which hold the
         request and so the key, must not hang on it."""
-        failure = _Failure(f"no answer within {self._seconds:g} s")
-        with_dimensions = self._send_dimensions
-        try:
-            async with self._slots, asyncio.timeout(self._seconds):
-                ends = asyncio.get_running_loop().time() + self._seconds
-                attempt = 0
-                while True:
-                    answer = await self._ask(texts, with_dimensions)
-                    if not isinstance(answer, _Failure):
-                        self._send_dimensions = with_dimensions
-                        return answer
-                    failure = answer
-                    if failure.status in (400, 422) and with_dimensions:
-                        with_dimensions = False  # many models have one length only and refuse to be asked for it
-                        continue
-                    attempt += 1
-                    wait = _FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.8, 1.2)
-                    wait = wait if failure.wait is None else failure.wait
-                    if not failure.again or attempt == _ATTEMPTS:
-                        break
-                    if asyncio.get_running_loop().time() + wait >= ends:
-                        failure = _Failure(f"{failure.reason}; waiting {wait:.0f} s exceeds EMBEDDING_TIMEOUT")
-                        break
-                    await sleep(wait)
-        except TimeoutError:
-            if failure.status is not None:
-                failure = _Failure(f"{failure.reason}, then no answer within {self._seconds:g} s")
-        raise EmbeddingError(f"embedding with {self.identity.name}: {failure.reason}")
+        async with self._slots:  # a long text has many batches: waiting for the others does not count
+            answer = await self._endpoint.ask(lambda dimensions: self._ask(texts, dimensions), self._seconds)
+        if isinstance(answer, Failure):
+            raise EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}")
+        return answer
 
-    async def _ask(self, texts: list[str], with_dimensions: bool) -> Vectors | _Failure:
+    async def _ask(self, texts: list[str], with_dimensions: bool) -> Vectors | Failure:
         import openai
 
         try:
@@ -128,32 +92,30 @@ class OpenAIEmbedder:
                 dimensions=self.identity.dimensions if with_dimensions else openai.omit,
             )
         except openai.APIStatusError as error:
-            status = error.status_code
-            again = status in (408, 429) or status >= 500
-            return _Failure(http_reason(status, "EMBEDDING"), again, _asked_wait(error.response.headers), status)
+            return Failure.of_status(error.status_code, _PREFIX, error.response.headers)
         except openai.APIConnectionError:
-            return _Failure("the endpoint cannot be reached (check EMBEDDING_BASE_URL)", again=True)
+            return Failure.unreachable(_PREFIX)
         except (openai.OpenAIError, ValueError, AttributeError, TypeError):
             answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
         rows = _rows(answer)
         if rows is None:
-            return _Failure("the answer is not one of an embeddings endpoint (check EMBEDDING_BASE_URL)")
+            return Failure("the answer is not one of an embeddings endpoint (check EMBEDDING_BASE_URL)")
         return self._vectors(rows, len(texts))
 
-    def _vectors(self, rows: list[tuple[object, object]], count: int) -> Vectors | _Failure:
+    def _vectors(self, rows: list[tuple[object, object]], count: int) -> Vectors | Failure:
         """The rows in the order of the input, normalised. Raises EmbeddingError, through `checked`, too."""
         by_index = {index: values for index, values in rows if type(index) is int}
         if len(rows) != count or by_index.keys() != set(range(count)):
-            return _Failure(f"{len(rows)} rows for {count} texts, or rows that are not numbered 0 to {count - 1}")
+            return Failure(f"{len(rows)} rows for {count} texts, or rows that are not numbered 0 to {count - 1}")
         try:
             with np.errstate(over="ignore"):  # a number too large becomes infinite, which `checked` reports
                 raw = np.asarray([by_index[index] for index in range(count)], dtype=np.float32)
         except (ValueError, TypeError):
-            return _Failure("a row that is not a list of numbers, or rows of different lengths")
+            return Failure("a row that is not a list of numbers, or rows of different lengths")
         raw = checked(raw, count, self.identity)
         lengths = np.linalg.norm(raw.astype(np.float64), axis=1, keepdims=True)
         if not lengths.all():
-            return _Failure("a zero vector, which has no direction")
+            return Failure("a zero vector, which has no direction")
         return checked((raw / lengths).astype(np.float32), count, self.identity)
 
     def _client(self) -> AsyncOpenAI:
@@ -179,8 +141,3 @@ def _rows(answer: object) -> list[tuple[object, object]] | None:
     if not isinstance(data, list) or not data:
         return None
     return [(getattr(row, "index", None), getattr(row, "embedding", None)) for row in data]
-
-
-def _asked_wait(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the endpoint asks to wait; None when it says nothing usable."""
-    return retry_after_s(headers.get("retry-after", ""), datetime.now(UTC))

@@ -11,7 +11,6 @@ from psycopg.types.json import Jsonb
 from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.retrieval.models import CitationSpan
 
-
 ABANDONED = "abandoned"
 """Reason of a run whose process ended without a word."""
 _LONGEST = timedelta(days=1)

@@ -7,22 +7,19 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
-import random
-from asyncio import sleep
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
-from webrag_core.indexing.remote import http_reason, key_or_dummy, only_our_headers, require_package
-from webrag_core.ingestion.politeness import retry_after_s
+from webrag_core.indexing.patience import Failure, PatientEndpoint
+from webrag_core.indexing.remote import key_or_dummy, only_our_headers, require_package
 from webrag_core.orchestration.rerankers.remote import read_at_most
 
+_PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
 _ATTEMPTS = 3
-_FIRST_PAUSE = 0.5  # seconds; doubles with every attempt
 _AT_ONCE = 4  # requests, whatever the number of runs
 
 
@@ -40,16 +37,6 @@ class AnswerFormat:
 
     name: str
     schema: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Failure:
-    """Why one request gave no answer. `wait` is what the server asked for, in seconds."""
-
-    reason: str
-    again: bool = False
-    wait: float | None = None
-    status: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +76,7 @@ class ChatEndpoint:
         self._url = settings.orchestration_llm_base_url or _OPENAI
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        self._dialect = 0  # the first that was not refused
+        self._endpoint = PatientEndpoint(_PREFIX, _DIALECTS, attempts=_ATTEMPTS)
 
     async def complete(
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None = None
@@ -102,37 +89,16 @@ class ChatEndpoint:
         Raises ChatError, outside any handler: the SDK's own errors, which hold the request and so the key, must not
         hang on it.
         """
-        failure = _Failure(f"no answer within {seconds:.3g} s")
-        dialect = self._dialect
-        try:
-            async with asyncio.timeout(seconds), self._slots:
-                ends = asyncio.get_running_loop().time() + seconds
-                attempt = 0
-                while True:
-                    body = _body(self.model, messages, max_tokens, form, _DIALECTS[dialect])
-                    answer = await self._ask(body, seconds)
-                    if isinstance(answer, str):
-                        self._dialect = max(dialect, self._dialect)
-                        return answer
-                    failure = answer
-                    if failure.status in (400, 422) and dialect + 1 < len(_DIALECTS):
-                        dialect += 1
-                        continue
-                    attempt += 1
-                    wait = _FIRST_PAUSE * 2 ** (attempt - 1) * random.uniform(0.8, 1.2)
-                    wait = wait if failure.wait is None else failure.wait
-                    if not failure.again or attempt == _ATTEMPTS:
-                        break
-                    if asyncio.get_running_loop().time() + wait >= ends:
-                        failure = _Failure(f"{failure.reason}; waiting {wait:.0f} s exceeds ORCHESTRATION_LLM_TIMEOUT")
-                        break
-                    await sleep(wait)
-        except TimeoutError:
-            if failure.status is not None:
-                failure = _Failure(f"{failure.reason}, then no answer within {seconds:.3g} s")
-        raise ChatError(self.model, failure.reason)
 
-    async def _ask(self, body: dict[str, Any], seconds: float) -> str | _Failure:
+        async def send(dialect: _Dialect) -> str | Failure:
+            return await self._ask(_body(self.model, messages, max_tokens, form, dialect), seconds)
+
+        answer = await self._endpoint.ask(send, seconds, self._slots)
+        if isinstance(answer, Failure):
+            raise ChatError(self.model, answer.reason)
+        return answer
+
+    async def _ask(self, body: dict[str, Any], seconds: float) -> str | Failure:
         import openai
 
         try:
@@ -148,12 +114,9 @@ class ChatEndpoint:
             ) as client:
                 answer: object = await client.chat.completions.create(**body)
         except openai.APIStatusError as error:
-            status = error.status_code
-            again = status in (408, 429) or status >= 500
-            wait = retry_after_s(error.response.headers.get("retry-after", ""), datetime.now(UTC))
-            return _Failure(http_reason(status, "ORCHESTRATION_LLM"), again, wait, status)
+            return Failure.of_status(error.status_code, _PREFIX, error.response.headers)
         except openai.APIConnectionError:
-            return _Failure("the endpoint cannot be reached (check ORCHESTRATION_LLM_BASE_URL)", again=True)
+            return Failure.unreachable(_PREFIX)
         except (openai.OpenAIError, ValueError, AttributeError, TypeError, RecursionError):
             answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
         return _text_of(answer)
@@ -178,17 +141,17 @@ def _body(
     return body
 
 
-def _text_of(answer: object) -> str | _Failure:
+def _text_of(answer: object) -> str | Failure:
     """The model's words. The SDK checks nothing of the shape."""
     choices = getattr(answer, "choices", None)
     if not isinstance(choices, list) or not choices:
-        return _Failure("the answer is not one of a chat endpoint (check ORCHESTRATION_LLM_BASE_URL)")
+        return Failure("the answer is not one of a chat endpoint (check ORCHESTRATION_LLM_BASE_URL)")
     message = getattr(choices[0], "message", None)
     if getattr(message, "refusal", None):
-        return _Failure("the model refused to answer")
+        return Failure("the model refused to answer")
     if getattr(choices[0], "finish_reason", None) == "content_filter":
-        return _Failure("the endpoint's content filter withheld the answer")
+        return Failure("the endpoint's content filter withheld the answer")
     content = getattr(message, "content", None)
     if not isinstance(content, str) or not content.strip():
-        return _Failure("the answer holds no text")
+        return Failure("the answer holds no text")
     return content

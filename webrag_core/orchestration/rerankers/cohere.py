@@ -6,8 +6,9 @@ Exercised against a local server that speaks the wire format; the real provider 
 from __future__ import annotations
 
 from webrag_core.config import Settings
+from webrag_core.indexing.patience import Failure
 from webrag_core.indexing.remote import key_or_dummy, require_package
-from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker, read_at_most
+from webrag_core.orchestration.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 
 
 class CohereReranker(RemoteReranker):
@@ -44,7 +45,7 @@ class CohereReranker(RemoteReranker):
             # an answer that is no JSON comes as an error, with the status it had
             if error.status_code is not None and error.status_code < 300:
                 return GARBAGE
-            return Failure.of_status(error.status_code)
+            return Failure.of_status(error.status_code, PREFIX)
         except httpx.HTTPError:
             return UNREACHABLE
         except (ParsingError, ValueError, AttributeError, TypeError):

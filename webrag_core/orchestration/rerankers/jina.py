@@ -6,7 +6,8 @@ was never called.
 
 from __future__ import annotations
 
-from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker, read_at_most
+from webrag_core.indexing.patience import Failure
+from webrag_core.orchestration.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 
 
 class JinaReranker(RemoteReranker):
@@ -35,7 +36,7 @@ class JinaReranker(RemoteReranker):
             ) as client:
                 answer = await client.post(f"{self._url.removesuffix('/rerank')}/rerank", headers=headers, json=body)
             if answer.status_code != 200:
-                return Failure.of_status(answer.status_code)
+                return Failure.of_status(answer.status_code, PREFIX)
             content = answer.json()
         except httpx2.HTTPError:
             return UNREACHABLE

@@ -9,12 +9,11 @@ import asyncio
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
-from webrag_core.indexing.remote import http_reason
+from webrag_core.indexing.patience import Failure
 from webrag_core.orchestration.models import RerankResult
 from webrag_core.orchestration.rerankers.protocol import Reranked
 
@@ -24,19 +23,7 @@ LARGEST_ANSWER = 8_000_000
 # scores this far outside [0, 1] are rounding; further outside they are another scale
 _ROUNDING = 1e-6
 
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a request gave no ranking, in words that hold nothing the provider said: it may repeat the key."""
-
-    reason: str
-
-    @classmethod
-    def of_status(cls, status: int | None) -> Failure:
-        """For an HTTP error."""
-        return cls(http_reason(status, "RERANKER"))
-
-
+PREFIX = "RERANKER"
 UNREACHABLE = Failure("cannot be reached")
 GARBAGE = Failure("the answer is not a ranking")
 

@@ -6,8 +6,9 @@ Exercised against a local server that speaks the wire format; the real provider 
 from __future__ import annotations
 
 from webrag_core.config import Settings
+from webrag_core.indexing.patience import Failure
 from webrag_core.indexing.remote import key_or_dummy, require_package
-from webrag_core.orchestration.rerankers.remote import GARBAGE, UNREACHABLE, Failure, RemoteReranker, read_at_most
+from webrag_core.orchestration.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 
 
 class ZeroEntropyReranker(RemoteReranker):
@@ -42,7 +43,7 @@ class ZeroEntropyReranker(RemoteReranker):
                     latency="fast",  # else an exhausted quota answers after more than ten seconds
                 )
         except zeroentropy.APIStatusError as error:
-            return Failure.of_status(error.status_code)
+            return Failure.of_status(error.status_code, PREFIX)
         except zeroentropy.APIConnectionError:
             return UNREACHABLE
         except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError):
