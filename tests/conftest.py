@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import sys
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,22 @@ from webrag_core.store.embedded import embedded_url
 REPOSITORY = Path(__file__).parent.parent
 FROZEN_SITE = REPOSITORY / "evals" / "sites" / "python-3.11.warc.gz"
 
+if sys.dont_write_bytecode:  # tests start Python a hundred times: let it compile the libraries once, to pytest's cache
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(REPOSITORY / ".pytest_cache" / "bytecode")
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process of pytest's per core: a second thread only waits, busily
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: Dagster would have SIGTERM ignored
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 _OURS = {name.upper() for name in Settings.model_fields}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files are handed out in this order: a long one at the end would leave a single process at work."""
+    items.sort(key=lambda item: item.path.name != "test_naughty_strings.py")
 
 
 @pytest.fixture(autouse=True)
@@ -32,19 +50,36 @@ def _no_outside_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def server_url(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Connection URL of a real PostgreSQL with pgvector that lives as long as the session."""
-    return embedded_url(tmp_path_factory.mktemp("webrag"))
+    """Connection URL of a real PostgreSQL with pgvector that lives as long as the session.
+
+    It never waits for the disk: its data need not outlive a loss of power, and every test makes a database.
+    """
+    url = embedded_url(tmp_path_factory.mktemp("webrag"))
+    with psycopg.connect(url, autocommit=True) as connection:
+        for name in ("fsync", "synchronous_commit", "full_page_writes"):
+            connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(name)))
+        connection.execute("SELECT pg_reload_conf()")
+    return url
+
+
+@contextmanager
+def fresh_database(server_url: str) -> Iterator[str]:
+    """URL of an empty database on this server; dropped afterwards."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    try:
+        yield server_url.replace("/postgres?", f"/{name}?", 1)
+    finally:
+        with psycopg.connect(server_url, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 @pytest.fixture
 def database_url(server_url: str) -> Iterator[str]:
-    """A fresh, empty database; dropped afterwards."""
-    name = f"test_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    yield server_url.replace("/postgres?", f"/{name}?", 1)
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    """A fresh, empty database."""
+    with fresh_database(server_url) as url:
+        yield url
 
 
 @pytest.fixture

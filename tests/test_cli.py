@@ -1,23 +1,20 @@
-"""The command line as a user meets it: the installed script, its output, its exit codes, what it leaves behind."""
+"""The command line as a user meets it: its output, its exit codes, what it leaves behind."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import psycopg
 import pytest
 
+from tests.command_line import Webrag, webrag, webrag_here
 from tests.conftest import FROZEN_SITE
 from tests.local_site import page
 
-Webrag = Callable[..., subprocess.CompletedProcess[str]]
+__all__ = ["webrag", "webrag_here"]
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
@@ -54,24 +51,6 @@ def live_site() -> Iterator[str]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
-
-
-@pytest.fixture
-def webrag(database_url: str, tmp_path: Path) -> Webrag:
-    """Run the installed `webrag` script on a fresh database, in an empty working directory."""
-
-    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [Path(sys.executable).with_name("webrag"), *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "DATABASE_URL": database_url, **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return call
 
 
 def stored(database_url: str) -> dict[str, int]:
@@ -114,13 +93,15 @@ def test_answer_as_json_is_one_object_and_proves_its_quotes(webrag: Webrag, data
     assert [quote["quote"] for quote in answer[3]] == [c["verbatim_text"] for c in result["citations"]]
 
 
-def test_answer_takes_every_hint_and_keeps_it_with_the_run(webrag: Webrag, live_site: str, database_url: str) -> None:
+def test_answer_takes_every_hint_and_keeps_it_with_the_run(
+    webrag_here: Webrag, live_site: str, database_url: str
+) -> None:
     hints = ("--intent", "how_to", "--constraint", "with times", "--budget", "0")
     known = ("--known-context", "Tea. Green tea is brewed at eighty degrees!")
     allow = {"WEBRAG_ALLOW_HOSTS": live_site.removeprefix("http://")}
-    done = webrag("answer", f"{live_site}/", "How is tea brewed?", *hints, "--json", **allow)
+    done = webrag_here("answer", f"{live_site}/", "How is tea brewed?", *hints, "--json", **allow)
     assert "eighty degrees" in json.loads(done.stdout)["citations"][0]["verbatim_text"]
-    done = webrag("answer", f"{live_site}/", "How is tea brewed?", *hints, *known, "--json", **allow)
+    done = webrag_here("answer", f"{live_site}/", "How is tea brewed?", *hints, *known, "--json", **allow)
     result = json.loads(done.stdout)
     assert result["citations"] == []
     assert result["query_analysis"]["query_type"] == "how_to"
@@ -131,54 +112,54 @@ def test_answer_takes_every_hint_and_keeps_it_with_the_run(webrag: Webrag, live_
     assert kept == {"intent": "how_to", "known_context": known[1], "constraints": ["with times"], "budget": 0}
 
 
-def test_a_model_without_key_and_url_is_named_before_a_page_is_fetched(webrag: Webrag, live_site: str) -> None:
-    done = webrag("answer", f"{live_site}/", "How is tea brewed?", "--json", DECOMPOSITION_MODE="llm")
+def test_a_model_without_key_and_url_is_named_before_a_page_is_fetched(webrag_here: Webrag, live_site: str) -> None:
+    done = webrag_here("answer", f"{live_site}/", "How is tea brewed?", "--json", DECOMPOSITION_MODE="llm")
     assert done.returncode == 2
     assert "ORCHESTRATION_LLM_API_KEY" in json.loads(done.stdout)["error"]["message"]
 
 
-def test_ingest_search_status_verify(webrag: Webrag, live_site: str) -> None:
+def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> None:
     allow = live_site.removeprefix("http://")
-    done = webrag("ingest", f"{live_site}/", f"{live_site}/missing", "--json", WEBRAG_ALLOW_HOSTS=allow)
+    done = webrag_here("ingest", f"{live_site}/", f"{live_site}/missing", "--json", WEBRAG_ALLOW_HOSTS=allow)
     report = json.loads(done.stdout)
     assert done.returncode == 1
     assert report["fetched"] == 1
     assert report["failed"] == {f"{live_site}/missing": "not_found"}
 
-    found = json.loads(webrag("search", "brewing temperature of green tea", "--json").stdout)
+    found = json.loads(webrag_here("search", "brewing temperature of green tea", "--json").stdout)
     assert "eighty degrees" in found["citations"][0]["verbatim_text"]
-    assert webrag("search", "tea", "--source", "elsewhere.example").returncode == 2
+    assert webrag_here("search", "tea", "--source", "elsewhere.example").returncode == 2
 
-    status = json.loads(webrag("status", "--json").stdout)
+    status = json.loads(webrag_here("status", "--json").stdout)
     assert status["sources"][0]["ready"] == 1
     assert status["failures"] == {"not_found": 1}
 
-    checked = webrag("verify", "--json")
+    checked = webrag_here("verify", "--json")
     assert checked.returncode == 0, checked.stdout
     assert json.loads(checked.stdout)["violations"] == []
 
 
-def test_a_section_is_attached_refreshed_and_paused(webrag: Webrag) -> None:
+def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None:
     frozen = {"WEBRAG_WARC": str(FROZEN_SITE)}
     library = "https://docs.python.org/3.11/library/asyncio.html"
-    added = webrag("source", "add", library, "--pages", "3", "--json")
+    added = webrag_here("source", "add", library, "--pages", "3", "--json")
     assert json.loads(added.stdout) == {"source": "docs.python.org", "pages": 3}
-    first = webrag("refresh", "--json", **frozen)
+    first = webrag_here("refresh", "--json", **frozen)
     assert first.returncode == 0, first.stderr
     [report] = json.loads(first.stdout)["sources"]
     assert (report["fetched"], report["failed"]) == (3, {})
     assert report["skipped"] > 100  # said, and in the ledger
     assert library in report["changed"]
-    again = webrag("refresh", "docs.python.org", "--due", **frozen)
+    again = webrag_here("refresh", "docs.python.org", "--due", **frozen)
     assert (again.returncode, again.stdout.split()[-8:-6]) == (0, ["docs.python.org", str(3 + report["skipped"])])
-    [source] = json.loads(webrag("status", "--json").stdout)["sources"]
+    [source] = json.loads(webrag_here("status", "--json").stdout)["sources"]
     assert (source["ready"], source["gone"], source["due"]) == (3, 0, 0)
-    assert webrag("source", "pause", "docs.python.org").stdout == "docs.python.org is paused\n"
-    assert json.loads(webrag("refresh", "--json", **frozen).stdout) == {"sources": []}
-    [listed] = json.loads(webrag("source", "list", "--json").stdout)["sources"]
+    assert webrag_here("source", "pause", "docs.python.org").stdout == "docs.python.org is paused\n"
+    assert json.loads(webrag_here("refresh", "--json", **frozen).stdout) == {"sources": []}
+    [listed] = json.loads(webrag_here("source", "list", "--json").stdout)["sources"]
     assert (listed["path_prefix"], listed["page_limit"], listed["paused"]) == ("/3.11/library/", 3, True)
-    assert webrag("refresh", "nowhere.example").returncode == 2
-    assert webrag("verify").returncode == 0
+    assert webrag_here("refresh", "nowhere.example").returncode == 2
+    assert webrag_here("verify").returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -204,14 +185,21 @@ def test_a_section_is_attached_refreshed_and_paused(webrag: Webrag) -> None:
     ],
 )
 def test_bad_input_is_a_clear_error_and_leaves_nothing_half_written(
-    webrag: Webrag, live_site: str, database_url: str, arguments: tuple[str, ...], code: int, reason: str
+    webrag_here: Webrag, live_site: str, database_url: str, arguments: tuple[str, ...], code: int, reason: str
 ) -> None:
     arguments = tuple(argument.replace("SITE", live_site) for argument in arguments)
-    done = webrag(*arguments, "--json", WEBRAG_ALLOW_HOSTS=live_site.removeprefix("http://"))
+    done = webrag_here(*arguments, "--json", WEBRAG_ALLOW_HOSTS=live_site.removeprefix("http://"))
     assert done.returncode == code, done.stderr
     assert json.loads(done.stdout)["error"]["code"] == reason
     assert "Traceback" not in done.stderr
     assert set(stored(database_url).values()) <= {0}
+
+
+def test_the_script_ends_with_the_code_of_its_error(webrag: Webrag, live_site: str) -> None:
+    for url, code, reason in ((f"{live_site}/missing", 1, "not_found"), ("not a url", 2, "invalid_url")):
+        done = webrag("answer", url, "why?", "--json", WEBRAG_ALLOW_HOSTS=live_site.removeprefix("http://"))
+        assert (done.returncode, json.loads(done.stdout)["error"]["code"]) == (code, reason)
+        assert (f"[{reason}]\n" in done.stderr, "Traceback" in done.stderr) == (True, False)
 
 
 def test_database_down_is_said_without_the_password(webrag: Webrag) -> None:

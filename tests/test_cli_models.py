@@ -6,11 +6,12 @@ import hashlib
 import json
 from typing import Any
 
+from tests.command_line import Webrag, webrag_here
 from tests.conftest import FROZEN_SITE
 from tests.provider_server import Call, serving
-from tests.test_cli import ASYNCIO, Webrag, webrag
+from tests.test_cli import ASYNCIO
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 DIMENSIONS = 8
 
@@ -24,32 +25,32 @@ def embeddings(call: Call) -> dict[str, Any]:
     return {"object": "list", "data": rows, "model": call.body["model"], "usage": {}}
 
 
-def test_build_switch_and_switch_back(webrag: Webrag) -> None:
+def test_build_switch_and_switch_back(webrag_here: Webrag) -> None:
     frozen = {"WEBRAG_WARC": str(FROZEN_SITE)}
-    assert webrag("ingest", ASYNCIO, **frozen).returncode == 0
+    assert webrag_here("ingest", ASYNCIO, **frozen).returncode == 0
     with serving(embeddings) as server:
         remote = {
             "EMBEDDING_BASE_URL": server.url,
             "EMBEDDING_MODEL": "eight",
             "EMBEDDING_DIMENSIONS": str(DIMENSIONS),
         }
-        refused = webrag("search", "event loop", "--json", **remote)
+        refused = webrag_here("search", "event loop", "--json", **remote)
         assert refused.returncode == 1
         assert json.loads(refused.stdout)["error"]["code"] == "embedding_model_mismatch"
         assert "webrag model build" in refused.stderr
 
-        early = webrag("model", "switch", "--json", **remote)
+        early = webrag_here("model", "switch", "--json", **remote)
         assert json.loads(early.stdout)["error"]["code"] == "invalid_input"
-        built = json.loads(webrag("model", "build", "--json", **remote).stdout)
+        built = json.loads(webrag_here("model", "build", "--json", **remote).stdout)
         assert built["embedded"] == built["vectors"] > 0
-        assert json.loads(webrag("model", "switch", "--json", **remote).stdout)["live"]["name"] == "eight"
-        assert webrag("search", "event loop", **remote).returncode == 0
-        assert webrag("verify").returncode == 0
-    assert webrag("search", "event loop").returncode == 1
+        assert json.loads(webrag_here("model", "switch", "--json", **remote).stdout)["live"]["name"] == "eight"
+        assert webrag_here("search", "event loop", **remote).returncode == 0
+        assert webrag_here("verify").returncode == 0
+    assert webrag_here("search", "event loop").returncode == 1
 
-    again = json.loads(webrag("model", "build", "--json").stdout)
+    again = json.loads(webrag_here("model", "build", "--json").stdout)
     assert again["embedded"] == 0
-    assert webrag("model", "switch").returncode == 0
-    assert webrag("search", "event loop").returncode == 0
-    listed = json.loads(webrag("model", "list", "--json").stdout)["models"]
+    assert webrag_here("model", "switch").returncode == 0
+    assert webrag_here("search", "event loop").returncode == 0
+    listed = json.loads(webrag_here("model", "list", "--json").stdout)["models"]
     assert {model["state"]: model["missing"] for model in listed} == {"live": 0, "retired": 0}

@@ -12,19 +12,16 @@ import subprocess
 import sys
 import time
 import urllib.request
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import dagster as dg
 import psutil
-import psycopg
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
-from psycopg import sql
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.conftest import FROZEN_SITE, REPOSITORY
+from tests.conftest import FROZEN_SITE, REPOSITORY, fresh_database
 from webrag_dagster.evaluation.gate import gate, last_passing
 
 CHROMIUM = next(
@@ -49,11 +46,11 @@ class Ui:
 @pytest.fixture(scope="module")
 def ui(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui]:
     """`webrag up` on an empty instance and an empty database, with the frozen site in place of the web."""
-    name = f"browser_{uuid.uuid4().hex[:12]}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    database_url = server_url.replace("/postgres?", f"/{name}?", 1)
-    tmp_path = tmp_path_factory.mktemp("ui")
+    with fresh_database(server_url) as database_url:
+        yield from _running(database_url, tmp_path_factory.mktemp("ui"))
+
+
+def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -85,8 +82,6 @@ def ui(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ui
         if server.poll() is None:
             server.kill()
             server.wait()
-        with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
 def _command(process: psutil.Process) -> list[str]:
@@ -108,13 +103,21 @@ def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
     pytest.fail(f"the UI did not come up:\n{log.read_text()[-3000:]}")
 
 
-@pytest.fixture
-def page() -> Iterator[Page]:
-    """A page of a fresh browser."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser for all tests: it takes a second to start."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser.new_page(viewport={"width": 1400, "height": 1200})
+        yield browser
         browser.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page that remembers nothing of another test."""
+    page = browser.new_page(viewport={"width": 1400, "height": 1200})
+    yield page
+    page.close()
 
 
 @pytest.fixture

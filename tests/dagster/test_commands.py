@@ -2,59 +2,73 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from rich.console import Console
 
-from tests.conftest import REPOSITORY
+from tests.conftest import REPOSITORY, fresh_database
+from webrag_core import cli_output
+from webrag_core.orchestration.models import OrchestrationResult
 
 Webrag = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture
-def webrag(database_url: str, tmp_path: Path) -> Webrag:
-    """Run the installed script in an empty working directory, on a fresh database."""
-
-    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        inherited = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
-        return subprocess.run(
-            [Path(sys.executable).with_name("webrag"), *arguments],
-            cwd=tmp_path,
-            env={**inherited, "DATABASE_URL": database_url, **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return call
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder to begin with, and the instance that the commands of this file make in it: that takes seconds."""
+    return tmp_path_factory.mktemp("home")
 
 
-def test_demo_answers_from_pages_beyond_the_seed_and_twice_the_same(webrag: Webrag, tmp_path: Path) -> None:
-    first = webrag("demo")
+@pytest.fixture(scope="module")
+def webrag(server_url: str, home: Path) -> Iterator[Webrag]:
+    """Run the installed script in `home`, on a database of this file's own."""
+    with fresh_database(server_url) as url:
+
+        def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+            inherited = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
+            return subprocess.run(
+                [Path(sys.executable).with_name("webrag"), *arguments],
+                cwd=home,
+                env={**inherited, "DATABASE_URL": url, **environment},
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+
+        yield call
+
+
+@pytest.fixture(scope="module")
+def first(webrag: Webrag) -> subprocess.CompletedProcess[str]:
+    """`webrag demo` from nothing."""
+    return webrag("demo")
+
+
+def evidence(text: str) -> str:
+    return text.split("\nPages, in the order", 1)[0]
+
+
+def test_demo_answers_from_pages_beyond_the_seed(first: subprocess.CompletedProcess[str], home: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "[1] " in first.stdout
     assert "round 1, depth 1" in first.stdout
     assert "Stopped " in first.stdout
     assert "/assets/answers" in first.stdout
-    second = webrag("demo")
-
-    def evidence(text: str) -> str:
-        return text.split("\nPages, in the order", 1)[0]
-
-    assert evidence(first.stdout) == evidence(second.stdout)
-    assert [path.name for path in tmp_path.iterdir()] == [".webrag"]
+    assert [path.name for path in home.iterdir()] == [".webrag"]
 
 
-def test_demo_as_json_is_one_object_and_its_run_is_in_the_instance(
-    webrag: Webrag, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_demo_as_json_says_the_same_again_and_its_run_is_in_the_instance(
+    webrag: Webrag, first: subprocess.CompletedProcess[str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = webrag("demo", "--json")
     assert done.returncode == 0, done.stderr
@@ -64,11 +78,16 @@ def test_demo_as_json_is_one_object_and_its_run_is_in_the_instance(
     assert result["total_iterations"] >= 1
     assert any(citation["source_url"] != seed for citation in result["citations"])
     assert "round 0: top score" in done.stderr
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(home)
     with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
-        run = instance.get_run_by_id(result["run_id"])
+        run = instance.get_run_by_id(result.pop("run_id"))
     assert run is not None
     assert run.status is dg.DagsterRunStatus.SUCCESS
+
+    shown = io.StringIO()
+    monkeypatch.setattr(cli_output, "out", Console(file=shown, soft_wrap=True))
+    cli_output.print_answer(OrchestrationResult.model_validate(result), quotes=3)
+    assert evidence(shown.getvalue()) == evidence(first.stdout)
 
 
 def test_demo_says_what_is_wrong(webrag: Webrag) -> None:

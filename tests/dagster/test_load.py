@@ -11,18 +11,31 @@ import pytest
 from webrag_dagster.bench import platform as bench_platform
 from webrag_dagster.corpus.layers import UPSTREAM
 
-KEYS = [f"site-{number}.example" for number in range(5)]
+URLS = [f"https://site-{number}.example/docs/" for number in range(5)]
 
 
 @pytest.mark.usefixtures("corpus_environment")
-def test_every_sensor_ticks_over_all_sources(instance: dg.DagsterInstance) -> None:
-    asyncio.run(bench_platform._attach(KEYS))
-    bench_platform._materialize(instance, KEYS)
+def test_every_sensor_ticks_over_all_sources(
+    stored_instance: dg.DagsterInstance,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    snapshot = tmp_path / "sites.warc.gz"
+    monkeypatch.setenv("WEBRAG_WARC", str(snapshot))
+    bench_platform._snapshot(snapshot, URLS, "first")
+    asyncio.run(bench_platform._index(URLS))
+    clock = bench_platform._Clock(stored_instance)
+    clock.tick("new")
     for layer in UPSTREAM:
-        assert instance.get_materialized_partitions(dg.AssetKey(layer)) == set(KEYS)
-    ticks = {name: told for name, _, told in bench_platform._ticks(instance)}
-    assert {"site_watch", "corpus_changes", "declared_sources"} <= set(ticks)
-    assert len([name for name in ticks if "automation" in name]) == 2
+        found = stored_instance.get_materialized_partitions(dg.AssetKey(layer))
+        assert found == {f"site-{number}.example" for number in range(5)}
+    bench_platform._snapshot(snapshot, URLS, "second")
+    clock.tick("changed")
+    told = capsys.readouterr().out
+    for name in ("site_watch", "corpus_changes", "declared_sources", "the automation conditions"):
+        assert (f"new: tick of {name} " in told, f"changed: tick of {name} " in told) == (True, True)
+    assert f"({len(URLS) * len(UPSTREAM)} requested" in told, "every layer of every site that changed"
 
 
 def test_definitions_load_with_many_source_files(definitions: dg.Definitions, tmp_path: Path) -> None:

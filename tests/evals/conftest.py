@@ -1,14 +1,16 @@
-"""Recorded runs for the tests of what is made from them."""
+"""Recorded runs for the tests of what is made from them, and a home for the walks that tests ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
-from evals.recorded import RecordedRun
-from tests.evals.recordings import recorder
+from evals.recorded import RecordedRun, load_run_log
+from tests.evals.recordings import record_all
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,21 @@ class Recordings:
 
 
 @pytest.fixture(scope="session")
-def recordings(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recordings]:
-    with recorder(server_url, tmp_path_factory.mktemp("recordings")) as record:
-        yield Recordings(
-            matrix=record("matrix", "seed-matrix"),
-            until_cap=record("until-cap", "", until_cap=True, webrag_max_pages=12),
-            two_rounds=record("two-rounds", "fixed-k:2"),
-            three_pages=record("three-pages", "fixed-k:5", webrag_max_pages=3),
-            floored=record("floored", "fixed-k:5", expansion_min_candidate_score=0.2),
-        )
+def recordings(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Recordings:
+    """Made once, by the first of pytest's processes that asks; the others wait and read."""
+    shared = tmp_path_factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        shared = shared.parent  # each process has a folder of its own in it
+    folder = shared / "recordings"
+    with FileLock(shared / "recordings.lock"):
+        if not folder.exists():
+            made = tmp_path_factory.mktemp("recording")
+            record_all(server_url, made)
+            made.rename(folder)
+    return Recordings(**{field.name: load_run_log(folder / f"{field.name}.jsonl") for field in fields(Recordings)})
+
+
+@pytest.fixture(scope="session")
+def suite_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A `WEBRAG_HOME` for `webrag eval sitewalk`: its database is started once, and fills as they go."""
+    return tmp_path_factory.mktemp("suite")

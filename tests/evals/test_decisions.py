@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from evals.decisions import DEFAULT_DECISIONS, DecisionGolden, decide_goldens, history_of, load_decision_goldens
-from tests.test_cli import Webrag, webrag
+from tests.command_line import Webrag, webrag_here
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.policies.seed_matrix import RULES
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 
 def test_every_rule_has_both_kinds() -> None:
@@ -35,11 +35,11 @@ def test_flags_follow_the_numbers_unless_named() -> None:
     assert (second.is_plateau, second.is_cliff, second.round) == (False, False, 1)
 
 
-def test_the_command_is_exact(webrag: Webrag, tmp_path: Path) -> None:
-    right = webrag("eval", "decisions", "--json", SCORE_CLIFF_THRESHOLD="0.9")
+def test_the_command_is_exact(webrag_here: Webrag, tmp_path: Path) -> None:
+    right = webrag_here("eval", "decisions", "--json", SCORE_CLIFF_THRESHOLD="0.9")
     assert right.returncode == 0, "the environment's thresholds are not those of the goldens"
     assert json.loads(right.stdout)["wrong"] == []
-    wrong = webrag("eval", "decisions", "--policy", "stop-at-once")
+    wrong = webrag_here("eval", "decisions", "--policy", "stop-at-once")
     assert wrong.returncode == 1
     assert "6-cliff-must-1" in wrong.stderr
     line = json.loads(DEFAULT_DECISIONS.read_text().splitlines()[0])

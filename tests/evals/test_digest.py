@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from psycopg import sql
 
 from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE
 from evals.sitewalk import log_digest, run_suite
+from tests.command_line import Webrag, webrag_here
+from tests.conftest import fresh_database
 from tests.evals.recordings import few_goldens
-from tests.test_cli import Webrag, webrag
 from webrag_core.config import Settings
 from webrag_core.indexing.corpus import Corpus
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 Suite = Callable[..., list[dict[str, Any]]]
 
@@ -33,18 +31,14 @@ async def index(settings: Settings, urls: Sequence[str]) -> None:
 
 
 @pytest.fixture
-def suite(server_url: str) -> Iterator[Suite]:
+def suite(server_url: str) -> Suite:
     """Runs the first goldens of a few under a policy, on a fresh database every time, some pages indexed `before`."""
-    names: list[str] = []
-    with psycopg.connect(server_url, autocommit=True) as connection:
 
-        def run(policy: str, goldens: int, before: Sequence[str] = (), **changes: object) -> list[dict[str, Any]]:
-            names.append(f"digest_{uuid.uuid4().hex[:12]}")
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(names[-1])))
-            url = server_url.replace("/postgres?", f"/{names[-1]}?", 1)
+    def run(policy: str, goldens: int, before: Sequence[str] = (), **changes: object) -> list[dict[str, Any]]:
+        log = io.StringIO()
+        with fresh_database(server_url) as url:
             settings = Settings(_env_file=None, database_url=url, webrag_warc=DEFAULT_SITE).model_copy(update=changes)
             asyncio.run(index(settings, before))
-            log = io.StringIO()
             walks = run_suite(
                 few_goldens()[:goldens],
                 warc=DEFAULT_SITE,
@@ -54,12 +48,10 @@ def suite(server_url: str) -> Iterator[Suite]:
                 advance=lambda _: None,
             )
             records = asyncio.run(walks)
-            assert [json.loads(line) for line in log.getvalue().splitlines()] == records
-            return records
+        assert [json.loads(line) for line in log.getvalue().splitlines()] == records
+        return records
 
-        yield run
-        for name in names:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+    return run
 
 
 def test_two_runs_of_a_suite_have_one_digest(suite: Suite) -> None:
@@ -77,11 +69,11 @@ def test_the_digest_does_not_depend_on_which_page_was_stored_first(suite: Suite)
     assert log_digest(first) == log_digest(suite("fixed-k:2", 1, before=urls[::-1], **few))
 
 
-def test_the_command_says_the_digest_of_its_log(webrag: Webrag, tmp_path: Path) -> None:
+def test_the_command_says_the_digest_of_its_log(webrag_here: Webrag, suite_home: Path, tmp_path: Path) -> None:
     (tmp_path / "one.jsonl").write_text(DEFAULT_GOLDEN.read_text().splitlines()[8])
     for flags in (["--json"], []):
         given = ("--golden", "one.jsonl", "--policy", "stop-at-once", "--out", "log.jsonl", *flags)
-        done = webrag("eval", "sitewalk", *given)
+        done = webrag_here("eval", "sitewalk", *given, WEBRAG_HOME=str(suite_home))
         assert done.returncode == 0, done.stderr
         log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
         told = json.loads(done.stdout)["digest"] if flags else done.stdout.split()[-1]

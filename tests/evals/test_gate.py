@@ -9,13 +9,13 @@ import pytest
 
 from evals.gate import judge
 from evals.recorded import RecordedRun
+from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import log_of
 from tests.evals.test_scoring import BASE, golden, record
-from tests.test_cli import Webrag, webrag
 from webrag_core.errors import InvalidInputError
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 GOLDENS = [golden(id=str(number), seed_url=f"{BASE}{number}.html") for number in range(20)]
 
@@ -72,16 +72,16 @@ def test_missing_items_fail_and_no_shared_item_is_no_comparison() -> None:
         judge(GOLDENS, runs(15)[:1], runs(15)[1:])
 
 
-def test_the_exit_code_is_the_verdict(webrag: Webrag, recordings: Recordings, tmp_path: Path) -> None:
+def test_the_exit_code_is_the_verdict(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.matrix, tmp_path / "base.jsonl")
     blind = [
         RecordedRun(run.id, run.policy, {}, (), {**run.record, "evidence": [], "dropped": [], "rounds": []})
         for run in recordings.matrix
     ]
     log_of(blind, tmp_path / "blind.jsonl")
-    same = webrag("eval", "gate", "base.jsonl", "--against", "base.jsonl", "--json")
+    same = webrag_here("eval", "gate", "base.jsonl", "--against", "base.jsonl", "--json")
     assert (same.returncode, json.loads(same.stdout)["passes"]) == (0, True), same.stderr
-    failed = webrag("eval", "gate", "blind.jsonl", "--against", "base.jsonl")
+    failed = webrag_here("eval", "gate", "blind.jsonl", "--against", "base.jsonl")
     assert failed.returncode == 1
     assert "REGRESSION" in failed.stdout
     assert "quotes, worse: python-0" in failed.stdout

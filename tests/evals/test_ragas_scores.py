@@ -21,14 +21,14 @@ from evals.ragas_scores import (
     score_samples,
 )
 from evals.recorded import RecordedRun
+from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
 from tests.evals.test_scoring import BASE, golden, record
 from tests.provider_server import Reply, serving
-from tests.test_cli import Webrag, webrag
 from webrag_core.errors import InvalidInputError
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 
 def quiet(label: str) -> None:
@@ -84,9 +84,9 @@ def test_what_is_not_installed_is_named(missing: str, monkeypatch: pytest.Monkey
         offline_scorers()
 
 
-def test_the_command_prints_a_table(webrag: Webrag, recordings: Recordings, tmp_path: Path) -> None:
+def test_the_command_prints_a_table(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.matrix, tmp_path / "log.jsonl")
-    done = webrag("eval", "ragas", "log.jsonl")
+    done = webrag_here("eval", "ragas", "log.jsonl")
     assert (done.returncode, [name in done.stdout for name in OFFLINE]) == (0, [True] * len(OFFLINE)), done.stderr
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from evals.regret import CAUSES, Regret, regret_of, regret_table
+from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
 from tests.evals.test_scoring import BASE, golden, record
-from tests.test_cli import Webrag, webrag
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 LINKS = {
     f"{BASE}{page}": [f"{BASE}{target}" for target in targets]
@@ -83,12 +83,12 @@ def test_the_table_is_by_kind() -> None:
     }
 
 
-def test_the_command_on_real_runs(webrag: Webrag, recordings: Recordings, tmp_path: Path) -> None:
+def test_the_command_on_real_runs(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.until_cap, tmp_path / "log.jsonl")
-    done = webrag("eval", "regret", "log.jsonl", "--json")
+    done = webrag_here("eval", "regret", "log.jsonl", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert set(found["items"]) == {one.id for one in few_goldens()}
     assert found["groups"]["all"]["wasted_pages"]["mean"] > 0
-    table = webrag("eval", "regret", "log.jsonl")
+    table = webrag_here("eval", "regret", "log.jsonl")
     assert "missing_pages" in table.stdout

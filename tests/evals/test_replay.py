@@ -16,15 +16,16 @@ from evals.replay import Replayed, bounded_as_recorded, replay, replay_all
 from evals.replay_command import changed_settings
 from evals.scoring import score_item
 from evals.sitewalk import UNTIL_CAP
+from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
-from tests.test_cli import ASYNCIO, FROZEN_SITE, QUESTION, Webrag, webrag
+from tests.test_cli import ASYNCIO, FROZEN_SITE, QUESTION
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import get_policy
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 DEFAULTS = default_settings({})
 
@@ -207,26 +208,26 @@ def test_a_recording_names_itself(recordings: Recordings) -> None:
         assert run.rounds[-1].rule in {"page-limit", "no-candidates"}
 
 
-def test_a_stored_answer_is_replayed_from_the_database(webrag: Webrag) -> None:
-    done = webrag("answer", ASYNCIO, QUESTION, "--json", WEBRAG_WARC=str(FROZEN_SITE))
+def test_a_stored_answer_is_replayed_from_the_database(webrag_here: Webrag) -> None:
+    done = webrag_here("answer", ASYNCIO, QUESTION, "--json", WEBRAG_WARC=str(FROZEN_SITE))
     answer = json.loads(done.stdout)
-    same = webrag("replay", str(answer["answer_id"]), "--json")
+    same = webrag_here("replay", str(answer["answer_id"]), "--json")
     assert same.returncode == 0, same.stderr
     figures = json.loads(same.stdout)
     assert figures["rounds"] == figures["identical"] == len(answer["rounds"]) > 1
-    other = json.loads(webrag("replay", str(answer["answer_id"]), "--policy", "stop-at-once", "--json").stdout)
+    other = json.loads(webrag_here("replay", str(answer["answer_id"]), "--policy", "stop-at-once", "--json").stdout)
     assert (other["items"][0]["first_difference"], other["items"][0]["end"]) == (0, "stopped")
-    unknown = webrag("replay", "999999")
+    unknown = webrag_here("replay", "999999")
     assert (unknown.returncode, "999999" in unknown.stderr) == (2, True)
 
 
-def test_the_command_scores_where_the_run_stops(webrag: Webrag, recordings: Recordings, tmp_path: Path) -> None:
+def test_the_command_scores_where_the_run_stops(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.until_cap, tmp_path / "log.jsonl")
-    done = webrag("replay", "log.jsonl", "--policy", "stop-at-once", "--json")
+    done = webrag_here("replay", "log.jsonl", "--policy", "stop-at-once", "--json")
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     assert (figures["stopped"], figures["scores"]["all"]["pages"]["mean"]) == (len(few_goldens()), 1.0)
-    table = webrag("replay", "log.jsonl", "--policy", "fixed-k:1", "--set", "max_expansion_depth=0")
+    table = webrag_here("replay", "log.jsonl", "--policy", "fixed-k:1", "--set", "max_expansion_depth=0")
     assert (table.returncode, "fixed-k:1" in table.stdout) == (0, True), table.stderr
 
 

@@ -13,11 +13,11 @@ from playwright.sync_api import expect, sync_playwright
 from evals.decisions import default_settings
 from evals.recorded import RecordedRun
 from evals.report import NamedRun, render_report, success_curve
+from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
-from tests.test_cli import Webrag, webrag
 
-__all__ = ["webrag"]
+__all__ = ["webrag_here"]
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -96,11 +96,11 @@ def test_texts_of_pages_are_escaped(recordings: Recordings) -> None:
     assert 'href="javascript:' not in page
 
 
-def test_the_command_writes_the_page(webrag: Webrag, recordings: Recordings, tmp_path: Path) -> None:
+def test_the_command_writes_the_page(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.matrix, tmp_path / "matrix.jsonl")
     log_of(recordings.two_rounds, tmp_path / "two.jsonl")
     log_of(recordings.until_cap, tmp_path / "cap.jsonl")
-    done = webrag(
+    done = webrag_here(
         "eval", "report", "matrix.jsonl", "two.jsonl", "--recording", "cap.jsonl", "--html", "out/r.html", "--json"
     )
     assert done.returncode == 0, done.stderr

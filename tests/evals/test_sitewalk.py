@@ -5,19 +5,28 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
-from tests.test_cli import Webrag, webrag
+from tests.command_line import Webrag, webrag, webrag_here
 
-__all__ = ["webrag"]
+__all__ = ["webrag", "webrag_here"]
 
 
-def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, tmp_path: Path) -> None:
+@pytest.fixture(autouse=True)
+def _one_database(suite_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBRAG_HOME", str(suite_home))
+
+
+def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, webrag_here: Webrag, tmp_path: Path) -> None:
+    """Once as the installed script, from nothing, and once here, with a database in use: the same log."""
     few = tmp_path / "few.jsonl"
     lines = DEFAULT_GOLDEN.read_text().splitlines()
     few.write_text("\n".join(lines[7:9]))
     logs = []
-    for name in ("first.jsonl", "second.jsonl"):
-        done = webrag("eval", "sitewalk", "--golden", str(few), "--warc", str(DEFAULT_SITE), "--out", name, "--json")
+    for name, run, home in (("first.jsonl", webrag, {"WEBRAG_HOME": ".webrag"}), ("second.jsonl", webrag_here, {})):
+        files = ("--golden", str(few), "--warc", str(DEFAULT_SITE), "--out", name)
+        done = run("eval", "sitewalk", *files, "--json", **home)
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
         assert told["scores"]["all"]["pages"]["n"] == told["calibration"]["at_stop"]["n"] == 2
@@ -34,11 +43,11 @@ def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, tmp_path: 
     assert timeless[0] == timeless[1]
 
 
-def test_a_seed_that_is_not_on_the_site_fails_its_item_only(webrag: Webrag, tmp_path: Path) -> None:
+def test_a_seed_that_is_not_on_the_site_fails_its_item_only(webrag_here: Webrag, tmp_path: Path) -> None:
     lines = DEFAULT_GOLDEN.read_text().splitlines()
     stray = {**json.loads(lines[0]), "id": "stray", "seed_url": "https://docs.python.org/3.11/no-such-page.html"}
     (tmp_path / "two.jsonl").write_text(f"{json.dumps(stray)}\n{lines[8]}\n")
-    done = webrag("eval", "sitewalk", "--golden", "two.jsonl", "--out", "log.jsonl")
+    done = webrag_here("eval", "sitewalk", "--golden", "two.jsonl", "--out", "log.jsonl")
     assert done.returncode == 0, done.stderr
     log = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert log[0]["failed"] == {stray["seed_url"]: "not_found"}
@@ -56,7 +65,7 @@ def test_all_goldens_load_and_lie_on_the_site() -> None:
         assert {url for needed in golden.gold_pages for url in needed} <= pages
 
 
-def test_unusable_files_are_named_and_no_log_is_begun(webrag: Webrag, tmp_path: Path) -> None:
+def test_unusable_files_are_named_and_no_log_is_begun(webrag_here: Webrag, tmp_path: Path) -> None:
     line = DEFAULT_GOLDEN.read_text().splitlines()[0]
     unfit = {**json.loads(line), "gold_pages": [], "gold_quotes": []}
     for name, content in {
@@ -65,35 +74,35 @@ def test_unusable_files_are_named_and_no_log_is_begun(webrag: Webrag, tmp_path: 
         "unfit.jsonl": json.dumps(unfit).encode(),
     }.items():
         (tmp_path / name).write_bytes(content)
-        done = webrag("eval", "sitewalk", "--golden", name, "--out", "log.jsonl")
+        done = webrag_here("eval", "sitewalk", "--golden", name, "--out", "log.jsonl")
         assert (done.returncode, name in done.stderr) == (2, True), done.stderr
     for warc in ("none.warc.gz", str(tmp_path)):
-        done = webrag("eval", "sitewalk", "--warc", warc, "--out", "log.jsonl")
+        done = webrag_here("eval", "sitewalk", "--warc", warc, "--out", "log.jsonl")
         assert (done.returncode, warc in done.stderr) == (2, True), done.stderr
     assert not (tmp_path / "log.jsonl").exists()
 
 
-def test_a_suite_of_unanswerable_items_has_a_table(webrag: Webrag, tmp_path: Path) -> None:
+def test_a_suite_of_unanswerable_items_has_a_table(webrag_here: Webrag, tmp_path: Path) -> None:
     lines = [line for line in DEFAULT_GOLDEN.read_text().splitlines() if '"unanswerable"' in line]
     (tmp_path / "none.jsonl").write_text(lines[0])
-    done = webrag("eval", "sitewalk", "--golden", "none.jsonl", "--policy", "stop-at-once", "--out", "log.jsonl")
+    done = webrag_here("eval", "sitewalk", "--golden", "none.jsonl", "--policy", "stop-at-once", "--out", "log.jsonl")
     assert done.returncode == 0, done.stderr
     assert "unanswerable" in done.stdout
 
 
-def test_a_broken_golden_file_is_named_by_line(webrag: Webrag, tmp_path: Path) -> None:
+def test_a_broken_golden_file_is_named_by_line(webrag_here: Webrag, tmp_path: Path) -> None:
     broken = tmp_path / "broken.jsonl"
     broken.write_text(DEFAULT_GOLDEN.read_text().splitlines()[0] + "\nnot json\n")
-    done = webrag("eval", "sitewalk", "--golden", str(broken))
+    done = webrag_here("eval", "sitewalk", "--golden", str(broken))
     assert done.returncode == 2
     assert "broken.jsonl:2" in done.stderr
 
 
-def test_a_recording_until_the_cap_and_its_baselines(webrag: Webrag, tmp_path: Path) -> None:
+def test_a_recording_until_the_cap_and_its_baselines(webrag_here: Webrag, tmp_path: Path) -> None:
     lines = DEFAULT_GOLDEN.read_text().splitlines()
     (tmp_path / "one.jsonl").write_text(lines[8])
     limits = {"WEBRAG_MAX_PAGES": "8", "EXPANSION_MIN_CANDIDATE_SCORE": "0"}
-    done = webrag("eval", "sitewalk", "--golden", "one.jsonl", "--until-cap", "--out", "cap.jsonl", **limits)
+    done = webrag_here("eval", "sitewalk", "--golden", "one.jsonl", "--until-cap", "--out", "cap.jsonl", **limits)
     assert done.returncode == 0, done.stderr
     (record,) = [json.loads(line) for line in (tmp_path / "cap.jsonl").read_text().splitlines()]
     assert (record["system"], record["stop"]) == ("webrag/until-cap", "cap")

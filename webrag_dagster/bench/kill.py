@@ -127,10 +127,15 @@ def _end_of(run_id: str) -> tuple[str | None, int]:
             if run is not None and AUTO_RETRY_RUN_ID_TAG in run.tags:
                 run_id = run.tags[AUTO_RETRY_RUN_ID_TAG]
                 followed += 1
-            elif run is not None and run.is_finished and run.tags.get(WILL_RETRY_TAG) != "true":
+            elif run is not None and run.is_finished and not _may_follow(run):
                 return run.status.value, followed
             time.sleep(0.3)
     return None, followed
+
+
+def _may_follow(run: dg.DagsterRun) -> bool:
+    """Whether another run takes its place. A failed run says so a moment after it says that it failed."""
+    return run.status is dg.DagsterRunStatus.FAILURE and run.tags.get(WILL_RETRY_TAG) != "false"
 
 
 def _launch(place: Workplace, work: Work) -> str:
