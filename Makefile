@@ -63,7 +63,7 @@ bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fif
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
 	$(BIN)/python -m webrag_dagster.bench.watch
 
-bench-platform: $(VENV)/.runtime ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
+bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
 	$(BIN)/python -W ignore -m webrag_dagster.bench.platform
 
 bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 points each; nobody helps
