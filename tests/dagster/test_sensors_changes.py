@@ -162,10 +162,11 @@ def test_while_a_question_is_being_answered_everything_waits(
     assert sensor.tick() == (all_of(KEY), [])
 
 
+@pytest.mark.parametrize(("limit", "value"), [("SECONDS", 0.001), ("MOST", 1)])
 def test_sources_that_a_tick_has_no_time_for_are_told_by_the_next(
-    sensor: Sensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sensor: Sensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
 ) -> None:
-    monkeypatch.setattr("webrag_dagster.defs.ops.corpus_changes.SECONDS", 0.001)
+    monkeypatch.setattr(f"webrag_dagster.defs.ops.corpus_changes.{limit}", value)
     monkeypatch.setattr("webrag_dagster.defs.ops.corpus_changes._AT_ONCE", 1)
     both = write_site(tmp_path / "both.warc.gz", {**SITE, OTHER: page("Coffee", "Coffee is brewed hot.")})
     add(both, *SITE, OTHER)

@@ -87,7 +87,7 @@ def scale(place: Workplace, count: int) -> None:
     with dg.DagsterInstance.get() as instance:
         clock = _Clock(instance)
         clock.tick("all new to Dagster")
-        clock.tick("nothing new")
+        clock.tick("a tick later")
         _snapshot(snapshot, urls, "second")
         clock.tick("every site changed")
     with place.running(

@@ -14,8 +14,8 @@ from webrag_dagster.running import run
 if TYPE_CHECKING:
     from webrag_core.ingestion.outbox import Place, Unfinished
 
-SECONDS = 4.0
-"""For comparing sources in one tick; the daemon needs about as long again to store what is told of them."""
+SECONDS, MOST = 4.0, 100
+"""For comparing sources in one tick, and how many at most: the daemon needs some 50 ms to store what is told of one."""
 _AT_ONCE = 10
 
 
@@ -51,7 +51,8 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             held = changed if now.answering else changed & now.partitions
             events: list[dg.AssetMaterialization] = []
             free, until = sorted(changed - held), time.monotonic() + SECONDS
-            while free and time.monotonic() < until:
+            last = max(0, len(free) - MOST)
+            while len(free) > last and time.monotonic() < until:
                 taken, free = free[:_AT_ONCE], free[_AT_ONCE:]
                 events += await news(context.instance, database, settings, taken, "Changed outside Dagster's runs.")
             return found.place, held | set(free), events, unfinished
