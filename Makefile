@@ -24,7 +24,7 @@ bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the
 	$(BIN)/python -m evals.bench.index
 
 bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
-	$(BIN)/python -m evals.check_conversion
+	$(BIN)/python -m evals.bench.conversion
 
 bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, then compare with an undisturbed corpus
 	$(BIN)/python -m evals.bench.crash

@@ -10,8 +10,8 @@ from typing import Annotated, TextIO
 import typer
 
 from evals import judging_commands, replay_command
-from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
-from evals.retrieval_data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
 from webrag_core.cli_output import Json, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -40,12 +40,12 @@ def sitewalk(
     as_json: Json = False,
 ) -> None:
     """Walk from each golden's seed page; write a run log, print the scores."""
-    from evals.baselines import baseline_table
-    from evals.recorded import load_run_log
-    from evals.reliability import reliability_at_stop, reliability_per_round
-    from evals.score_tables import print_scores, score_cells
-    from evals.scoring import METRICS, aggregate
-    from evals.sitewalk import UNTIL_CAP, log_digest, run_suite, suite_settings
+    from evals.fitting.reliability import reliability_at_stop, reliability_per_round
+    from evals.judging.baselines import baseline_table
+    from evals.judging.score_tables import print_scores, score_cells
+    from evals.walks.recorded import load_run_log
+    from evals.walks.scoring import METRICS, aggregate
+    from evals.walks.sitewalk import UNTIL_CAP, log_digest, run_suite, suite_settings
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_goldens(golden)
@@ -95,8 +95,8 @@ def retrieval(
     as_json: Json = False,
 ) -> None:
     """Ask questions whose evidence is known to the character; write the rankings, print the scores."""
-    from evals.retrieval import ask, bench_settings, open_bench
-    from evals.retrieval_scoring import METRICS, aggregate, lowest_third
+    from evals.retrieval.quality import ask, bench_settings, open_bench
+    from evals.retrieval.scoring import METRICS, aggregate, lowest_third
 
     given = load_documents(documents)
     asked = load_questions(questions, given)

@@ -1,7 +1,6 @@
 """Means with clustered bootstrap intervals.
 
-Items of one cluster stand or fall together, so whole clusters are drawn, not items. A site-walk item's cluster is its
-seed page: items that start there see the same first evidence and the same first links.
+Items of one cluster stand or fall together, so whole clusters are drawn, not items.
 """
 
 from __future__ import annotations
@@ -11,11 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evals.goldens import GoldenQuery
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.urls import page_key
 
-CLUSTER = "seed page"
 _RESAMPLES = 2000
 _SEED = 7
 
@@ -32,11 +28,6 @@ class Interval:
 
     def __str__(self) -> str:
         return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
-
-
-def cluster_of(golden: GoldenQuery) -> str:
-    """The name of an item's cluster."""
-    return page_key(golden.seed_url)
 
 
 def interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Interval:

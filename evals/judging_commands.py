@@ -30,10 +30,10 @@ def regret(
     as_json: Json = False,
 ) -> None:
     """What each run lost against the oracle: missing evidence, pages fetched for nothing, stops too early."""
-    from evals.recorded import load_run_log
-    from evals.regret import FIELDS, regret_table, regrets_of
-    from evals.score_tables import print_scores, score_cells
-    from evals.suites import goldens_of, links_of, pages_of, site_of
+    from evals.judging.regret import FIELDS, regret_table, regrets_of
+    from evals.judging.score_tables import print_scores, score_cells
+    from evals.walks.recorded import load_run_log
+    from evals.walks.suites import goldens_of, links_of, pages_of, site_of
 
     runs = load_run_log(run)
     goldens = goldens_of(runs, golden)
@@ -63,9 +63,9 @@ def report(
     as_json: Json = False,
 ) -> None:
     """One HTML page that needs no network: intervals, baselines, calibration, regret, and every item round by round."""
-    from evals.recorded import load_run_log
-    from evals.report import NamedRun, render_report
-    from evals.suites import goldens_of, links_of, site_of
+    from evals.report.page import NamedRun, render_report
+    from evals.walks.recorded import load_run_log
+    from evals.walks.suites import goldens_of, links_of, site_of
 
     logs = [NamedRun(path.stem, load_run_log(path)) for path in runs]
     stops = load_run_log(recording) if recording else None
@@ -94,9 +94,9 @@ def gate(
     as_json: Json = False,
 ) -> None:
     """Compare two run logs item by item; exit 1 when one metric fell, and say which items moved."""
-    from evals.gate import judge
-    from evals.recorded import load_run_log
-    from evals.suites import goldens_of
+    from evals.judging.gate import judge
+    from evals.walks.recorded import load_run_log
+    from evals.walks.suites import goldens_of
 
     base = load_run_log(against)
     verdict = judge(goldens_of(base, golden), load_run_log(run), base, tolerance)
@@ -137,7 +137,7 @@ def decisions(
     as_json: Json = False,
 ) -> None:
     """Signal histories that must and must not fire each rule of a policy; exit 1 when one comes out wrong."""
-    from evals.decisions import DEFAULT_DECISIONS, decide_goldens, default_settings, load_decision_goldens
+    from evals.judging.decisions import DEFAULT_DECISIONS, decide_goldens, default_settings, load_decision_goldens
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_decision_goldens(golden or DEFAULT_DECISIONS)
@@ -184,9 +184,9 @@ def ragas(
     as_json: Json = False,
 ) -> None:
     """Ragas' metrics: by ids and strings offline, by a model's judgement when an endpoint is given."""
-    from evals.ragas_scores import judged_scorers, offline_scorers, samples_of, score_samples
-    from evals.recorded import load_run_log
-    from evals.suites import goldens_of
+    from evals.judging.ragas_scores import judged_scorers, offline_scorers, samples_of, score_samples
+    from evals.walks.recorded import load_run_log
+    from evals.walks.suites import goldens_of
 
     runs = load_run_log(run)
     samples = samples_of(goldens_of(runs, golden), runs)

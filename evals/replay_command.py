@@ -17,7 +17,7 @@ from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:  # every `webrag` command imports this module
     from evals.intervals import Interval
-    from evals.recorded import RecordedRun
+    from evals.walks.recorded import RecordedRun
 
 _ITEM_SCORES = ("pages", "success", "quotes", "utility")
 
@@ -40,12 +40,12 @@ def replay(
     as_json: Json = False,
 ) -> None:
     """Decide every recorded round again; say where a policy would have done something else."""
-    from evals.prefixes import PrefixScores
-    from evals.recorded import load_run_log
-    from evals.replay import replay_all
-    from evals.score_tables import print_scores, score_cells
-    from evals.scoring import METRICS, summarise
-    from evals.suites import goldens_of
+    from evals.judging.score_tables import print_scores, score_cells
+    from evals.walks.prefixes import PrefixScores
+    from evals.walks.recorded import load_run_log
+    from evals.walks.replay import replay_all
+    from evals.walks.scoring import METRICS, summarise
+    from evals.walks.suites import goldens_of
 
     settings = load_settings()
     path = Path(run)
@@ -111,7 +111,7 @@ def _cell(value: object) -> object:
 
 
 async def _stored_run(answer_id: int, settings: Settings) -> RecordedRun:
-    from evals.recorded import run_of_answer
+    from evals.walks.recorded import run_of_answer
     from webrag_core.orchestration.stored_runs import load_stored_run
     from webrag_core.store.database import Database
 

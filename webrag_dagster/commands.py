@@ -20,7 +20,7 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Ask a frozen real website one question, through Dagster."""
-    from evals.goldens import DEFAULT_SITE
+    from evals.walks.goldens import DEFAULT_SITE
     from webrag_core.cli_output import out, print_answer, print_json
     from webrag_dagster.demo import run_demo
 
@@ -47,7 +47,7 @@ def up(
     ] = False,
 ) -> None:
     """Dagster's UI and daemon, until Ctrl-C."""
-    from evals.goldens import DEFAULT_SITE
+    from evals.walks.goldens import DEFAULT_SITE
     from webrag_dagster.processes.server import serve
 
     raise typer.Exit(serve(port, DEFAULT_SITE if demo_site else None))

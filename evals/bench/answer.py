@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
+from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
 from webrag_core.cli_output import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError

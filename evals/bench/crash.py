@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 
 from evals.bench.corpus_digest import corpus_digest
-from evals.goldens import DEFAULT_SITE
+from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.cli_output import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.indexing.corpus import Corpus

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import psutil
 
-from evals.goldens import DEFAULT_SITE
+from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.cli_output import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError

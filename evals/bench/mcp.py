@@ -32,7 +32,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult
 
 from evals.bench.mcp_injections import obey
-from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
+from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
 from webrag_core.config import load_settings
 from webrag_core.indexing.static_model import count_tokens
 

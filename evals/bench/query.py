@@ -30,8 +30,8 @@ import numpy as np
 from evals.bench import vector_store
 from evals.bench.vector_data import CutPage, cut_pages, read_pages
 from evals.bench.vectors import GOLDENS, SITES
-from evals.goldens import load_goldens
-from evals.retrieval_data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.walks.goldens import load_goldens
 from webrag_core.config import Settings, load_settings
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.service import make_acquirer

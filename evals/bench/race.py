@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from evals.bench.crash import look
-from evals.goldens import DEFAULT_SITE
+from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.config import load_settings
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.warc import WarcAcquirer

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from evals.intervals import interval
-from evals.retrieval import KEPT, Bench, bench_settings, open_bench
-from evals.retrieval_data import (
+from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
     DEFAULT_QUESTIONS,
     BenchDocument,
@@ -22,7 +21,8 @@ from evals.retrieval_data import (
     load_documents,
     load_questions,
 )
-from evals.retrieval_scoring import score_question
+from evals.retrieval.quality import KEPT, Bench, bench_settings, open_bench
+from evals.retrieval.scoring import score_question
 from webrag_core.cli_output import print_table
 from webrag_core.config import load_settings
 from webrag_core.retrieval.request import RECENT_YEARS, Pattern

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import lxml.html
 
-from evals.goldens import DEFAULT_SITE
+from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.config import load_settings
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.acquirer import AcquiredPage

@@ -14,10 +14,10 @@ import time
 from itertools import cycle, islice, product
 from pathlib import Path
 
-from evals.prefixes import PrefixScores
-from evals.recorded import load_run_log
-from evals.replay import replay_all
-from evals.suites import goldens_of
+from evals.walks.prefixes import PrefixScores
+from evals.walks.recorded import load_run_log
+from evals.walks.replay import replay_all
+from evals.walks.suites import goldens_of
 from webrag_core.config import load_settings
 
 _THRESHOLDS: dict[str, tuple[float, ...]] = {

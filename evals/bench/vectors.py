@@ -27,15 +27,15 @@ from psycopg import AsyncConnection
 
 from evals.bench import vector_store
 from evals.bench.vector_data import CutPage, cut_pages, embed_texts, read_pages
-from evals.goldens import HERE, load_goldens
-from evals.retrieval_data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.walks.goldens import EVALS, load_goldens
 from webrag_core.config import Settings, load_settings
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.scope import Scope, scope_size
 from webrag_core.store.database import Database
 
-SITES = (HERE / "sites" / "python-3.11.warc.gz", HERE / "sites" / "rust-1.63.warc.gz")
-GOLDENS = tuple(HERE / "golden" / f"sitewalk-{site.name.split('.warc')[0]}.jsonl" for site in SITES)
+SITES = (EVALS / "sites" / "python-3.11.warc.gz", EVALS / "sites" / "rust-1.63.warc.gz")
+GOLDENS = tuple(EVALS / "golden" / f"sitewalk-{site.name.split('.warc')[0]}.jsonl" for site in SITES)
 SELECTIVITIES = (0.5, 0.1, 0.01, 0.001, 0.0001)
 
 _AT = 10

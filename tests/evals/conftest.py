@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from evals.recorded import RecordedRun, load_run_log
+from evals.walks.recorded import RecordedRun, load_run_log
 from tests.evals.recordings import record_all
 
 

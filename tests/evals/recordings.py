@@ -7,9 +7,9 @@ import json
 from functools import cache
 from pathlib import Path
 
-from evals.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
-from evals.recorded import RecordedRun
-from evals.sitewalk import run_suite
+from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
+from evals.walks.recorded import RecordedRun
+from evals.walks.sitewalk import run_suite
 from tests.conftest import fresh_database
 from webrag_core.config import Settings
 

@@ -9,7 +9,7 @@ from collections import Counter
 import lxml.html
 import pytest
 
-from evals.check_conversion import headings, headings_of
+from evals.bench.conversion import headings, headings_of
 from tests.conftest import FROZEN_SITE
 from webrag_core.indexing.chunker import chunk_markdown
 from webrag_core.ingestion.conversion.html import convert_html

@@ -65,6 +65,6 @@ def token_vectors() -> NDArray[np.float32]:
 def token_weights() -> NDArray[np.float32]:
     """How much a token says about what a text is about, shape (32000,), 0 upwards.
 
-    ln((n + 1) / (df + 1)) over the passages of the frozen Python site; `python -m evals.token_weights` makes it.
+    ln((n + 1) / (df + 1)) over the passages of the frozen Python site; made by `python -m evals.fitting.token_weights`.
     """
     return np.asarray(np.load(_WEIGHTS), dtype=np.float32)

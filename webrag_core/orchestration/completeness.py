@@ -1,7 +1,7 @@
 """The probability that the evidence is complete: a logistic model of five numbers.
 
-Fitted on the goldens of the frozen sites that the table names, by `python -m evals.completeness --write`: one row for
-every round of walks that never stop, complete when every gold page has been taken in.
+Fitted on the goldens of the frozen sites that the table names, by `python -m evals.fitting.completeness --write`: one
+row for every round of walks that never stop, complete when every gold page has been taken in.
 """
 
 from __future__ import annotations

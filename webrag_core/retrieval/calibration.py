@@ -2,7 +2,7 @@
 
 A logistic model of four numbers (the chunk's raw score, the best score of the query, the lead over the best other
 chunk, the rank) and then isotonic regression. Within one query the probability rises strictly with the raw score, so
-that ranking by one is ranking by the other. `python -m evals.calibration --write` makes the table again.
+that ranking by one is ranking by the other. `python -m evals.fitting.calibration --write` makes the table again.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import dagster as dg
 import psutil
 from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, WILL_RETRY_TAG
 
-from evals.goldens import DEFAULT_GOLDEN, load_goldens
+from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
 from webrag_core.cli_output import out, print_table
 from webrag_core.ingestion.urls import source_key
 from webrag_dagster.bench.workplace import Workplace, workplace

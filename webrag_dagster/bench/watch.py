@@ -22,7 +22,7 @@ from statistics import median
 import dagster as dg
 import psycopg
 
-from evals.goldens import DEFAULT_SITE
+from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.config import load_settings
 from webrag_core.indexing.corpus import Corpus
 from webrag_core.ingestion.urls import source_key

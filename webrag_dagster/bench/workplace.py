@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from evals.goldens import DEFAULT_SITE
+from evals.walks.goldens import DEFAULT_SITE
 from webrag_dagster.bench.graphql import Ui
 
 ROOT = Path(__file__).resolve().parents[2]

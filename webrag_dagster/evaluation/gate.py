@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from evals.gate import TOLERANCE, Change, Verdict, compare
+from evals.judging.gate import TOLERANCE, Change, Verdict, compare
 from webrag_dagster.markdown import rows_markdown
 from webrag_dagster.metadata import Metadata, table
 

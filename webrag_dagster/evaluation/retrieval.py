@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from evals.retrieval import ask, bench_settings, open_bench
-from evals.retrieval_data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
-from evals.retrieval_scoring import METRICS, aggregate, lowest_third
+from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.retrieval.quality import ask, bench_settings, open_bench
+from evals.retrieval.scoring import METRICS, aggregate, lowest_third
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.evaluation.files import run_files
 from webrag_dagster.evaluation.gate import gate, last_passing

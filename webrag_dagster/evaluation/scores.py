@@ -12,10 +12,10 @@ from webrag_dagster.markdown import rows_markdown
 from webrag_dagster.metadata import Metadata, table
 
 if TYPE_CHECKING:
-    from evals.goldens import GoldenQuery
     from evals.intervals import Interval
-    from evals.recorded import RecordedRun
-    from evals.regret import Regret
+    from evals.judging.regret import Regret
+    from evals.walks.goldens import GoldenQuery
+    from evals.walks.recorded import RecordedRun
 
 _STYLE = (
     "text{font:12px sans-serif;fill:#333}.tick,.axis{fill:#777;font-size:11px}.middle{text-anchor:middle}"
@@ -28,9 +28,9 @@ def walk_metadata(
     goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun], regrets: Mapping[str, Regret]
 ) -> Metadata:
     """Means (the UI plots them), table by kind of question, every item with what it lost, calibration."""
-    from evals.reliability import reliability_at_stop, reliability_per_round
-    from evals.report_figures import reliability_diagram
-    from evals.scoring import METRICS, aggregate
+    from evals.fitting.reliability import reliability_at_stop, reliability_per_round
+    from evals.report.figures import reliability_diagram
+    from evals.walks.scoring import METRICS, aggregate
 
     by_id = {run.id: run.record for run in runs}
     scores = aggregate(goldens, list(by_id.values()))
@@ -78,7 +78,7 @@ def number(value: float) -> dg.FloatMetadataValue:
 def _item(
     golden: GoldenQuery, record: Mapping[str, object], regret: Regret | None
 ) -> dict[str, str | int | float | bool | None]:
-    from evals.scoring import score_item
+    from evals.walks.scoring import score_item
 
     scores = score_item(golden, record)
     return {

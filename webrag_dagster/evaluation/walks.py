@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from evals.gate import GATED
-from evals.goldens import load_goldens
-from evals.intervals import cluster_of
-from evals.recorded import RecordedRun, load_run_log
-from evals.regret import regrets_of
-from evals.replay import replay_all
-from evals.report import NamedRun, render_report
-from evals.scoring import score_item
-from evals.sitewalk import log_digest, run_suite, suite_settings
-from evals.suites import links_of, pages_of, sample_goldens
+from evals.judging.gate import GATED
+from evals.judging.regret import regrets_of
+from evals.report.page import NamedRun, render_report
+from evals.walks.goldens import cluster_of, load_goldens
+from evals.walks.recorded import RecordedRun, load_run_log
+from evals.walks.replay import replay_all
+from evals.walks.scoring import score_item
+from evals.walks.sitewalk import log_digest, run_suite, suite_settings
+from evals.walks.suites import links_of, pages_of, sample_goldens
 from webrag_core.orchestration.policies import get_policy
 from webrag_dagster.evaluation.files import run_files
 from webrag_dagster.evaluation.gate import gate, last_passing

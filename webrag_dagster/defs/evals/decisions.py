@@ -30,7 +30,7 @@ CHECK = "every_rule_decides_right"
 )
 def decision_scores() -> dg.MaterializeResult:  # type: ignore[type-arg]  # with checks, Dagster knows the bare name only
     """Decide all of them."""
-    from evals.decisions import DEFAULT_DECISIONS, decide_goldens, load_decision_goldens
+    from evals.judging.decisions import DEFAULT_DECISIONS, decide_goldens, load_decision_goldens
     from webrag_core.errors import WebragError
     from webrag_dagster.metadata import Metadata, table
     from webrag_dagster.running import failure

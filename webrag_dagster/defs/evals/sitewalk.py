@@ -3,7 +3,7 @@
 import dagster as dg
 from pydantic import Field
 
-from evals.goldens import HERE
+from evals.walks.goldens import EVALS
 from webrag_dagster.evaluation import versions as eval_versions
 from webrag_dagster.evaluation.rescoring import RESCORE
 from webrag_dagster.resources import CorpusResource
@@ -25,7 +25,7 @@ class SitewalkConfig(dg.Config):
 
 def _sitewalk(site: str) -> dg.AssetsDefinition:
     name = f"sitewalk_{site.replace('-', '_').replace('.', '_')}"
-    golden = HERE / "golden" / f"sitewalk-{site}.jsonl"
+    golden = EVALS / "golden" / f"sitewalk-{site}.jsonl"
 
     @dg.asset(
         name=name,
@@ -61,7 +61,7 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
                 corpus.settings(),
                 asset=name,
                 golden=golden,
-                warc=HERE / "sites" / f"{site}.warc.gz",
+                warc=EVALS / "sites" / f"{site}.warc.gz",
                 items=config.items,
                 policy=config.policy,
                 accept=config.accept,

@@ -1,0 +1,225 @@
+"""Fits what raw retrieval scores mean, and says how well that holds on questions it has not seen.
+
+Every question is asked three times: of all documents (weight 1), of the other sets' documents (weight 0.3) and of all
+documents with the evidence left out of the result (weight 0.05). Without the last two the table would know nothing of
+questions that have no answer here.
+
+`python -m evals.fitting.calibration` prints the figures; `--write` also writes the table that the core ships.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evals.fitting.logistic import fit_logistic
+from evals.retrieval.data import (
+    DEFAULT_DOCUMENTS,
+    DEFAULT_QUESTIONS,
+    BenchDocument,
+    RetrievalQuestion,
+    load_documents,
+    load_questions,
+)
+from evals.retrieval.quality import Bench, bench_settings, open_bench
+from evals.retrieval.scoring import covers
+from webrag_core.config import load_settings
+from webrag_core.retrieval import calibration
+from webrag_core.retrieval.calibration import RelevanceTable, features
+from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.search import Searcher
+
+Array = NDArray[np.float64]
+
+TOP = 10
+"""Chunks of each asking that are fitted and judged."""
+
+_WEIGHTS = {"all": 1.0, "elsewhere": 0.3, "without": 0.05}
+_FOLDS = 5
+_BINS = 10
+_RIDGE = 1e-3
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Raw scores of what one question found, best first, and which of it covers evidence."""
+
+    question: str
+    set: str
+    kind: str
+    scores: Array
+    relevant: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The first `TOP` chunks of many askings: features, labels, weights, and the fold of their question."""
+
+    features: Array
+    labels: Array
+    weights: Array
+    folds: NDArray[np.int64]
+    answerable: NDArray[np.bool_]
+
+
+def sample_of(askings: Sequence[Asking]) -> Sample:
+    """Rows of these askings; a question lies in one fold."""
+    folds = {question: index % _FOLDS for index, question in enumerate(dict.fromkeys(a.question for a in askings))}
+    parts = [(asking, features(asking.scores)[:TOP], asking.relevant[:TOP]) for asking in askings]
+    sizes = [len(labels) for _, _, labels in parts]
+    return Sample(
+        np.concatenate([rows for _, rows, _ in parts]),
+        np.concatenate([labels for _, _, labels in parts]).astype(np.float64),
+        np.repeat([_WEIGHTS[asking.kind] for asking in askings], sizes),
+        np.repeat([folds[asking.question] for asking in askings], sizes),
+        np.repeat([asking.kind == "all" for asking in askings], sizes),
+    )
+
+
+def fit(sample: Sample, keep: NDArray[np.bool_] | None = None) -> RelevanceTable:
+    """Logistic regression, then isotonic regression on its linear score."""
+    chosen = np.ones(len(sample.labels), dtype=bool) if keep is None else keep
+    rows, y, weights = sample.features[chosen], sample.labels[chosen], sample.weights[chosen]
+    beta = np.round(fit_logistic(rows, y, weights, _RIDGE), 4)
+    knots, levels = isotonic(np.column_stack([np.ones(len(rows)), rows]) @ beta, y, weights)
+    a, b, c, d, e = (float(value) for value in beta)
+    return RelevanceTable(
+        (a, b, c, d, e),
+        tuple(float(knot) for knot in np.round(knots, 4)),
+        tuple(float(level) for level in np.round(levels, 4)),
+    )
+
+
+def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
+    """Pool adjacent violators: the middle of each block of `x`, and its level. Both rise."""
+    blocks: list[list[float]] = []  # low, high, weight, level
+    order = np.argsort(x, kind="stable")
+    for value, label, weight in zip(x[order], y[order], weights[order], strict=True):
+        blocks.append([value, value, weight, label])
+        while len(blocks) > 1 and blocks[-2][3] >= blocks[-1][3]:
+            _, high, more, level = blocks.pop()
+            last = blocks[-1]
+            last[3] = (last[3] * last[2] + level * more) / (last[2] + more)
+            last[1], last[2] = high, last[2] + more
+    rows = np.array(blocks)
+    return (rows[:, 0] + rows[:, 1]) / 2, rows[:, 3]
+
+
+def expected_calibration_error(probabilities: Array, labels: Array) -> float:
+    """Mean distance of probability and share of relevant chunks over ten equal bins, weighted by their size."""
+    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
+    return float(
+        sum(
+            abs(probabilities[bins == one].mean() - labels[bins == one].mean()) * (bins == one).mean()
+            for one in np.unique(bins)
+        )
+    )
+
+
+def reliability(probabilities: Array, labels: Array) -> list[tuple[float, float, int]]:
+    """Mean probability, share of relevant chunks and size of each of the ten bins that holds any."""
+    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
+    return [
+        (
+            round(float(probabilities[bins == one].mean()), 3),
+            round(float(labels[bins == one].mean()), 3),
+            int((bins == one).sum()),
+        )
+        for one in np.unique(bins)
+    ]
+
+
+def cross_validated(sample: Sample) -> Array:
+    """Each row's probability from a table that has not seen its question."""
+    out = np.zeros(len(sample.labels))
+    for fold in range(_FOLDS):
+        held = sample.folds == fold
+        out[held] = fit(sample, ~held).from_features(sample.features[held])
+    return out
+
+
+async def ask_all(bench: Bench, questions: Sequence[RetrievalQuestion]) -> list[Asking]:
+    """Every question in its three kinds (two, when there is one set only)."""
+    corpus = bench.corpus
+    searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
+    async with corpus.database.connection() as connection:
+        cursor = await connection.execute("SELECT canonical_url, id FROM documents")
+        ids = {bench.names[url]: document_id for url, document_id in await cursor.fetchall()}
+    homes: dict[str, set[str]] = {}
+    for question in questions:
+        homes.setdefault(question.set, set()).update(span.document for span in question.evidence)
+    out = []
+    for question in questions:
+        elsewhere = {ids[name] for other, names in homes.items() if other != question.set for name in names}
+        for kind, scope in (("all", bench.scope), ("elsewhere", Scope.of(dict.fromkeys(elsewhere, 0)))):
+            if not scope.document_ids:
+                continue
+            found = (await searcher.retrieve(question.question, scope, mode="chunk")).chunks
+            scores = np.array([chunk.raw_score for chunk in found])
+            relevant = np.array(
+                [
+                    any(
+                        covers(bench.names[chunk.source_url], chunk.char_start, chunk.char_end, span)
+                        for span in question.evidence
+                    )
+                    for chunk in found
+                ],
+                dtype=bool,
+            )
+            out.append(Asking(question.id, question.set, kind, scores, relevant))
+            if kind == "all":
+                out.append(Asking(question.id, question.set, "without", scores[~relevant], relevant[~relevant]))
+    return [asking for asking in out if len(asking.scores)]
+
+
+def report(askings: Sequence[Asking]) -> dict[str, object]:
+    """ECE on the askings that have an answer: cross-validated, and of each set under a table fitted on the others."""
+    whole = sample_of(askings)
+    known = cross_validated(whole)
+    seen = whole.answerable
+    figures: dict[str, object] = {
+        "in_domain": round(expected_calibration_error(known[seen], whole.labels[seen]), 4),
+        "reliability": reliability(known[seen], whole.labels[seen]),
+    }
+    best = known[~seen & (whole.features[:, 3] == 0)]
+    if len(best):
+        figures["best_of_unanswerable"] = round(float(best.mean()), 4)
+    sets = list(dict.fromkeys(asking.set for asking in askings))
+    for name in sets if len(sets) > 1 else []:
+        table = fit(sample_of([asking for asking in askings if asking.set != name]))
+        unseen = sample_of([asking for asking in askings if asking.set == name and asking.kind == "all"])
+        error = expected_calibration_error(table.from_features(unseen.features), unseen.labels)
+        figures[f"unseen_{name}"] = round(error, 4)
+    return figures
+
+
+async def _collect(documents: list[BenchDocument], questions: list[RetrievalQuestion]) -> list[Asking]:
+    async with open_bench(documents, bench_settings(load_settings(), documents)) as bench:
+        return await ask_all(bench, questions)
+
+
+def main() -> None:
+    """Print the figures; with `--write` write `webrag_core/retrieval/relevance.json`."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
+    parser.add_argument("--questions", type=Path, default=DEFAULT_QUESTIONS)
+    parser.add_argument("--documents", type=Path, default=DEFAULT_DOCUMENTS)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    documents = load_documents(given.documents)
+    askings = asyncio.run(_collect(documents, load_questions(given.questions, documents)))
+    print(json.dumps(report(askings)))
+    if given.write:
+        table = fit(sample_of(askings))
+        content = {"coefficients": table.coefficients, "knots": table.knots, "levels": table.levels}
+        Path(calibration.__file__).with_name("relevance.json").write_text(json.dumps(content) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

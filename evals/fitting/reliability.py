@@ -1,0 +1,67 @@
+"""Calibration of `probability_complete`: how often the evidence is complete when a policy says p.
+
+Two samples: the last round of every run (what a user is told), and every round of every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evals.fitting.calibration import expected_calibration_error, reliability
+from evals.walks.goldens import GoldenQuery
+from evals.walks.prefixes import cut_after
+from evals.walks.recorded import RecordedRun
+from evals.walks.scoring import is_complete
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """`bins`: mean probability, share of complete evidence and size of each of ten equal-width bins that holds any.
+    `ece`: their mean distance, weighted by size; `brier`: the mean squared error. Both None for no points."""
+
+    bins: list[tuple[float, float, int]]
+    ece: float | None
+    brier: float | None
+    n: int
+
+
+def reliability_at_stop(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -> Reliability:
+    """Of the probability that each run ended with."""
+    known = {golden.id: golden for golden in goldens}
+    return _reliability(
+        [
+            (float(run.record["confidence"]), is_complete(known[run.id], run.record))
+            for run in runs
+            if run.id in known and run.record.get("confidence") is not None
+        ]
+    )
+
+
+def reliability_per_round(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -> Reliability:
+    """Of every recorded decision, against the evidence of its round; rounds that were recorded without are left out."""
+    known = {golden.id: golden for golden in goldens}
+    points = []
+    for run in runs:
+        if run.id not in known:
+            continue
+        for number, done in enumerate(run.rounds):
+            record = cut_after(run, number)
+            if done.probability is not None and record["evidence"] is not None:
+                points.append((done.probability, is_complete(known[run.id], record)))
+    return _reliability(points)
+
+
+def _reliability(points: Sequence[tuple[float, bool]]) -> Reliability:
+    if not points:
+        return Reliability([], None, None, 0)
+    told = np.array([probability for probability, _ in points])
+    true = np.array([complete for _, complete in points], dtype=np.float64)
+    return Reliability(
+        bins=reliability(told, true),
+        ece=expected_calibration_error(told, true),
+        brier=float(((told - true) ** 2).mean()),
+        n=len(points),
+    )

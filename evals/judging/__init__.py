@@ -1,0 +1,1 @@
+"""What a walk was worth: oracle, regret, baselines, decision goldens, the gate."""

@@ -1,0 +1,1 @@
+"""The report of recorded runs as one HTML file."""

@@ -1,0 +1,1 @@
+"""Retrieval quality on questions with exact evidence spans."""

@@ -1,0 +1,1 @@
+"""Site walks: golden questions, walks over frozen sites, their logs, scores and replay."""

@@ -1,0 +1,164 @@
+"""Check golden queries against their frozen site, claim by claim, without running the loop.
+
+    python -m evals.walks.check_goldens                                 every site in evals/golden
+    python -m evals.walks.check_goldens --golden F.jsonl --warc W.warc.gz
+
+Checked: every page is in the archive; every quote is in a gold page's visible text and in its Markdown; every page that
+carries a quote is listed; kind, hops, oracle pages and overlap are what text and link graph give; no title is copied.
+Prints one JSON object. Exit code 1 when a claim does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
+from evals.walks.site_map import SiteMap, key_of, letters_of, read_site
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.ingestion.conversion.html import convert_html
+
+_MIN_QUOTE = 15
+_MIN_TITLE = 13
+_WORD = re.compile(r"[a-z]{4,}")
+_TITLE_END = re.compile(r"[—|:–]| - ")
+
+
+class RecordedGolden(GoldenQuery):
+    """A golden with what its author measured. `hops` is the distance of the farthest need, `hops_content` the same
+    without navigation links (None: out of reach), `overlap` the share of the query's longer words in the quotes."""
+
+    hops: int | None
+    hops_content: int | None
+    overlap: float | None
+
+
+def problems_of(golden: RecordedGolden, site: SiteMap) -> list[str]:
+    """What does not hold of an item, in words; empty when everything does."""
+    seed = key_of(golden.seed_url)
+    needs = [[key_of(url) for url in urls] for urls in golden.gold_pages]
+    strays = [key for key in [seed, *(key for need in needs for key in need)] if key not in site.pages]
+    if strays:
+        return [f"not in the archive: {key}" for key in strays]
+    problems: list[str] = []
+    for need, quotes in zip(needs, golden.gold_quotes, strict=True):
+        problems += quote_problems(need, quotes, site)
+    query = letters_of(golden.query)
+    for key in {key for need in needs for key in need}:
+        title = letters_of(_TITLE_END.split(site.pages[key].title)[0])
+        if len(title) >= _MIN_TITLE and title in query:
+            problems.append(f"the query copies the title of {key}")
+    hops = _farthest(needs, site.distances(seed, content_only=False))
+    for name, told, measured in (
+        ("hops", golden.hops, hops),
+        ("hops_content", golden.hops_content, _farthest(needs, site.distances(seed, content_only=True))),
+        ("oracle_pages", golden.oracle_pages, site.oracle_pages(seed, needs) if needs else 1),
+        ("overlap", golden.overlap, overlap_of(golden.query, golden.gold_quotes)),
+    ):
+        if told != measured:
+            problems.append(f"{name} is {measured}, not {told}")
+    if not _fits(golden.kind, len(needs), hops):
+        problems.append(f"{golden.kind} does not fit {len(needs)} needs, the farthest {hops} links off")
+    return problems
+
+
+def overlap_of(query: str, quotes: Sequence[Sequence[str]]) -> float | None:
+    """Share of the query's distinct words of four letters or more that its quotes hold, two decimals; None without
+    quotes."""
+    if not quotes:
+        return None
+    asked = set(_WORD.findall(query.lower()))
+    told = set(_WORD.findall(" ".join(quote for need in quotes for quote in need).lower()))
+    return round(len(asked & told) / max(1, len(asked)), 2)
+
+
+def recorded_goldens(path: Path) -> list[RecordedGolden]:
+    """Goldens with their measurements. Raises InvalidInputError as `load_goldens` does, and for a line that lacks a
+    measurement."""
+    load_goldens(path)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    try:
+        return [RecordedGolden.model_validate_json(line) for line in lines if line.strip()]
+    except ValidationError as error:
+        raise InvalidInputError(f"{path} lacks measurements: {error.errors()[0]['loc']}") from error
+
+
+async def check(golden_file: Path, warc: Path) -> dict[str, object]:
+    """Counts of a golden file and the problems of its items."""
+    site = await read_site(warc)
+    goldens = recorded_goldens(golden_file)
+    overlaps = [golden.overlap for golden in goldens if golden.overlap is not None]
+    return {
+        "pages": len(site.pages),
+        "items": len(goldens),
+        "kinds": dict(Counter(golden.kind for golden in goldens)),
+        "mean_overlap": round(sum(overlaps) / max(1, len(overlaps)), 3),
+        "problems": [f"{golden.id}: {problem}" for golden in goldens for problem in problems_of(golden, site)],
+    }
+
+
+def quote_problems(need: Sequence[str], quotes: Sequence[str], site: SiteMap) -> list[str]:
+    """What does not hold of one need: `need` are the keys of its pages, all of them in `site`."""
+    problems = []
+    wanted = [letters_of(quote) for quote in quotes]
+    for quote, letters in zip(quotes, wanted, strict=True):
+        if len(letters) < _MIN_QUOTE:
+            problems.append(f"too short a quote: {quote}")
+        if not any(letters in site.pages[key].letters for key in need):
+            problems.append(f"on none of its pages: {quote}")
+    for page in (site.pages[key] for key in need):
+        markdown = letters_of(plain_text(convert_html(page.body, url=page.url, charset="utf-8").markdown))
+        if not any(letters in markdown for letters in wanted):
+            problems.append(f"the Markdown of {page.url} has lost its quote")
+    for key, page in site.pages.items():
+        carries = any(letters in page.letters for letters in wanted)
+        if carries != (key in need):
+            problems.append(f"{key} carries a quote but is not listed" if carries else f"{key} carries no quote")
+    return problems
+
+
+def _farthest(needs: Sequence[Sequence[str]], distances: Mapping[str, int]) -> int | None:
+    nearest = [min((distances[key] for key in need if key in distances), default=None) for need in needs]
+    known = [hops for hops in nearest if hops is not None]
+    return max(known) if known and len(known) == len(nearest) else None
+
+
+def _fits(kind: str, needs: int, hops: int | None) -> bool:
+    if kind == "unanswerable" or hops is None:
+        return kind == "unanswerable" and needs == 0
+    if kind == "multi_page":
+        return needs > 1 and 1 <= hops <= 3
+    return hops == {"on_seed": 0, "one_hop": 1, "two_hop": 2}[kind] and needs == 1
+
+
+def main() -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--golden", type=Path)
+    parser.add_argument("--warc", type=Path)
+    given = parser.parse_args()
+    if (given.golden is None) != (given.warc is None):
+        parser.error("--golden and --warc go together")
+    suites = {given.golden.stem: (given.golden, given.warc)} if given.golden else own_suites()
+    report = {name: asyncio.run(check(golden, warc)) for name, (golden, warc) in suites.items()}
+    print(json.dumps(report, indent=2, ensure_ascii=False))
+    sys.exit(1 if any(figures["problems"] for figures in report.values()) else 0)
+
+
+def own_suites() -> dict[str, tuple[Path, Path]]:
+    """Golden file and frozen site of every suite in this package, by name."""
+    names = [path.stem.removeprefix("sitewalk-") for path in sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))]
+    return {name: (EVALS / "golden" / f"sitewalk-{name}.jsonl", EVALS / "sites" / f"{name}.warc.gz") for name in names}
+
+
+if __name__ == "__main__":
+    main()
