@@ -133,6 +133,9 @@ def test_pictures_in_the_page_itself_are_their_words() -> None:
     [
         "<nav>X</nav>",
         "<div style='color: red; Display : none'>X</div>",
+        "<div style='position:absolute; left: -9999px'>X</div>",
+        "<p style='text-indent:-100em'>X</p>",
+        "<p style='font-size: 0px; color: red'>X</p><span style='FONT-SIZE:0'>X</span>",
         "<div hidden>X</div>",
         "<div aria-hidden=true>X</div>",
         "<div role=navigation>X</div>",
@@ -143,6 +146,18 @@ def test_pictures_in_the_page_itself_are_their_words() -> None:
 )
 def test_furniture_and_hidden_parts_are_left_out(html: str) -> None:
     assert markdown(html) == ""
+
+
+@pytest.mark.parametrize(
+    "style",
+    ["font-size:0.9em", "font-size: 05px", "margin-left: -12px", "left:-1200px", "text-indent: -1.5em", "opacity: 0"],
+)
+def test_what_a_style_only_moves_shrinks_or_fades_in_stays(style: str) -> None:
+    assert markdown(f"<p style='{style}'>X</p>") == "X"
+
+
+def test_a_box_without_a_font_size_shows_what_has_one() -> None:
+    assert markdown("<div style='font-size:0'><p style='font-size:16px'>X</p></div>") == "X"
 
 
 def test_the_main_element_wins_and_keeps_everything_in_it() -> None:

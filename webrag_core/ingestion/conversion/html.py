@@ -38,7 +38,7 @@ from webrag_core.ingestion.conversion.rewrites import mark_raw_tex, protect_math
 from webrag_core.ingestion.conversion.table_spans import drop_false_spans
 from webrag_core.ingestion.urls import canonicalise
 
-EXTRACTOR_VERSION = "html-3"
+EXTRACTOR_VERSION = "html-4"
 
 _SPACE = re.compile(r"\s+")
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one

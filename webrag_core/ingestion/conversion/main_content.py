@@ -27,7 +27,13 @@ _TELLING = (
     "descendant::*[@role or @aria-hidden or @hidden or @style"
     " or @class[.='sr-only' or .='visually-hidden' or .='visuallyhidden' or .='screen-reader-text']]"
 )
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(
+    r"display\s*:\s*none|visibility\s*:\s*hidden"
+    # far outside the page; nearer is where sliders keep what they show next
+    r"|(?:left|right|top|bottom|text-indent)\s*:\s*-(?:(?:[5-9]\d{3}|\d{5,})(?:px|pt)|\d{3,}(?:r?em|vw|vh))",
+    re.IGNORECASE,
+)
+_NO_SIZE = re.compile(r"font-size\s*:\s*0+(?:\.0+)?\s*(?:[a-z%]{1,4}\s*)?(?:;|!|$)", re.IGNORECASE)
 _CONTAINERS = (
     "descendant::main",
     "descendant::*[@role='main']",
@@ -106,8 +112,12 @@ def _is_hidden_or_furniture(element: HtmlElement) -> bool:
     style = element.get("style")
     if element.get("aria-hidden") == "true" or element.get("hidden", "until-found") != "until-found":
         return True
+    if style is None:
+        return False
+    if _NO_SIZE.search(style) and not len(element):  # what it holds may have a size of its own
+        return True
     # of a formula the browser may show a picture, and hide what says it
-    return style is not None and _HIDDEN_STYLE.search(style) is not None and next(element.iter("math"), None) is None
+    return _HIDDEN_STYLE.search(style) is not None and next(element.iter("math"), None) is None
 
 
 def _show(element: HtmlElement) -> None:
