@@ -11,6 +11,7 @@ import pytest
 from tests.dagster.corpus_runs import BLACK, GREEN, HOME, KEY, LATER, SITE, add, materialized, run_job, tea_site
 from tests.dagster.small_warc import write_site
 from tests.local_site import page
+from webrag_dagster.resources import CorpusResource
 
 OTHER = "https://coffee.example/"
 DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}
@@ -106,6 +107,32 @@ def test_broken_data_stops_what_is_below_and_the_reason_can_be_read(
     assert {name for name in ("link_candidates", "chunks", "embeddings") if not materialized(instance, name)} == below
 
 
+def test_vectors_alone_do_not_pass_by_broken_chunks_and_mending_cuts_them_again(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, corpus_environment: str
+) -> None:
+    """As the automation asks for them once an hour, or somebody in the UI."""
+    assert run_job(definitions, instance, site, config=DUE).success
+    change(corpus_environment, "UPDATE chunks SET char_end = char_end + 3 WHERE id = (SELECT max(id) FROM chunks)")
+    everything = definitions.resolve_implicit_global_asset_job_def()
+    alone = everything.get_subset(asset_selection={dg.AssetKey("embeddings")})
+    resources = {"corpus": CorpusResource(warc=str(site))}
+    done = alone.execute_in_process(
+        instance=instance, partition_key=KEY, resources=resources, tags={}, raise_on_error=False
+    )
+    assert not done.success
+    failed = done.failure_data_for_node("embeddings")
+    assert failed is not None
+    assert failed.user_failure_data is not None
+    assert "chunks of 1 pages are broken" in str(failed.user_failure_data.description)
+    assert not run_job(definitions, instance, site, job="index").success, "their checks still fail"
+    mend = {"ops": {"chunks": {"config": {"mend": True}}}}
+    mended = run_job(definitions, instance, site, job="index", config=mend)
+    assert mended.success
+    [cut] = [one for one in mended.asset_materializations_for_node("chunks") if one.asset_key == dg.AssetKey("chunks")]
+    assert cut.metadata["pages_mended"].value == 1
+    assert all(evaluation.passed for evaluation in evaluations(mended).values())
+
+
 def test_a_check_looks_at_its_own_source_only(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path, corpus_environment: str
 ) -> None:
@@ -132,7 +159,6 @@ def check_alone(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, name: str
 ) -> dg.AssetCheckEvaluation:
     """One check, as its button in the UI runs it."""
-    from webrag_dagster.resources import CorpusResource
 
     key = dg.AssetCheckKey(dg.AssetKey("embeddings"), name)
     job = definitions.resolve_implicit_global_asset_job_def().get_subset(

@@ -185,6 +185,18 @@ def test_observing_from_the_ui_says_the_same_as_the_sensor(
         assert observed.tags["dagster/data_version"] == first
 
 
+def test_observing_what_flags_nothing_asks_for_nothing(
+    world: World, definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
+    select = dg.AssetSelection.groups("corpus")
+    first = dg.evaluate_automation_conditions(definitions, instance, asset_selection=select)
+    everything = definitions.resolve_implicit_global_asset_job_def()
+    job = everything.get_subset(asset_selection={dg.AssetKey("web_pages")})
+    assert job.execute_in_process(instance=instance, partition_key=KEY, resources={"corpus": world.corpus}).success
+    after = dg.evaluate_automation_conditions(definitions, instance, asset_selection=select, cursor=first.cursor)
+    assert after.total_requested == 0
+
+
 def test_the_frozen_site_itself_is_quiet(instance: dg.DagsterInstance, corpus_environment: str) -> None:
     add(FROZEN_SITE, "https://docs.python.org/3.11/library/asyncio.html")
     found = site_watch(dg.build_sensor_context(instance=instance), corpus=CorpusResource())

@@ -90,6 +90,14 @@ class Indexer:
                 return 0  # current, moved away, or another writer was faster
             return await chunk_table.write_chunks(connection, version, parents, columns, self._key)
 
+    async def cut_again(self, version_id: int) -> None:
+        """Replace the chunks of a version, broken ones for example. A current one gets them together with its vectors
+        and postings: readers see the old ones until then."""
+        async with self._database.transaction() as connection:
+            await connection.execute("UPDATE document_versions SET chunker = NULL WHERE id = %s", (version_id,))
+        if not await self.chunk(version_id):
+            await self.activate(version_id)
+
     async def activate(self, version_id: int) -> IndexOutcome:
         """Embed what the cache lacks, then make the version current together with its vectors and postings.
 

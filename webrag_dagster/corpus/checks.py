@@ -48,6 +48,22 @@ def look_at(context: dg.AssetCheckExecutionContext, corpus: CorpusResource, look
     return run(work())
 
 
+async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tuple[Page, list[Violation]]]":
+    """Pages whose newest version breaks what the blocking checks of `chunks` ask for, and how."""
+    from webrag_core.indexing.source_verification import verify_counts, verify_slices
+    from webrag_core.indexing.verification import Verified
+
+    found = []
+    async with corpus.database.snapshot() as connection:
+        for page in pages:
+            if page.version_id is not None:
+                violations = await verify_slices(connection, [page.version_id], Verified())
+                violations += await verify_counts(connection, [page.version_id], [page.document_id])
+                if violations:
+                    found.append((page, violations))
+    return found
+
+
 def verdict(key: str, looked_at: Metadata, violations: "Sequence[Violation]") -> dg.AssetCheckResult:
     """Passed without violations; otherwise what is broken, how often, and the first rows."""
     metadata: dict[str, Any] = {**looked_at, "violations": dg.MetadataValue.int(len(violations))}

@@ -52,5 +52,5 @@ def _reason(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
         if data.user_failure_data is not None and data.user_failure_data.description:
             return data.user_failure_data.description[:300]
         if data.error is not None:
-            return data.error.message.strip().splitlines()[0][:300]
+            return " ".join(data.error.message.split())[:300]
     return run.tags.get("webrag/failure", "the run ended without a failed step: see its log")

@@ -1,6 +1,7 @@
 """Asset `chunks`: the pages of a source, cut into exact slices."""
 
 import dagster as dg
+from pydantic import Field
 
 from webrag_dagster.conditions import made_again_on_change
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, code_version
@@ -10,6 +11,12 @@ from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
+
+
+class ChunksConfig(dg.Config):
+    """What is cut besides the pages that are not cut yet."""
+
+    mend: bool = Field(default=False, description="Cut pages again whose chunks fail the checks.")
 
 
 @dg.asset(
@@ -27,13 +34,17 @@ from webrag_dagster.running import run
         " page's text. New versions are staged: no reader sees them before their vectors are there."
     ),
 )
-def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
+def chunks(
+    context: dg.AssetExecutionContext, config: ChunksConfig, corpus: CorpusResource
+) -> dg.MaterializeResult[None]:
     """Cut what is not cut yet."""
+    from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import token_histogram
     from webrag_dagster.corpus.touched import news
 
     key = context.partition_key
+    mended: list[str] = []
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
@@ -46,6 +57,11 @@ def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.Mate
             written = {
                 page.url: await opened.indexer.chunk(page.version_id) for page in pages if page.version_id is not None
             }
+            for page, violations in await broken_chunks(opened, pages) if config.mend else ():
+                context.log.warning(f"{page.url} is cut again: {violations[0].rule}: {violations[0].found}")
+                assert page.version_id is not None
+                await opened.indexer.cut_again(page.version_id)
+                mended.append(page.url)
             pages, layer = await layer_of(opened, key, CHUNKS)
             async with opened.database.connection() as connection:
                 sizes = await token_histogram(connection, pages)
@@ -53,6 +69,7 @@ def chunks(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.Mate
         cut.sort(key=lambda item: -item[1])
         metadata: Metadata = {
             "pages_cut_now": dg.MetadataValue.int(sum(rows > 0 for rows in written.values())),
+            "pages_mended": dg.MetadataValue.int(len(mended)),
             "rows_written": dg.MetadataValue.int(sum(written.values())),
             **layer_metadata(layer),
             "child_sizes": dg.MetadataValue.md(bar_plot("Child chunks by size", "tokens", sizes)),

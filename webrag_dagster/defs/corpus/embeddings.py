@@ -1,5 +1,8 @@
 """Asset `embeddings`: vectors and postings of a source; with them its newest versions become current."""
 
+import time
+from typing import TYPE_CHECKING
+
 import dagster as dg
 
 from webrag_dagster.conditions import made_again_on_change
@@ -9,6 +12,12 @@ from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
+
+if TYPE_CHECKING:
+    from webrag_core.indexing.verification import Violation
+    from webrag_dagster.corpus.state import Page
+
+_SECONDS_APART = 10.0
 
 
 @dg.asset(
@@ -32,15 +41,21 @@ from webrag_dagster.running import run
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Index what is not indexed yet."""
     from webrag_core.indexing.model_switch import adopt_model
+    from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
+
+    progress = _Progress(context)
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
+            if not _follows_chunks(context.run):
+                pages, _ = await layer_of(opened, context.partition_key, CHUNKS)
+                _require_whole(await broken_chunks(opened, pages))
             model = await adopt_model(
                 opened.database,
                 opened.indexer.embedder,
                 batch_size=opened.settings.embedding_batch_size,
-                advance=lambda count: context.log.info(f"{count} texts have a vector of the new model"),
+                advance=progress.add,
             )
             gone = await retire_missing(opened, context.partition_key)
             pages, _ = await layer_of(opened, context.partition_key, EMBEDDINGS)
@@ -75,3 +90,40 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
 
     return run(work())
+
+
+class _Progress:
+    """How many texts have a vector of the new model, told every ten seconds."""
+
+    def __init__(self, context: dg.AssetExecutionContext) -> None:
+        self._context = context
+        self._texts = 0
+        self._told_at = time.monotonic()
+
+    def add(self, texts: int) -> None:
+        """So many more."""
+        self._texts += texts
+        if time.monotonic() - self._told_at >= _SECONDS_APART:
+            self._told_at = time.monotonic()
+            self._context.log.info(f"{self._texts} texts have a vector of the new model")
+
+
+def _follows_chunks(of: dg.DagsterRun) -> bool:
+    """Whether this run makes `chunks` first, whose blocking checks then stand between."""
+    assets, steps = of.asset_selection, of.step_keys_to_execute
+    return (assets is None or dg.AssetKey(CHUNKS) in assets) and (steps is None or CHUNKS in steps)
+
+
+def _require_whole(broken: "list[tuple[Page, list[Violation]]]") -> None:
+    """What the checks of `chunks` would stop is stopped here as well, when they are not part of the run."""
+    if not broken:
+        return
+    page, violations = broken[0]
+    raise dg.Failure(
+        description=f"chunks of {len(broken)} pages are broken, first {page.url}: {violations[0].rule}:"
+        f" {violations[0].found}. Job `index` with `mend: true` for `chunks` cuts them again.",
+        metadata={
+            "broken": table({"page": one.url, "rule": v.rule, "found": v.found} for one, vs in broken for v in vs)
+        },
+        allow_retries=False,
+    )

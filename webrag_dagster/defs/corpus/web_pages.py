@@ -33,4 +33,4 @@ def web_pages(context: dg.OpExecutionContext, corpus: CorpusResource) -> dg.Data
     for seen in observations(context.instance, {name: flags for name, flags in look.flagged.items() if name == key}):
         context.log.info(seen.description or "")
         versions[key] = seen.tags["dagster/data_version"]
-    return dg.DataVersionsByPartition(versions or {key: "nothing flagged"})
+    return dg.DataVersionsByPartition(versions)
