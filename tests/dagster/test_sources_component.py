@@ -13,6 +13,7 @@ from dagster.components.testing import create_defs_folder_sandbox
 from pydantic import ValidationError
 
 from tests.conftest import REPOSITORY
+from webrag_core.errors import InvalidInputError
 from webrag_core.ingestion.declared import Declaration
 from webrag_dagster.components.source import CuratedSource, declarations_of, hours_of
 
@@ -89,7 +90,7 @@ def test_time_spans(span: str, hours: float) -> None:
 
 
 def test_the_shipped_example_is_in_the_catalog_and_is_never_fetched(definitions: dg.Definitions) -> None:
-    node = definitions.resolve_asset_graph().get(dg.AssetKey(["sources", "docs_python_org"]))
+    node = definitions.resolve_asset_graph().get(dg.AssetKey(["sources", "python_docs"]))
     assert node.is_external
     assert node.group_name == "sources"
     assert "asyncio" in (node.description or "")
@@ -118,9 +119,9 @@ def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions()
     off = YAML.format(seed="https://off.example/", more="  enabled: false\n")
     with project(tea=tea, coffee=YAML.format(seed="https://coffee.example/", more=""), off=off) as loaded:
         assert {key.to_user_string() for key in loaded.resolve_asset_graph().get_all_asset_keys()} == {
-            "sources/tea_example",
-            "sources/coffee_example",
-            "sources/off_example",
+            "sources/tea",
+            "sources/coffee",
+            "sources/off",
         }
         declared = {row["key"]: Declaration(**row) for row in declarations_of(loaded.get_repository_def())}
     assert set(declared) == {"tea.example", "coffee.example"}
@@ -128,13 +129,15 @@ def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions()
     assert declared["tea.example"].declared_in.endswith("defs/tea")
 
 
-def test_two_files_for_one_site_are_refused() -> None:
+def test_two_files_for_one_site_are_refused_by_name_and_everything_else_is_there() -> None:
     twice = YAML.format(seed="https://tea.example/", more="")
-    with (
-        pytest.raises(dg.DagsterInvalidDefinitionError, match="tea_example"),
-        project(one=twice, two=twice) as loaded,
-    ):
-        loaded.resolve_asset_graph()
+    with project(one=twice, two=twice) as loaded:
+        repository = loaded.get_repository_def()
+        with pytest.raises(InvalidInputError, match=r"tea\.example is declared twice, in .*defs/one and .*defs/two"):
+            declarations_of(repository)
+    off = YAML.format(seed="https://tea.example/", more="  enabled: false\n")
+    with project(one=twice, two=off) as loaded:
+        assert len(declarations_of(loaded.get_repository_def())) == 1
 
 
 def test_a_mistake_names_the_file_and_what_is_wrong() -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import dagster as dg
 from pydantic import Field, field_validator
 
-from webrag_core.errors import FetchError
+from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.ingestion.shards import MAX_SHARDS
 from webrag_core.ingestion.urls import canonicalise, folder_of, source_key
 
@@ -109,7 +109,8 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             DECLARATION: dg.MetadataValue.json(declaration if self.enabled else {}),
         }
         spec = dg.AssetSpec(
-            key=[GROUP, re.sub(r"\W+", "_", self.key)],
+            # the folder's name: two files for one site are the sensor's to refuse, not the whole location's
+            key=[GROUP, re.sub(r"\W+", "_", context.path.name)],
             group_name=GROUP,
             description=self.description or f"Pages of {self.key} below {declaration['path_prefix']}.",
             kinds={"yaml"},
@@ -133,10 +134,15 @@ def hours_of(span: str) -> float:
 
 
 def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]:
-    """What the loaded YAML files declare, enabled ones only."""
-    found = []
+    """What the loaded YAML files declare, enabled ones only. Raises InvalidInputError, which names the files, when
+    two of them are about one site."""
+    found: dict[str, dict[str, Any]] = {}
     for node in repository.asset_graph.asset_nodes:
         value = node.metadata.get(DECLARATION)
         if isinstance(value, dg.JsonMetadataValue) and value.data:
-            found.append(dict(value.data))
-    return found
+            declared = dict(value.data)
+            twin = found.setdefault(declared["key"], declared)
+            if twin is not declared:
+                files = " and ".join(sorted((twin["declared_in"], declared["declared_in"])))
+                raise InvalidInputError(f"{declared['key']} is declared twice, in {files}: a site is one source")
+    return list(found.values())
