@@ -25,7 +25,7 @@ DEMO_QUERY = "Are asyncio queues thread-safe, and how can get() be given a timeo
 class AnswerConfig(dg.Config):
     """What the launchpad asks for. Bounds are checked by the core: a bound here would be an HTTP 500 at launch."""
 
-    url: str = Field(default=DEMO_URL, description="Where to start.")
+    url: str = Field(default=DEMO_URL, description="Where to start. Kept with the run: no password in it.")
     query: str = Field(default=DEMO_QUERY, description="What to find out.")
     expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
     intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
@@ -102,7 +102,9 @@ async def _find_evidence(
         try:
             result = await OrchestratorEngine(corpus).run(request, progress)
         except asyncio.CancelledError:
-            tag({"webrag/stop_reason": "cancelled"})
+            now = context.instance.get_run_by_id(context.run_id)
+            asked = now is not None and now.status is dg.DagsterRunStatus.CANCELING
+            tag({"webrag/stop_reason": "cancelled" if asked else "interrupted"})
             raise
         finally:
             await log_touched(context, corpus)

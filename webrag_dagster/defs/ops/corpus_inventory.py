@@ -20,7 +20,8 @@ _HOW_TO_RECOVER = """\
 - **A source that gave no page** (`documents`): open its run for the pages and reasons. A wrong seed is mended in its
   YAML file; a site that is away is asked again by the schedule, once a day. Materialize the partition to ask now.
 - **Everything below** is tried again once an hour. Materialize the partition with job `index` to try now.
-- **A blocking check** says in its own tab what is broken, row by row; `webrag verify` looks at the whole corpus.
+- **A blocking check** says in its own tab what is broken, row by row; job `index` with `mend: true` for
+  `chunks` cuts broken pages again, `webrag verify` looks at the whole corpus.
 - **Not wanted any more**: `webrag source pause SOURCE`, and delete the partition in the UI.
 """
 
