@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TextIO
 
+from evals.homes import own_home
 from evals.retrieval.data import BenchDocument, DocumentAcquirer, RetrievalQuestion
 from evals.retrieval.scoring import Unit, covers, score_question
 from webrag_core.config import Settings
@@ -167,11 +168,11 @@ class Bench:
 
 
 def bench_settings(settings: Settings, documents: Sequence[BenchDocument]) -> Settings:
-    """Settings with a database of the benchmark's own: one for these documents cut this way."""
+    """Settings with a database of the benchmark's own: one for these documents, cut this way, and this model."""
     digest = hashlib.sha256(chunker_key(settings.parent_max_tokens, settings.child_target_tokens).encode())
     for document in documents:
         digest.update(document.id.encode() + b"\0" + document.text.encode() + b"\0")
-    home = settings.webrag_home / f"retrieval-{digest.hexdigest()[:12]}"
+    home = own_home(settings, "retrieval", digest.hexdigest()[:12])
     return settings.model_copy(update={"webrag_home": home, "database_url": None, "webrag_max_age": None})
 
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from evals.homes import own_home
 from evals.walks.goldens import GoldenQuery
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError
@@ -47,7 +48,7 @@ class Passage:
 
 
 def suite_settings(settings: Settings, warc: Path) -> Settings:
-    """Settings of a suite: its own embedded database per frozen site, no live page, no ageing.
+    """Settings of a suite: its own embedded database per frozen site and embedding model, no live page, no ageing.
 
     Raises InvalidInputError when the site cannot be read.
     """
@@ -57,7 +58,7 @@ def suite_settings(settings: Settings, warc: Path) -> Settings:
         raise InvalidInputError(f"{warc} cannot be read: {error.strerror}") from error
     return settings.model_copy(
         update={
-            "webrag_home": settings.webrag_home / f"eval-{digest}",
+            "webrag_home": own_home(settings, "eval", digest),
             "database_url": None,
             "webrag_warc": warc,
             "webrag_max_age": None,

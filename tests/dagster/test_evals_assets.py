@@ -40,7 +40,7 @@ def score(
 
 
 def test_walks_are_scored_reported_replayed_and_gated(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, home: Path
+    definitions: dg.Definitions, instance: dg.DagsterInstance, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     event, checks = score(definitions, instance, WALK, items=4)
     metadata = event.metadata
@@ -62,9 +62,15 @@ def test_walks_are_scored_reported_replayed_and_gated(
     again, checks = score(definitions, instance, WALK, items=4)
     assert again.metadata["digest"] == metadata["digest"]
     assert (again.tags or {})["dagster/data_version"] == (event.tags or {})["dagster/data_version"]
-    assert checks["no_regression"].description == "Nothing moved."
+    assert str(checks["no_regression"].description).startswith(
+        "Nothing moved. Base under policy calibrated: 4 items of"
+    )
 
     _, checks = score(definitions, instance, WALK, items=4, policy="stop-at-once")
+    assert checks["no_regression"].passed, "another policy is not measured by this one"
+
+    monkeypatch.setenv("WEBRAG_MAX_PAGES", "1")
+    _, checks = score(definitions, instance, WALK, items=4)
     gate = checks["no_regression"]
     assert not gate.passed
     moved = gate.metadata["moved"]

@@ -49,9 +49,16 @@ def requested(result: dg.EvaluateAutomationConditionsResult) -> set[str]:
     return {name for name in ALL if result.get_num_requested(dg.AssetKey(name))}
 
 
+def scored(instance: dg.DagsterInstance, *names: str) -> None:
+    """Scores, as a night leaves them."""
+    for name in names:
+        instance.report_runless_asset_event(dg.AssetMaterialization(name))
+
+
 def test_editing_a_policy_file_alone_asks_for_new_scores_once(
     core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
 ) -> None:
+    scored(instance, *ALL)
     first = dg.evaluate_automation_conditions(reload_definitions(), instance)
     assert requested(first) == set(), "nothing is scored because somebody opened the UI"
     same = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=first.cursor)
@@ -70,9 +77,29 @@ def test_editing_a_policy_file_alone_asks_for_new_scores_once(
     assert requested(ranked) == {"retrieval_scores"}
 
 
+def test_what_was_never_scored_waits_for_the_night(
+    core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
+) -> None:
+    never = "sitewalk_postgresql_15"
+    scored(instance, *ALL - {never})
+    first = dg.evaluate_automation_conditions(reload_definitions(), instance)
+    policy = core_copy / "orchestration" / "policies" / "calibrated.py"
+    policy.write_text(policy.read_text() + "\n# another thought\n")
+    edited = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=first.cursor)
+    assert requested(edited) == (WALKS - {never}) | {"decision_scores"}
+
+    scored(instance, never)
+    after = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=edited.cursor)
+    assert requested(after) == set(), "the night scored what the edit left"
+    policy.write_text(policy.read_text() + "\n# and another\n")
+    again = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=after.cursor)
+    assert requested(again) == WALKS | {"decision_scores"}
+
+
 def test_an_edit_elsewhere_asks_for_nothing(
     core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
 ) -> None:
+    scored(instance, *ALL)
     first = dg.evaluate_automation_conditions(reload_definitions(), instance)
     (core_copy / "cli.py").write_text("# nothing\n")
     assert requested(dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=first.cursor)) == set()

@@ -1,8 +1,9 @@
-"""The gate as an asset check: a run's scores against those of the last run that passed, item by item."""
+"""The gate as an asset check: a run's scores against those of the newest runs that passed, item by item."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import dagster as dg
@@ -14,31 +15,42 @@ from webrag_dagster.metadata import Metadata, table
 Scores = Mapping[str, Mapping[str, float]]
 """Item -> metric -> score."""
 
-SCORES, PASSED = "item_scores", "gate_passed"
-"""Metadata of an evaluation asset by which later runs are judged: the scores by item, and whether the gate let them
-through. They are kept in Dagster's own event log, so that a run on another machine finds them."""
+SCORES, PASSED, POLICY = "item_scores", "gate_passed", "policy"
+"""Metadata of an evaluation asset by which later runs are judged: scores by item, whether the gate let them through,
+and the stop policy where there is one. Kept in Dagster's own event log, so that a run on another machine finds them."""
 
-_LOOK_BACK = 100
+_PAGE, _PAGES = 25, 40
 
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The run to compare with."""
+    """What to compare with: scores by item, and the run that each item's are from, newest first."""
 
-    run_id: str
     scores: Scores
+    runs: Mapping[str, str]
 
 
-def last_passing(instance: dg.DagsterInstance, asset: str) -> Base | None:
-    """The newest materialization of `asset` that its gate let through; None when the last hundred hold none."""
-    for record in instance.fetch_materializations(dg.AssetKey(asset), limit=_LOOK_BACK).records:
-        materialization = record.asset_materialization
-        if materialization is None:
-            continue
-        kept, passed = materialization.metadata.get(SCORES), materialization.metadata.get(PASSED)
-        if passed is not None and passed.value and isinstance(kept, dg.JsonMetadataValue):
-            return Base(record.run_id, kept.data if isinstance(kept.data, dict) else {})
-    return None
+def last_passing(
+    instance: dg.DagsterInstance, asset: str, policy: str | None = None, items: Collection[str] | None = None
+) -> Base | None:
+    """For each of `items` (None = all) its scores in the newest materialization under this policy that passed.
+
+    A run on few items thus hides nothing that an earlier one showed of the others. None when the newest thousand
+    materializations of `asset` hold nothing of them.
+    """
+    scores: dict[str, Mapping[str, float]] = {}
+    runs: dict[str, str] = {}
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        page = instance.fetch_materializations(dg.AssetKey(asset), limit=_PAGE, cursor=cursor)
+        for record in page.records:
+            for item, row in _passed(record, policy).items():
+                if item not in scores and (items is None or item in items):
+                    scores[item], runs[item] = row, record.run_id
+        if not page.has_more or (items is not None and len(scores) == len(items)):
+            break
+        cursor = page.cursor
+    return Base(scores, runs) if scores else None
 
 
 def gate(
@@ -49,29 +61,31 @@ def gate(
     clusters: Mapping[str, str],
     metrics: Sequence[str],
     accept: bool,
+    policy: str | None = None,
 ) -> tuple[dg.AssetCheckResult, Metadata]:
     """The check result, and what the materialization has to carry for the next run.
 
-    Items that one of the two runs did not ask are not compared. Nothing to compare with: passes, and becomes the base.
-    `accept` makes a worse run the new base, on purpose.
+    `base` as of `last_passing` for the same `policy`. Items without a base are not compared: no run of theirs passed
+    yet, and this one becomes their base if it passes. `accept` makes a worse run the new base, on purpose.
     """
     before = {item: scores for item, scores in base.scores.items() if item in now} if base is not None else {}
     if base is None or not before:
         result = dg.AssetCheckResult(
             check_name=name,
             passed=True,
-            description="No earlier run that passed: this one is what the next must match.",
+            description=f"No earlier run{_under(policy)} that passed: this one is what the next must match.",
         )
-        return result, _kept(now, True)
+        return result, _kept(now, True, policy)
+    runs = Counter(base.runs[item] for item in before)
     verdict = compare(now, before, clusters=clusters, metrics=metrics)
     passed = verdict.passes or accept
     result = dg.AssetCheckResult(
         check_name=name,
         passed=passed,
         severity=dg.AssetCheckSeverity.ERROR,
-        description=_words(verdict, accept),
+        description=f"{_words(verdict, accept)} {_base(runs, policy, unknown=len(now) - len(before))}",
         metadata={
-            "compared_with": dg.MetadataValue.dagster_run(base.run_id),
+            "compared_with": dg.MetadataValue.dagster_run(next(iter(runs))),
             "items_compared": dg.MetadataValue.int(len(before)),
             "tolerance": dg.MetadataValue.float(TOLERANCE),
             "differences": dg.MetadataValue.md("\n".join(rows_markdown([_row(change) for change in verdict.changes]))),
@@ -84,12 +98,34 @@ def gate(
             **{f"{change.metric}_difference": _number(change.difference.mean) for change in verdict.changes},
         },
     )
-    return result, _kept(now, passed)
+    return result, _kept(now, passed, policy)
 
 
-def _kept(now: Scores, passed: bool) -> Metadata:
+def _passed(record: dg.EventLogRecord, policy: str | None) -> Scores:
+    """The scores of one materialization; none when the gate did not let it through or another policy was at work."""
+    metadata = record.asset_materialization.metadata if record.asset_materialization is not None else {}
+    passed, kept, told = metadata.get(PASSED), metadata.get(SCORES), metadata.get(POLICY)
+    if passed is None or not passed.value or (told.value if told is not None else None) != policy:
+        return {}
+    return kept.data if isinstance(kept, dg.JsonMetadataValue) and isinstance(kept.data, dict) else {}
+
+
+def _kept(now: Scores, passed: bool, policy: str | None) -> Metadata:
     numbers = {item: {name: round(float(score), 6) for name, score in scores.items()} for item, scores in now.items()}
-    return {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(numbers)}
+    kept: Metadata = {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(numbers)}
+    return kept if policy is None else {**kept, POLICY: dg.MetadataValue.text(policy)}
+
+
+def _under(policy: str | None) -> str:
+    return "" if policy is None else f" under policy {policy}"
+
+
+def _base(runs: Counter[str], policy: str | None, *, unknown: int) -> str:
+    """Which runs the base is from, with the items from each, and how many items have none."""
+    names = {run_id: f"run {run_id[:8]}" if run_id else "reports outside runs" for run_id in runs}
+    told = ", ".join(f"{items} items of {names[run_id]}" for run_id, items in runs.items())
+    new = f"; {unknown} items have none yet" if unknown else ""
+    return f"Base{_under(policy)}: {told}{new}."
 
 
 def _words(verdict: Verdict, accept: bool) -> str:
@@ -102,7 +138,7 @@ def _words(verdict: Verdict, accept: bool) -> str:
         f" worse: {', '.join(sorted(change.worse))}"
         for change in fell
     )
-    return ("Accepted although it fell: " if accept else "Fell: ") + told
+    return f"{'Accepted although it fell' if accept else 'Fell'}: {told}."
 
 
 def _row(change: Change) -> dict[str, object]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dagster as dg
 
+A = dg.AutomationCondition
+
 RESCORE = (
     # latched until it is asked for: an edit while a run is in progress is scored after that run
-    dg.AutomationCondition.code_version_changed().since(dg.AutomationCondition.newly_requested())
-    & ~dg.AutomationCondition.in_progress()
+    (A.code_version_changed() & ~A.missing()).since(A.newly_requested()) & ~A.in_progress()
 ).with_label("policy or goldens edited")
 """For unpartitioned evaluation assets. An asset that was never scored waits for the nightly schedule."""

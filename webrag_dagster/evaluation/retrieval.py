@@ -49,7 +49,7 @@ async def rank(
     product = scores["local"]
     verdict, kept = gate(
         "no_regression",
-        last_passing(context.instance, "retrieval_scores"),
+        last_passing(context.instance, "retrieval_scores", items=product),
         {item: {name: row[name] for name in GATED} for item, row in product.items()},
         clusters={question.id: question.evidence[0].document for question in questions},
         metrics=GATED,

@@ -59,16 +59,16 @@ async def walk(
     scores = {one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)}
     verdict, kept = gate(
         "no_regression",
-        last_passing(context.instance, asset),
+        last_passing(context.instance, asset, policy, scores),
         {item: {name: float(score) for name, score in row.items() if name in GATED} for item, row in scores.items()},
         clusters={one.id: cluster_of(one) for one in goldens},
         metrics=GATED,
         accept=accept,
+        policy=policy,
     )
     return dg.MaterializeResult(
         metadata={
             **walk_metadata(goldens, runs, regrets_of(goldens, {run.id: run.record for run in runs}, links)),
-            "policy": dg.MetadataValue.text(policy),
             "report": dg.MetadataValue.path(files.report),
             "run_log": dg.MetadataValue.path(files.log),
             "digest": dg.MetadataValue.text(log_digest(records)),

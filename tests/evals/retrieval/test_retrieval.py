@@ -139,6 +139,9 @@ def test_every_benchmark_has_a_database_of_its_own(settings: Settings) -> None:
     homes = {bench_settings(settings, documents).webrag_home for documents in ([one], [other], [one, other])}
     assert len(homes) == 3
     assert bench_settings(settings, [one]).database_url is None
+    remote = settings.model_copy(update={"embedding_base_url": "http://127.0.0.1:9/v1"})
+    plain, other_model = (bench_settings(chosen, [one]).webrag_home.name for chosen in (settings, remote))
+    assert other_model.startswith(f"{plain}-"), "a database holds the vectors of one model"
 
 
 # --- calibration ---

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
+from evals.walks.sitewalk import suite_settings
 from tests.command_line import Webrag, webrag, webrag_here
+from tests.provider_server import serving
+from tests.test_cli_models import embeddings
+from webrag_core.config import load_settings
 
 __all__ = ["webrag", "webrag_here"]
 
@@ -114,3 +120,36 @@ def test_a_recording_until_the_cap_and_its_baselines(webrag_here: Webrag, tmp_pa
     assert all(0 <= index < passages for done in record["rounds"] for index, _ in done["evidence"])
     for name in ("stop-at-once", "fixed-k:5", "seed-matrix", "oracle", "ECE"):
         assert name in done.stdout
+
+
+def test_another_embedding_model_walks_in_a_database_of_its_own(
+    webrag_here: Webrag, tmp_path: Path, suite_home: Path
+) -> None:
+    """No file has to be deleted when the model changes, nor when it changes back."""
+    (tmp_path / "one.jsonl").write_text(DEFAULT_GOLDEN.read_text().splitlines()[8])
+    run = ("eval", "sitewalk", "--golden", "one.jsonl", "--policy", "stop-at-once", "--out", "log.jsonl")
+    assert webrag_here(*run).returncode == 0
+    with serving(embeddings) as server:
+        remote = {"EMBEDDING_BASE_URL": server.url, "EMBEDDING_MODEL": "some/eight", "EMBEDDING_DIMENSIONS": "8"}
+        done = webrag_here(*run, **remote)
+        assert done.returncode == 0, done.stderr
+        assert server.calls
+    assert webrag_here(*run).returncode == 0
+
+
+def test_homes_bear_the_model_unless_it_is_the_offline_one(tmp_path: Path) -> None:
+    def home(**changes: object) -> str:
+        return suite_settings(load_settings(webrag_home=tmp_path, **changes), DEFAULT_SITE).webrag_home.name
+
+    remote = {"embedding_base_url": "http://127.0.0.1:9/v1"}
+    names = [
+        home(),
+        home(**remote),
+        home(**remote, embedding_model="another/model"),
+        home(**remote, embedding_dimensions=8),
+    ]
+    assert len(set(names)) == 4
+    assert names[0] == f"eval-{hashlib.sha256(DEFAULT_SITE.read_bytes()).hexdigest()[:12]}", "as it ever was"
+    assert all(re.fullmatch(f"{names[0]}-[0-9a-f]{{12}}", name) for name in names[1:])
+    assert home(embedding_model="unused without an endpoint") == names[0]
+    assert home(embedding_base_url="http://127.0.0.1:10/v1") == names[1], "the same model elsewhere"

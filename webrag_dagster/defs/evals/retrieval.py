@@ -28,7 +28,7 @@ class RetrievalConfig(dg.Config):
         dg.AssetCheckSpec(
             "no_regression",
             asset="retrieval_scores",
-            description="No metric fell against the last run that passed, question by question.",
+            description="No metric fell, question by question, against the newest run that passed.",
         )
     ],
     description=(

@@ -1,4 +1,4 @@
-"""Assets `sitewalk_…`: the loop on a sample of golden questions of each frozen site, gated by the last good run."""
+"""Assets `sitewalk_…`: the loop on a sample of golden questions of each frozen site, gated by the last good runs."""
 
 import dagster as dg
 from pydantic import Field
@@ -19,7 +19,7 @@ class SitewalkConfig(dg.Config):
     """How much of the suite is walked."""
 
     items: int = Field(default=12, description="Golden questions, every kind in turn; 1000 for all of them.")
-    policy: str = Field(default="calibrated", description="Stop policy.")
+    policy: str = Field(default="calibrated", description="Stop policy; each has a base of its own.")
     accept: bool = Field(default=False, description="Make this run the base of later comparisons, even if it is worse.")
 
 
@@ -38,7 +38,9 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
         automation_condition=RESCORE,
         check_specs=[
             dg.AssetCheckSpec(
-                GATE, asset=name, description="No metric fell against the last run that passed, pair by pair."
+                GATE,
+                asset=name,
+                description="No metric fell, item by item, against the newest run under the same policy that passed.",
             ),
             dg.AssetCheckSpec(
                 REPLAY, asset=name, description="Deciding every recorded round again gives what was decided."
