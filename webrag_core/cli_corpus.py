@@ -114,7 +114,8 @@ def refresh(
                 ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
                 [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
             )
-        silent = [r for r in reports if r.counts.failed and not r.counts.fetched and not r.counts.unchanged]
+        nothing = [r for r in reports if r.counts.failed and not r.counts.fetched and not r.counts.unchanged]
+        silent = [*nothing, *(r for r in reports if r.empty is not None)]
         return 1 if silent else 0
 
     raise typer.Exit(asyncio.run(work()))

@@ -4,13 +4,29 @@ from __future__ import annotations
 
 import os
 import threading
+from io import BytesIO
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from typer.testing import CliRunner
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
 
-from tests.dagster.corpus_runs import HOME, KEY, SITE, materialized, run_job, tea_site
+from tests.dagster.corpus_runs import BLACK, GREEN, HOME, KEY, OTHER, SITE, add, materialized, run_job, tea_site
 from tests.dagster.small_warc import write_site
+from webrag_core.cli import app
+from webrag_core.errors import FetchError
+
+DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}
+
+
+def redirect(site: Path, url: str, target: str) -> None:
+    """Add an answer that sends from one URL to another to a written site."""
+    with site.open("ab") as stream:
+        headers = StatusAndHeaders("301 Moved Permanently", [("Location", target)], protocol="HTTP/1.1")
+        writer = WARCWriter(stream, gzip=True)
+        writer.write_record(writer.create_warc_record(url, "response", payload=BytesIO(), http_headers=headers))
 
 
 def steps(done: dg.ExecuteInProcessResult, kind: dg.DagsterEventType) -> int:
@@ -39,6 +55,54 @@ def test_a_seed_that_is_not_there_fails_once_with_its_reason(
     assert run is not None
     assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")
     assert materialized(instance, "chunks", "nowhere.example") == []
+
+
+@pytest.mark.usefixtures("corpus_environment")
+@pytest.mark.parametrize("known", ["pages", "a failed page", "nothing"])
+def test_an_attached_source_without_a_page_fails_with_its_reason_every_time(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, known: str
+) -> None:
+    site = tea_site(tmp_path)
+    if known != "pages":
+        site = write_site(tmp_path / "later.warc.gz", {OTHER: SITE[HOME]})
+    key = KEY if known == "pages" else "nowhere.example"
+    if known == "a failed page":
+        with pytest.raises(FetchError):
+            add(site, f"https://{key}/")
+    assert CliRunner().invoke(app, ["source", "add", f"https://{key}/mistyped/"]).exit_code == 0
+    for _ in range(2):
+        done = run_job(definitions, instance, site, key=key, config=DUE)
+        assert not done.success
+        assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
+        assert f"{key} gave no page: 1 × not_found" in (failure(done).description or "")
+        run = instance.get_run_by_id(done.run_id)
+        assert run is not None
+        assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_section_of_a_known_site_is_taken_in_by_a_refresh_of_what_is_due(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    guide = {HOME + "guide/": SITE[GREEN], HOME + "guide/water": SITE[BLACK]}
+    site = write_site(tmp_path / "site.warc.gz", {**SITE, **guide})
+    add(site, HOME)
+    for start in guide:
+        assert CliRunner().invoke(app, ["source", "add", start]).exit_code == 0
+        assert run_job(definitions, instance, site, config=DUE).success
+    assert materialized(instance, "embeddings")[0].metadata["pages"].value == 3
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_source_whose_start_page_is_on_another_site_says_where(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    site = write_site(tmp_path / "site.warc.gz", SITE)
+    redirect(site, "https://old.example/", HOME)
+    assert CliRunner().invoke(app, ["source", "add", "https://old.example/"]).exit_code == 0
+    done = run_job(definitions, instance, site, key="old.example", config=DUE)
+    assert not done.success
+    assert f"it is a page of another source, {HOME}" in (failure(done).description or "")
 
 
 @pytest.mark.usefixtures("corpus_environment")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
@@ -74,8 +75,8 @@ def refreshed(database: str, key: str, ago: timedelta, run_id: str = "before", s
         )
 
 
-def page(database: str, key: str, due_in: timedelta) -> None:
-    """A page of a source, with its next check."""
+def page(database: str, key: str, due_in: timedelta, *, text: str | None = "Tea is brewed.") -> None:
+    """A page of a source, with its next check; without `text` one that never gave any."""
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT DO NOTHING", (key,))
         connection.execute(
@@ -83,6 +84,13 @@ def page(database: str, key: str, due_in: timedelta) -> None:
             " SELECT id, %s, %s FROM sources WHERE key = %s",
             (f"https://{key}/{due_in}", datetime.now(UTC) + due_in, key),
         )
+        if text is not None:
+            connection.execute(
+                "INSERT INTO document_versions (document_id, number, markdown, sha256, http_status, media_type,"
+                " fetched_at, extractor) SELECT id, 1, %s, %s, 200, 'text/html', now(), 'test' FROM documents"
+                " WHERE canonical_url = %s",
+                (text, hashlib.sha256(text.encode()).hexdigest(), f"https://{key}/{due_in}"),
+            )
 
 
 def keys(requests: list[dg.RunRequest]) -> list[str | None]:
@@ -121,6 +129,20 @@ def test_a_page_that_is_due_makes_its_source_due_but_not_again_and_again(tick: T
     refreshed(database, "found.example", timedelta(hours=1))
     page(database, "found.example", timedelta(minutes=-4))
     assert tick() == []
+
+
+def test_a_host_that_nobody_attached_and_that_never_gave_a_page_is_left_alone(
+    tick: Tick, database: str, instance: dg.DagsterInstance
+) -> None:
+    page(database, "mistyped.example", timedelta(days=-40), text=None)
+    assert tick() == []
+    page(database, "works.example", timedelta(days=-39))
+    page(database, "works.example", timedelta(days=-40), text=None)
+    attach(database, "attached.example")
+    page(database, "attached.example", timedelta(days=-38), text=None)
+    refreshed(database, "attached.example", timedelta(hours=7))
+    assert keys(tick()) == ["works.example", "attached.example"]
+    assert "mistyped.example" not in instance.get_dynamic_partitions("source")
 
 
 def test_a_request_has_the_same_key_until_the_refresh_has_happened_or_a_day_has_passed(

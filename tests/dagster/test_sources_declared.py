@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 from tests.dagster.corpus_runs import KEY, materialized, run_job, tea_site
 from webrag_core.cli import app
 from webrag_core.ingestion.declared import Declaration, apply_declarations
+from webrag_core.ingestion.shards import shard_keys
 from webrag_core.ingestion.sources import Source, list_sources
 from webrag_core.store.database import Database
 from webrag_dagster.components.source import CuratedSource
@@ -103,6 +104,25 @@ def test_the_operators_pause_outlives_every_change_of_the_file(tick: Tick, corpu
     assert stored(corpus_environment)[KEY].paused
     assert webrag("source", "pause", KEY, "--resume")[0] == 0
     assert not stored(corpus_environment)[KEY].paused
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_the_partition_of_a_paused_source_stays_deleted_until_it_is_resumed(
+    tick: Tick, instance: dg.DagsterInstance, shards: int
+) -> None:
+    other, file = {"seed": "https://coffee.example/"}, {**TEA, "shards": shards}
+    parts = shard_keys(KEY, shards)
+    tick(file, other)
+    assert webrag("source", "pause", KEY)[0] == 0
+    tick(file, other)
+    assert instance.get_dynamic_partitions("source") == ["coffee.example", *parts], "a pause takes none away"
+    for part in parts:
+        instance.delete_dynamic_partition("source", part)
+    tick(file, other)
+    assert instance.get_dynamic_partitions("source") == ["coffee.example"]
+    assert webrag("source", "pause", KEY, "--resume")[0] == 0
+    tick(file, other)
+    assert instance.get_dynamic_partitions("source") == ["coffee.example", *parts]
 
 
 def test_the_command_line_does_not_argue_with_a_file(tick: Tick, corpus_environment: str) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
+
+from webrag_core.ingestion.sources import KEEP_MAP
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,14 @@ async def apply_declarations(connection: AsyncConnection, declarations: Sequence
         if before.get(wanted.key) == wanted:
             continue
         await connection.execute(
-            "INSERT INTO sources (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes,"
-            " shards, acquirer, pool, follow) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-            " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-            " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in,"
-            " refresh_hours = EXCLUDED.refresh_hours, watch_minutes = EXCLUDED.watch_minutes,"
-            " shards = EXCLUDED.shards, acquirer = EXCLUDED.acquirer, pool = EXCLUDED.pool, follow = EXCLUDED.follow",
+            sql.SQL(
+                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours,"
+                " watch_minutes, shards, acquirer, pool, follow) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+                " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
+                " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in,"
+                " refresh_hours = EXCLUDED.refresh_hours, watch_minutes = EXCLUDED.watch_minutes, shards ="
+                " EXCLUDED.shards, acquirer = EXCLUDED.acquirer, pool = EXCLUDED.pool, follow = EXCLUDED.follow, {}"
+            ).format(KEEP_MAP),
             astuple(wanted),
         )
         (changed if wanted.key in before else added).append(wanted.key)

@@ -33,7 +33,8 @@ async def due_sources(connection: AsyncConnection, revisit: timedelta) -> list[D
     """All that are due now, the longest due first. Paused sources never are.
 
     An attached source is due at its cadence (`revisit` where it has none of its own) after its last refresh, at once
-    when it never had one. Any source is due when one of its pages is, but not sooner than `APART` after a refresh.
+    when it never had one. Any source is due when one of its pages is, but not sooner than `APART` after a refresh; a
+    site that nobody attached and that never gave a page (a mistyped host) is not.
     """
     async with connection.cursor(row_factory=class_row(DueSource)) as cursor:
         await cursor.execute(
@@ -41,7 +42,9 @@ async def due_sources(connection: AsyncConnection, revisit: timedelta) -> list[D
             "  SELECT s.key, part.shard, s.shards, s.pool, p.pages_due, least("
             "   CASE WHEN s.page_limit IS NOT NULL THEN coalesce(r.started_at +"
             "    coalesce(make_interval(secs => s.refresh_hours * 3600), %(revisit)s), s.created_at) END,"
-            "   CASE WHEN p.next_check IS NOT NULL THEN greatest(p.next_check, r.started_at + %(apart)s) END) AS due_at"
+            "   CASE WHEN p.next_check IS NOT NULL AND (s.page_limit IS NOT NULL OR EXISTS (SELECT FROM documents g"
+            "    JOIN document_versions v ON v.document_id = g.id WHERE g.source_id = s.id))"
+            "    THEN greatest(p.next_check, r.started_at + %(apart)s) END) AS due_at"
             "  FROM sources s CROSS JOIN LATERAL generate_series(0, s.shards - 1) part(shard)"
             "  LEFT JOIN LATERAL (SELECT max(f.started_at) AS started_at FROM refresh_runs f"
             "   WHERE f.source_id = s.id AND f.shard IN (part.shard, %(whole)s)) r ON true"

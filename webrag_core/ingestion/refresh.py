@@ -9,9 +9,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Protocol
 from uuid import uuid4
 
+from psycopg import AsyncConnection
+
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
-from webrag_core.ingestion import documents, sources
+from webrag_core.ingestion import documents, sections, sources
 from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.ingestion.documents import FetchRecord
 from webrag_core.ingestion.revisit import KnownPage, plan_refresh
@@ -43,7 +45,8 @@ Take = Callable[[str, str], Awaitable[Taken]]
 class RefreshReport:
     """What became of a source. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
 
-    `transient` are those of the failed that may answer when they are asked again soon.
+    `transient` are those of the failed that may answer when they are asked again soon. `empty` is set when the source
+    is attached and holds no page at all of its section: what failed there, or where its start page is instead.
     """
 
     source: str
@@ -55,6 +58,7 @@ class RefreshReport:
     failed: Mapping[str, str] = field(default_factory=dict)
     transient: frozenset[str] = frozenset()
     warnings: tuple[str, ...] = ()
+    empty: Mapping[str, str] | None = None
 
 
 class SourceRefresh:
@@ -80,8 +84,9 @@ class SourceRefresh:
 
         Only pages of `shard` are asked, known and new ones.
 
-        A source without pages begins with its first one. An attached source also takes in new pages that its map and
-        its pages name, up to its page limit. Pages that fail are in the report; what was stored of them stays.
+        A source without pages begins with its first one. An attached source asks for its start page until it holds it,
+        and takes in new pages that its map and its pages name, up to its page limit. Pages that fail are in the report;
+        what was stored of them stays.
 
         Raises InvalidInputError for an unknown source.
         """
@@ -93,12 +98,13 @@ class SourceRefresh:
         async with self._database.connection() as connection:
             pages = await sources.known_pages(connection, source)
             records = await sources.signal_records(connection, source)
+            wanted = not pages or (bool(source.page_limit) and not await sections.start_is_held(connection, source))
         interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
         walk = _Walk(self._take, run_id, advance)
-        first = [] if pages or not shard.holds(source.start_url) else [source.start_url]
-        await walk.ask(plan.asked if known else first)
+        first = [source.start_url] if wanted and shard.holds(source.start_url) else []
+        await walk.ask(list(dict.fromkeys([*first, *plan.asked]))[:limit])
         skipped = await self._take_new(source, shard, [page.url for page in known], walk, limit, run_id)
         found = Counter(walk.outcomes.values())
         counts = RefreshCounts(
@@ -106,16 +112,17 @@ class SourceRefresh:
             unchanged=found["unchanged"],
             failed=found["failed"],
             skipped=skipped,
-            not_due=plan.not_due,
+            not_due=sum(page.url not in walk.outcomes for page in known),
         )
         async with self._database.transaction() as connection:
             await sources.record_signals(connection, source.id, _learned(known, walk))
             part = shard.index if shard.count > 1 else sources.WHOLE
             await sources.record_refresh(connection, source, run_id, started, counts, warnings, part)
+            empty = await _nothing_held(connection, source, shard, walk)
         failed = {url: error.reason.value for url, error in sorted(walk.failed.items())}
         transient = frozenset(url for url, error in walk.failed.items() if error.transient)
         changed = tuple(sorted(walk.changed))
-        return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings))
+        return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty)
 
     async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[str], int | None]:
         """Read the site's own map where it can save or bring requests; (warnings, entries or None)."""
@@ -149,7 +156,7 @@ class SourceRefresh:
             async with self._database.connection() as connection:
                 named = await sources.unknown_urls(connection, source)
             unknown = [url for url in named if url not in walk.seen and shard.holds(url)]
-            room = page_limit - len(walk.seen.union(held))
+            room = page_limit - sum(source.covers(url) for url in walk.seen.union(held))
             if limit is not None:
                 room = min(room, limit - len(walk.seen))
             wave: list[str] = []
@@ -209,6 +216,17 @@ class _Walk:
             self.failed[url] = result
         self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome
         self._advance(url)
+
+
+async def _nothing_held(
+    connection: AsyncConnection, source: Source, shard: Shard, walk: _Walk
+) -> dict[str, str] | None:
+    """Why an attached source holds no page; None where it does. Only the part with the start page can tell."""
+    if not source.page_limit or not shard.holds(source.start_url) or await sections.holds_pages(connection, source):
+        return None
+    failed = {url: error.reason.value for url, error in sorted(walk.failed.items()) if source.covers(url)}
+    elsewhere = await sections.start_elsewhere(connection, source)
+    return failed or {source.start_url: f"it is a page of another source, {elsewhere}" if elsewhere else "not asked"}
 
 
 def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) -> list[KnownPage]:

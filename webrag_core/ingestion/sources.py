@@ -54,6 +54,15 @@ class Source:
         """Where its map and its pages begin."""
         return self.seed_url or f"https://{self.key}/"
 
+    @property
+    def section(self) -> str:
+        """What the URLs of its pages begin with."""
+        return f"{self.start_url.partition('://')[0]}://{self.key}{self.path_prefix}"
+
+    def covers(self, url: str) -> bool:
+        """True when canonical `url` belongs to its section. Other pages of the site are kept fresh, and not counted."""
+        return url == self.start_url or url.startswith(self.section)
+
 
 @dataclass(frozen=True, slots=True)
 class RefreshCounts:
@@ -75,6 +84,16 @@ _SOURCE = (
     "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, declared_in, refresh_hours,"
     " watch_minutes, shards, acquirer, pool, follow, watch_token FROM sources"
 )
+
+
+KEEP_MAP = sql.SQL(", ").join(
+    sql.SQL(
+        "{0} = CASE WHEN (s.seed_url, s.path_prefix) IS NOT DISTINCT FROM (EXCLUDED.seed_url, EXCLUDED.path_prefix)"
+        " THEN s.{0} END"
+    ).format(sql.Identifier(column))
+    for column in ("map_read_at", "map_entries", "watched_at", "watch_token")
+)
+"""For ON CONFLICT DO UPDATE of `sources AS s`: what the map said is forgotten when the source begins elsewhere now."""
 
 
 async def list_sources(connection: AsyncConnection) -> list[Source]:
@@ -103,9 +122,11 @@ async def attach_source(connection: AsyncConnection, url: str, page_limit: int |
     url = canonicalise(url)
     key = source_key(url)
     cursor = await connection.execute(
-        "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
-        " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-        " page_limit = EXCLUDED.page_limit, paused = false WHERE s.declared_in IS NULL RETURNING id",
+        sql.SQL(
+            "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
+            " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
+            " page_limit = EXCLUDED.page_limit, paused = false, {} WHERE s.declared_in IS NULL RETURNING id"
+        ).format(KEEP_MAP),
         (key, url, folder_of(url), page_limit),
     )
     if await cursor.fetchone() is None:
@@ -123,7 +144,10 @@ async def pause_source(connection: AsyncConnection, key: str, *, paused: bool) -
 async def store_map(
     connection: AsyncConnection, source: Source, entries: Sequence[MapEntry], read_at: datetime
 ) -> None:
-    """Remember what the map says. A date that differs from the last one we saw is a change, seen at `read_at`."""
+    """Remember what the map says. A date that differs from the last one we saw is a change, seen at `read_at`.
+
+    A map that was read while the source was attached elsewhere does not count as the map of what it is now.
+    """
     await connection.execute(
         "CREATE TEMP TABLE mapped (url text, title text, description text, listed_in text, last_modified timestamptz)"
         " ON COMMIT DROP"
@@ -145,7 +169,9 @@ async def store_map(
         (source.id, read_at),
     )
     await connection.execute(
-        "UPDATE sources SET map_read_at = %s, map_entries = %s WHERE id = %s", (read_at, len(entries), source.id)
+        "UPDATE sources SET map_read_at = %s, map_entries = %s WHERE id = %s"
+        " AND (seed_url, path_prefix) IS NOT DISTINCT FROM (%s, %s)",
+        (read_at, len(entries), source.id, source.seed_url, source.path_prefix),
     )
 
 
@@ -172,7 +198,6 @@ async def known_pages(connection: AsyncConnection, source: Source) -> list[Known
 
 async def unknown_urls(connection: AsyncConnection, source: Source) -> list[str]:
     """URLs on the source's host, below its prefix, that its map or its pages name and that nobody asked for yet."""
-    scheme_and_host = source.start_url.partition("://")[0] + "://" + source.key
     cursor = await connection.execute(
         "SELECT u.url, bool_or(u.mapped) AS mapped, min(u.ordinal) FROM ("
         "  SELECT url, true AS mapped, 0 AS ordinal FROM site_map_pages WHERE source_id = %(source)s"
@@ -182,7 +207,7 @@ async def unknown_urls(connection: AsyncConnection, source: Source) -> list[str]
         " AND NOT EXISTS (SELECT FROM documents o WHERE o.canonical_url = u.url)"
         " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url)"
         " GROUP BY u.url ORDER BY 2 DESC, 3, 1",
-        {"source": source.id, "prefix": scheme_and_host + source.path_prefix, "follow": source.follow},
+        {"source": source.id, "prefix": source.section, "follow": source.follow},
     )
     return [str(row[0]) for row in await cursor.fetchall()]
 

@@ -126,7 +126,8 @@ async def _flagged_by_dates(database: Database, settings: Settings, source: Sour
     taken = count_patterns([page.url for page in known])
     limit = source.page_limit or 0
     new = [url for url in unknown if find_trap(url, taken, max_per_pattern=limit) is None]
-    return flags + [Flag(url, "new", "") for url in new[: max(0, limit - len(known))]]
+    room = max(0, limit - sum(source.covers(page.url) for page in known))
+    return flags + [Flag(url, "new", "") for url in new[:room]]
 
 
 async def _flagged_by_answers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -44,17 +44,23 @@ class Refreshed:
 
     @property
     def failure(self) -> dg.Failure | None:
-        """Set when the source gave nothing at all. Dagster asks again only where that can help: a site that is
-        overloaded or cannot be reached is asked again, one that says that its page is not there is not."""
+        """Set when the source gave nothing at all, or is attached and holds no page. Dagster asks again only where that
+        can help: a site that is overloaded or cannot be reached is asked again, one that says that its page is not
+        there is not."""
+        if self.report.empty is not None:
+            return self._gave_nothing(self.report.empty)
         asked = self.report.counts.fetched + self.report.counts.unchanged
         failed = self.report.failed
         holds = [change for change in self.changes if change.characters is not None]
         down = len(failed) >= _SITE_IS_DOWN * max(1, len(holds))
         if asked or not failed or not down:
             return None
-        transient = bool(self.report.transient)
-        if holds and not transient:
+        if holds and not self.report.transient:
             return None  # pages that are gone are told by their reasons; the rest of the source is as good as it was
+        return self._gave_nothing(failed)
+
+    def _gave_nothing(self, failed: Mapping[str, str]) -> dg.Failure:
+        transient = not self.report.transient.isdisjoint(failed)
         reasons = Counter(failed.values())
         shown = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
         return dg.Failure(

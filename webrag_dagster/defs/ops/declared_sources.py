@@ -21,19 +21,22 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     """Compares every time: the corpus may be another one."""
     from webrag_core.ingestion.declared import Applied, Declaration, apply_declarations
     from webrag_core.ingestion.shards import keys_of, split_key
+    from webrag_core.ingestion.sources import list_sources
     from webrag_core.store.database import Database
 
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
     wanted = [Declaration(**fields) for fields in declarations_of(context.repository_def)]
 
-    async def work() -> Applied:
+    async def work() -> tuple[Applied, set[str]]:
         async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
-            return await apply_declarations(connection, wanted)
+            applied = await apply_declarations(connection, wanted)
+            return applied, {source.key for source in await list_sources(connection) if source.paused}
 
-    applied = run(work())
+    applied, paused = run(work())
     keys = keys_of((declared.key, declared.shards) for declared in wanted)
-    partitions.register(context.instance, keys)
+    # an operator who paused a source may have deleted its partition: it stays so until the source is resumed
+    partitions.register(context.instance, (key for key in keys if split_key(key)[0] not in paused))
     names = {declared.key for declared in wanted}
     for key in set(context.instance.get_dynamic_partitions("source")).difference(keys):
         if split_key(key)[0] in names:  # the source was cut into another number of parts
