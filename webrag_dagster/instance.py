@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
 
 from webrag_core.errors import InvalidInputError
 
@@ -27,3 +30,30 @@ def use_instance() -> Path:
         home = found
     os.environ["DAGSTER_HOME"] = str(home.resolve())
     return home.resolve()
+
+
+def storage_folder(home: Path) -> Path:
+    """Where the instance in `home` keeps what it has on this machine; `home` itself where its file names no folder.
+
+    A relative folder lies under the working directory, as Dagster has it: two such instances may share a file. Raises
+    InvalidInputError for a dagster.yaml that cannot be read.
+    """
+    file = home / "dagster.yaml"
+    try:
+        content = yaml.safe_load(file.read_text(encoding="utf-8")) if file.is_file() else None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidInputError(f"{file} cannot be read: {error}") from error
+    for path in (("storage", "sqlite", "base_dir"), ("local_artifact_storage", "config", "base_dir")):
+        named = _value(content, path)
+        if named is not None:
+            return Path(named).resolve()
+    return home
+
+
+def _value(content: Any, path: tuple[str, ...]) -> str | None:
+    """The text under these keys, read from the environment where it is `env: NAME`; None when it is not there."""
+    for key in path:
+        content = content.get(key) if isinstance(content, dict) else None
+    if isinstance(content, dict):
+        return os.environ.get(str(content.get("env")))
+    return content if isinstance(content, str) else None

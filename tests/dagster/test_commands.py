@@ -16,8 +16,14 @@ import pytest
 from rich.console import Console
 
 from tests.conftest import REPOSITORY, fresh_database
+from tests.dagster.test_deployment_leftovers import recorded
+from tests.dagster.test_deployment_services import alive, wait_for
 from webrag_core import cli_output
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_dagster.processes.instance_lock import FILE, hold
+
+INSTANCE = Path(".webrag", "dagster")
+SCRIPT = Path(sys.executable).with_name("webrag")
 
 Webrag = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -29,23 +35,28 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def webrag(server_url: str, home: Path) -> Iterator[Webrag]:
-    """Run the installed script in `home`, on a database of this file's own."""
+def inherited(server_url: str) -> Iterator[dict[str, str]]:
+    """The environment of the commands: a database of this file's own."""
     with fresh_database(server_url) as url:
+        yield {**{name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}, "DATABASE_URL": url}
 
-        def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-            inherited = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
-            return subprocess.run(
-                [Path(sys.executable).with_name("webrag"), *arguments],
-                cwd=home,
-                env={**inherited, "DATABASE_URL": url, **environment},
-                capture_output=True,
-                text=True,
-                timeout=120,
-                check=False,
-            )
 
-        yield call
+@pytest.fixture(scope="module")
+def webrag(inherited: dict[str, str], home: Path) -> Webrag:
+    """Run the installed script in `home`."""
+
+    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [SCRIPT, *arguments],
+            cwd=home,
+            env={**inherited, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return call
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +122,32 @@ def test_up_refuses_a_port_in_use(webrag: Webrag) -> None:
         done = webrag("up", "--port", str(port))
     assert done.returncode == 2
     assert f"port {port}" in done.stderr
+
+
+def test_up_refuses_an_instance_on_which_another_one_runs(webrag: Webrag, home: Path) -> None:
+    with hold(home / INSTANCE, 4711):
+        done = webrag("up")
+    assert done.returncode == 2
+    assert f"process {os.getpid()}" in done.stderr
+    assert "http://127.0.0.1:4711" in done.stderr
+    assert "--port" not in done.stderr
+
+
+def test_nothing_of_up_goes_on_when_it_is_killed(inherited: dict[str, str], home: Path) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    (home / INSTANCE / FILE).unlink(missing_ok=True)
+    up = subprocess.Popen([SCRIPT, "up", "--port", str(port)], cwd=home, env=inherited)
+    try:
+        wait_for(lambda: (record := recorded(home / INSTANCE)) is not None and record.groups != ())
+    finally:
+        up.kill()
+        up.wait()
+    record = recorded(home / INSTANCE)
+    assert record is not None
+    assert record.guard is not None
+    assert record.folder is not None
+    processes = [mark.pid for mark in (*record.groups, record.guard)]
+    wait_for(lambda: not any(alive(pid) for pid in processes))
+    assert not record.folder.exists()

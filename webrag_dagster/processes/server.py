@@ -12,9 +12,12 @@ from pathlib import Path
 from webrag_core.cli_output import err
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_dagster.instance import use_instance
+from webrag_dagster.instance import storage_folder, use_instance
 from webrag_dagster.processes.code_service import LOCATION, code_service, settle
-from webrag_dagster.processes.services import Service, Supervisor
+from webrag_dagster.processes.instance_lock import InstanceLock, hold
+from webrag_dagster.processes.leftovers import TEMPORARY
+from webrag_dagster.processes.services import Service
+from webrag_dagster.processes.supervision import supervise
 
 _HOST = "127.0.0.1"
 
@@ -22,9 +25,14 @@ _HOST = "127.0.0.1"
 def serve(port: int, frozen_site: Path | None) -> int:
     """Serve until interrupted; returns the exit code. `frozen_site` is what runs read unless WEBRAG_WARC is set.
 
-    Raises InvalidInputError for bad settings or a port in use, StoreError when the database cannot be started.
+    Raises InvalidInputError for bad settings, a port in use, or an instance on which another one serves, StoreError
+    when the database cannot be started.
     """
-    use_instance()
+    with hold(storage_folder(use_instance()), port) as lock:
+        return _serve(lock, port, frozen_site)
+
+
+def _serve(lock: InstanceLock, port: int, frozen_site: Path | None) -> int:
     _require_free(port)
     settings = load_settings()
     if settings.webrag_warc is None and frozen_site is not None:
@@ -37,9 +45,10 @@ def serve(port: int, frozen_site: Path | None) -> int:
     pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
     err.print(f"http://{_HOST}:{port}  pages come from {pages}; Ctrl-C ends it", markup=False, highlight=False)
     settle().wait()  # alone first: processes that open a new SQLite instance at the same time break it
-    with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
+    with tempfile.TemporaryDirectory(prefix=TEMPORARY) as name:
+        folder = Path(name)
         # PYTHONSAFEPATH: what lies in the working directory must not stand in for a package
-        return Supervisor(services(Path(folder), port), {**os.environ, "PYTHONSAFEPATH": "1"}).run()
+        return supervise(lock, folder, services(folder, port), {**os.environ, "PYTHONSAFEPATH": "1"})
 
 
 def services(folder: Path, port: int) -> list[Service]:

@@ -28,6 +28,10 @@ def nothing() -> None:
     """What most services need done around their start."""
 
 
+def nobody(pids: Sequence[int]) -> None:
+    """Who has to know which processes there are, where everything ends together anyway, as in a container."""
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """One process. `started` is called after each start, `gone` after each unexpected end (its group is dead by then).
@@ -59,9 +63,16 @@ class _Running:
 class Supervisor:
     """Runs services until a signal asks it to end, or until one of them cannot be started at all."""
 
-    def __init__(self, services: Sequence[Service], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        services: Sequence[Service],
+        environment: Mapping[str, str],
+        changed: Callable[[Sequence[int]], None] = nobody,
+    ) -> None:
+        """`changed` is told the process ids of the services' groups whenever one was started."""
         self._services = services
         self._environment = environment
+        self._changed = changed
         self._running: list[_Running] = []
         self._asked = 0
 
@@ -70,12 +81,15 @@ class Supervisor:
         # set before the start: a child of a shell's background job would otherwise inherit that Ctrl-C is ignored
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._ask)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the end of the terminal is nothing
+            signal.signal(signal.SIGHUP, self._ask)
         try:
             for service in self._services:
                 if self._asked:
                     break
                 one = _Running(service, self._start(service))
                 self._running.append(one)
+                self._tell()
                 self._await(one)
             while not self._asked:
                 time.sleep(_TICK)
@@ -88,6 +102,8 @@ class Supervisor:
             self._stop()
 
     def _ask(self, signum: int, frame: FrameType | None) -> None:
+        if signum == signal.SIGHUP and self._asked:
+            return  # of a closed terminal both the shell and the kernel tell: nobody has lost patience
         self._asked += 1
         if self._asked > 1:
             for one in self._running:
@@ -98,6 +114,9 @@ class Supervisor:
         process = subprocess.Popen(service.command, start_new_session=True, env=self._environment)
         service.started()
         return process
+
+    def _tell(self) -> None:
+        self._changed([one.process.pid for one in self._running])
 
     def _await(self, one: _Running) -> None:
         deadline = time.monotonic() + one.service.wait_for_answer
@@ -128,6 +147,7 @@ class Supervisor:
         if one.quick_ends > 1:
             time.sleep(min(_LONGEST_PAUSE, 2.0 ** (one.quick_ends - 2)))
         one.process = self._start(one.service)
+        self._tell()
         one.has_answered, one.silent, one.started_at = False, 0, time.monotonic()
         return True
 
@@ -152,14 +172,14 @@ class Supervisor:
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
     try:
         os.killpg(process.pid, number)
-    except ProcessLookupError:
-        return  # everything in it is gone already
+    except (ProcessLookupError, PermissionError):
+        return  # everything in it is gone already; macOS says the latter of processes that nobody has waited for
 
 
 def _group_lives(process: subprocess.Popen[bytes]) -> bool:
     process.poll()
     try:
         os.killpg(process.pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return False
     return True
