@@ -114,9 +114,8 @@ def refresh(
                 ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
                 [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
             )
-        nothing = [r for r in reports if r.counts.failed and not r.counts.fetched and not r.counts.unchanged]
-        silent = [*nothing, *(r for r in reports if r.empty is not None)]
-        return 1 if silent else 0
+        silent = (r.counts.failed and not r.counts.fetched and not r.counts.unchanged for r in reports)
+        return 1 if any(silent) or any(r.empty is not None for r in reports) else 0
 
     raise typer.Exit(asyncio.run(work()))
 

@@ -20,7 +20,6 @@ from webrag_dagster.processes.leftovers import await_guard, end_leftovers
 from webrag_dagster.processes.record import Record
 
 FILE = "up.lock"
-_HOST = "127.0.0.1"
 _LONGEST = 64 * 1024
 
 
@@ -93,5 +92,5 @@ def _refusal(folder: Path, running: Record | None) -> str:
         return f"`webrag up` already runs on this instance ({folder})"
     return (
         f"`webrag up` already runs on this instance ({folder}), as process {running.pid}: "
-        f"open http://{_HOST}:{running.port}, or end it with Ctrl-C or `kill {running.pid}`"
+        f"open {running.address}, or end it with Ctrl-C or `kill {running.pid}`"
     )

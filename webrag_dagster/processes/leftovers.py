@@ -10,6 +10,7 @@ import time
 import psutil
 
 from webrag_dagster.processes.record import Mark, Record
+from webrag_dagster.processes.services import signal_group
 
 TEMPORARY = "webrag-"
 """How the names of temporary folders begin; nothing else is ever removed."""
@@ -28,7 +29,7 @@ def end_leftovers(record: Record) -> None:
     for number, seconds in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _SECONDS_TO_DIE)):
         for mark in record.groups:
             if _members(mark):
-                _signal_group(mark.pid, number)
+                signal_group(mark.pid, number)
         deadline = time.monotonic() + seconds
         while any(_members(mark) for mark in record.groups) and time.monotonic() < deadline:
             time.sleep(_TICK)
@@ -67,10 +68,3 @@ def _is_there(mark: Mark) -> bool:
         return mark.is_of(process) and process.status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
         return False
-
-
-def _signal_group(pgid: int, number: signal.Signals) -> None:
-    try:
-        os.killpg(pgid, number)
-    except (ProcessLookupError, PermissionError):
-        return  # its last process has just ended; macOS says it this way of one that nobody has waited for

@@ -8,6 +8,9 @@ from typing import Self
 import psutil
 from pydantic import BaseModel, ConfigDict
 
+HOST = "127.0.0.1"
+"""Where the UI listens."""
+
 _CLOCK = 2.0
 
 
@@ -49,3 +52,8 @@ class Record(BaseModel):
     folder: Path | None = None
     guard: Mark | None = None
     groups: tuple[Mark, ...] = ()
+
+    @property
+    def address(self) -> str:
+        """The UI's."""
+        return f"http://{HOST}:{self.port}"

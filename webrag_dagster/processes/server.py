@@ -16,10 +16,9 @@ from webrag_dagster.instance import storage_folder, use_instance
 from webrag_dagster.processes.code_service import LOCATION, code_service, settle
 from webrag_dagster.processes.instance_lock import InstanceLock, hold
 from webrag_dagster.processes.leftovers import TEMPORARY
+from webrag_dagster.processes.record import HOST
 from webrag_dagster.processes.services import Service
 from webrag_dagster.processes.supervision import supervise
-
-_HOST = "127.0.0.1"
 
 
 def serve(port: int, frozen_site: Path | None) -> int:
@@ -43,7 +42,7 @@ def _serve(lock: InstanceLock, port: int, frozen_site: Path | None) -> int:
 
         embedded_url(settings.webrag_home)  # held here, so that no run waits for a server to start
     pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
-    err.print(f"http://{_HOST}:{port}  pages come from {pages}; Ctrl-C ends it", markup=False, highlight=False)
+    err.print(f"{lock.record.address}  pages come from {pages}; Ctrl-C ends it", markup=False, highlight=False)
     settle().wait()  # alone first: processes that open a new SQLite instance at the same time break it
     with tempfile.TemporaryDirectory(prefix=TEMPORARY) as name:
         folder = Path(name)
@@ -59,7 +58,7 @@ def services(folder: Path, port: int) -> list[Service]:
     python = (sys.executable, "-m")
     return [
         code_service(("-s", str(socket_path)), f"unix:{socket_path}"),
-        Service("UI", (*python, "dagster_webserver", "-h", _HOST, "-p", str(port), "-w", str(workspace))),
+        Service("UI", (*python, "dagster_webserver", "-h", HOST, "-p", str(port), "-w", str(workspace))),
         Service("daemon", (*python, "webrag_dagster.processes.daemon", "-w", str(workspace))),
     ]
 
@@ -68,6 +67,6 @@ def _require_free(port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((_HOST, port))
+            probe.bind((HOST, port))
         except OSError as error:
-            raise InvalidInputError(f"port {port} on {_HOST} cannot be used: {error.strerror}; try --port") from error
+            raise InvalidInputError(f"port {port} on {HOST} cannot be used: {error.strerror}; try --port") from error

@@ -107,7 +107,7 @@ class Supervisor:
         self._asked += 1
         if self._asked > 1:
             for one in self._running:
-                _signal_group(one.process, signal.SIGKILL)
+                signal_group(one.process.pid, signal.SIGKILL)
 
     def _start(self, service: Service) -> subprocess.Popen[bytes]:
         # a session of its own: Ctrl-C reaches it once, from here, and not from the terminal as well
@@ -132,7 +132,7 @@ class Supervisor:
             if one.service.answers is None or self._answers(one):
                 return True
             err.print(f"{one.service.name} no longer answers", markup=False, highlight=False)
-        _signal_group(one.process, signal.SIGKILL)
+        signal_group(one.process.pid, signal.SIGKILL)
         code = one.process.wait()
         if self._asked:
             return True
@@ -160,18 +160,19 @@ class Supervisor:
 
     def _stop(self) -> None:
         for one in self._running:
-            _signal_group(one.process, signal.SIGTERM)
+            signal_group(one.process.pid, signal.SIGTERM)
         deadline = time.monotonic() + _GRACE
         while time.monotonic() < deadline and any(_group_lives(one.process) for one in self._running):
             time.sleep(_TICK / 5)
         for one in self._running:
-            _signal_group(one.process, signal.SIGKILL)
+            signal_group(one.process.pid, signal.SIGKILL)
             one.process.wait()
 
 
-def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
+def signal_group(pgid: int, number: int) -> None:
+    """Signal every process of a group, if there still is one."""
     try:
-        os.killpg(process.pid, number)
+        os.killpg(pgid, number)
     except (ProcessLookupError, PermissionError):
         return  # everything in it is gone already; macOS says the latter of processes that nobody has waited for
 

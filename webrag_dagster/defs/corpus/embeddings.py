@@ -43,13 +43,15 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
     from webrag_core.indexing.model_switch import adopt_model
     from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
+    from webrag_dagster.corpus.state import source_pages
 
     progress = _Progress(context)
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
             if not _follows_chunks(context.run):
-                pages, _ = await layer_of(opened, context.partition_key, CHUNKS)
+                async with opened.database.connection() as connection:
+                    pages = await source_pages(connection, context.partition_key)
                 _require_whole(await broken_chunks(opened, pages))
             model = await adopt_model(
                 opened.database,
