@@ -21,53 +21,53 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/lint-imports
 
 bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site
-	$(BIN)/python -m evals.bench.index
+	$(BIN)/python -m benchmarks.corpus.index
 
 bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
-	$(BIN)/python -m evals.bench.conversion
+	$(BIN)/python -m benchmarks.corpus.conversion
 
 bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, then compare with an undisturbed corpus
-	$(BIN)/python -m evals.bench.crash
+	$(BIN)/python -m benchmarks.corpus.crash
 
 bench-race: $(VENV)/.runtime ## 8 processes, the same 50 pages, 5 rounds: nothing doubled, nothing embedded twice
-	$(BIN)/python -m evals.bench.race
+	$(BIN)/python -m benchmarks.corpus.race
 
 bench-hostile: $(VENV)/.runtime ## bombs, floods, drips and poison pages, each beside a page that must not suffer
-	$(BIN)/python -m evals.bench.hostile
+	$(BIN)/python -m benchmarks.corpus.hostile
 
 bench-retrieval: $(VENV)/.runtime ## 720 questions with evidence spans: ranking quality, with baselines
 	$(BIN)/webrag eval retrieval
 
 bench-refresh: $(VENV)/.runtime ## what an unchanged site and one edited section cost
-	$(BIN)/python -m evals.bench.refresh
+	$(BIN)/python -m benchmarks.corpus.refresh
 
 bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase by phase
-	$(BIN)/python -m evals.bench.query
+	$(BIN)/python -m benchmarks.retrieval.query
 
 bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
-	$(BIN)/python -m evals.bench.vectors
+	$(BIN)/python -m benchmarks.retrieval.vectors
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the goldens of the three frozen sites, with the score tables
 	for site in python-3.11 rust-1.63 postgresql-15; do $(BIN)/webrag eval sitewalk \
 	  --golden evals/golden/sitewalk-$$site.jsonl --warc evals/sites/$$site.warc.gz --out runs/$$site.jsonl || exit 1; done
 
 bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, random limits: what must hold for every walk
-	$(BIN)/python -m evals.bench.walks
+	$(BIN)/python -m benchmarks.loop.walks
 
 bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fetched, phase by phase
-	$(BIN)/python -m evals.bench.answer
+	$(BIN)/python -m benchmarks.loop.answer
 
 bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
-	$(BIN)/python -m evals.bench.mcp
+	$(BIN)/python -m benchmarks.mcp.search
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
-	$(BIN)/python -m webrag_dagster.bench.watch
+	$(BIN)/python -m benchmarks.platform.watch
 
 bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
-	$(BIN)/python -W ignore -m webrag_dagster.bench.platform
+	$(BIN)/python -W ignore -m benchmarks.platform.platform
 
 bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 points each; nobody helps
-	$(BIN)/python -W ignore -m webrag_dagster.bench.kill
+	$(BIN)/python -W ignore -m benchmarks.platform.kill
 
 $(BIN)/uv: requirements-uv.txt
 	$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'

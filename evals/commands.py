@@ -12,7 +12,7 @@ import typer
 from evals import judging_commands, replay_command
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
-from webrag_core.cli_output import Json, out, print_json, print_table, progress
+from webrag_core.cli.output import Json, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 

@@ -7,7 +7,7 @@ from dataclasses import astuple
 from pathlib import Path
 
 from webrag_core.config import Settings
-from webrag_core.indexing.embedder import ModelIdentity, identity_of
+from webrag_core.providers.embedder import ModelIdentity, identity_of
 
 _UNNAMED = ModelIdentity("wordllama", "l2_supercat_256@0.4.0", 256, "l2")
 """The model whose homes bear no model in their name: such homes were there before any did. It stays this one."""

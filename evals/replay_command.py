@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webrag_core.cli_output import Json, out, print_json, print_table
+from webrag_core.cli.output import Json, out, print_json, print_table
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
 

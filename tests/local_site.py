@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.sitemaps.models import SiteMap
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
-from webrag_core.ingestion.acquirer import AcquiredPage
-from webrag_core.ingestion.site_map import SiteMap
-from webrag_core.ingestion.urls import canonicalise
 
 SITE = "https://site.example"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webrag_core.indexing import patience
+from webrag_core.providers import retry as patience
 
 
 def noted_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:

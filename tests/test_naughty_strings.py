@@ -10,19 +10,19 @@ from collections.abc import Awaitable, Iterable
 import pytest
 from rich.console import Console
 
-from tests.ingestion.local_server import Page, reply, serving
+from tests.acquisition.local_server import Page, reply, serving
 from tests.local_site import SITE, LocalSite, page
 from tests.suites import naughty_strings
-from webrag_core import cli_output
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.cli.main import output as cli_output
 from webrag_core.config import Settings
+from webrag_core.corpus.verification import Verified, verify_corpus
 from webrag_core.errors import InvalidInputError, WebragError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.verification import Verified, verify_corpus
-from webrag_core.ingestion.urls import canonicalise
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.answers import broken_citations
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.lookup import search_corpus
 from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.retrieval.search import search_corpus
 
 STRINGS = naughty_strings()
 SHORT = {

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from webrag_core.config import Settings, load_settings
     from webrag_core.errors import FetchError, InvalidInputError, WebragError
-    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-    from webrag_core.orchestration.lookup import search_corpus
     from webrag_core.orchestration.models import OrchestrationResult
+    from webrag_core.retrieval.search import search_corpus
 
 _FACES = {
     "Settings": "config",
@@ -27,10 +27,10 @@ _FACES = {
     "FetchError": "errors",
     "InvalidInputError": "errors",
     "WebragError": "errors",
-    "Corpus": "indexing.corpus",
+    "Corpus": "indexing.pipeline",
     "AnswerRequest": "orchestration.engine",
     "OrchestratorEngine": "orchestration.engine",
-    "search_corpus": "orchestration.lookup",
+    "search_corpus": "retrieval.search",
     "OrchestrationResult": "orchestration.models",
 }
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from webrag_core.cli_output import Json
+from webrag_core.cli.output import Json
 
 
 def register(app: typer.Typer) -> None:
@@ -21,7 +21,7 @@ def demo(
 ) -> None:
     """Ask a frozen real website one question, through Dagster."""
     from evals.walks.goldens import DEFAULT_SITE
-    from webrag_core.cli_output import out, print_answer, print_json
+    from webrag_core.cli.output import out, print_answer, print_json
     from webrag_dagster.demo import run_demo
 
     result, run_id = run_demo(DEFAULT_SITE)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
-    from webrag_core.indexing.corpus import Corpus
+    from webrag_core.indexing.pipeline import Corpus
 
 
 class CorpusResource(dg.ConfigurableResource[Any]):
@@ -36,7 +36,7 @@ class CorpusResource(dg.ConfigurableResource[Any]):
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Corpus]:
         """Database, acquirer and embedding model, closed again afterwards. Raises StoreError, InvalidInputError."""
-        from webrag_core.indexing.corpus import Corpus
+        from webrag_core.indexing.pipeline import Corpus
 
         async with Corpus.open(self.settings()) as corpus:
             yield corpus

@@ -34,7 +34,7 @@ from webrag_core.config import load_settings
 from webrag_core.retrieval import calibration
 from webrag_core.retrieval.calibration import RelevanceTable, features
 from webrag_core.retrieval.scope import Scope
-from webrag_core.retrieval.search import Searcher
+from webrag_core.retrieval.searcher import Searcher
 
 Array = NDArray[np.float64]
 

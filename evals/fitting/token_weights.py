@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.walks.goldens import DEFAULT_SITE
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.conversion.convert import convert_page
 from webrag_core.errors import FetchError
-from webrag_core.indexing import static_model
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.ingestion.conversion.convert import convert_page
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.providers import static_model
 
 _PASSAGE = 256
 _VOCABULARY = 32_000

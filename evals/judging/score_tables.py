@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evals.intervals import Interval
-from webrag_core.cli_output import print_table
+from webrag_core.cli.output import print_table
 
 Scores = Mapping[str, Mapping[str, Interval]]
 """Group (or system) -> metric -> interval."""

@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.errors import FetchError, InvalidInputError, Reason
-from webrag_core.ingestion.acquirer import AcquiredPage
-from webrag_core.ingestion.site_map import SiteMap
 
 HERE = Path(__file__).parents[1] / "golden" / "retrieval"
 DEFAULT_QUESTIONS = HERE / "questions.jsonl.gz"

@@ -21,14 +21,14 @@ from evals.retrieval.scoring import Unit, covers, score_question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.chunks import chunker_key
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
-from webrag_core.orchestration.lookup import search
 from webrag_core.orchestration.query_analyzer import key_concepts
 from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.request import Fusion, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, scope_size, source_scope
+from webrag_core.retrieval.search import search
 
 Advance = Callable[[str], None]
 Ranker = Callable[[str], Awaitable[list[Unit]]]

@@ -23,9 +23,9 @@ from pydantic import ValidationError
 
 from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
 from evals.walks.site_map import SiteMap, key_of, letters_of, read_site
+from webrag_core.conversion.html import convert_html
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.ingestion.conversion.html import convert_html
 
 _MIN_QUOTE = 15
 _MIN_TITLE = 13

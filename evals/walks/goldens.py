@@ -8,8 +8,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ValidationError, model_validator
 
+from webrag_core.acquisition.urls import page_key
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.urls import page_key
 
 EVALS = Path(__file__).parents[1]
 DEFAULT_GOLDEN = EVALS / "golden" / "sitewalk-python-3.11.jsonl"

@@ -11,7 +11,7 @@ from evals.walks.replay import Replayed
 from evals.walks.scoring import score_item
 from evals.walks.sitewalk import CLAIMED_AT, stop_kind
 from webrag_core.orchestration.models import ExpansionDecision
-from webrag_core.orchestration.redundancy import redundant_indices
+from webrag_core.retrieval.redundancy import redundant_indices
 
 _CEILING = 0.85
 

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 
 from evals.intervals import Interval, interval
 from evals.walks.goldens import GoldenQuery, cluster_of
+from webrag_core.acquisition.urls import page_key
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.ingestion.urls import page_key
 
 EVIDENCE_CHARS = 32_000
 METRICS = ("success", "s@5", "s@10", "s@30", "quotes", "pages", "stop_exact", "false_claim", "utility", "net")

@@ -15,10 +15,10 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.cli_output import progress
-from webrag_core.ingestion.conversion.links import is_navigation
-from webrag_core.ingestion.urls import page_key
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.acquisition.urls import page_key
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.cli.output import progress
+from webrag_core.conversion.links import is_navigation
 
 _MARKS = re.compile(r"[\W_]+")
 _FARTHEST = 6

@@ -20,11 +20,11 @@ from typing import Any, TextIO
 
 from evals.homes import own_home
 from evals.walks.goldens import GoldenQuery
+from webrag_core.acquisition.urls import page_key
+from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.urls import page_key
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult, ScoredCandidate
 

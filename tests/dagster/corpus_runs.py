@@ -11,9 +11,9 @@ import dagster as dg
 
 from tests.dagster.small_warc import write_site
 from tests.local_site import page
+from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import load_settings
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.resources import CorpusResource
 
 KEY = "tea.example"

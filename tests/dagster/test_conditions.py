@@ -15,8 +15,8 @@ import pytest
 from tests.dagster.corpus_runs import LATER, SITE, tea_site
 from tests.dagster.small_warc import write_site
 from webrag_core.errors import StoreError
-from webrag_core.indexing.corpus import Corpus as OpenCorpus
 from webrag_core.indexing.indexer import Indexer
+from webrag_core.indexing.pipeline import Corpus as OpenCorpus
 from webrag_dagster import partitions
 from webrag_dagster.corpus.layers import code_version
 from webrag_dagster.defs.corpus.chunks import chunks

@@ -15,7 +15,7 @@ from warcio.warcwriter import WARCWriter
 
 from tests.dagster.corpus_runs import BLACK, GREEN, HOME, KEY, OTHER, SITE, add, materialized, run_job, tea_site
 from tests.dagster.small_warc import write_site
-from webrag_core.cli import app
+from webrag_core.cli.main import app
 from webrag_core.errors import FetchError
 
 DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}

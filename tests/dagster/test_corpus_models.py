@@ -10,9 +10,9 @@ import pytest
 
 from tests.dagster.corpus_runs import KEY, LAYERS, OTHER, SITE, add, materialized, run_job, version
 from tests.dagster.small_warc import write_site
-from tests.indexing.test_openai_embedder import openai
 from tests.local_site import page
 from tests.provider_server import serving
+from tests.providers.test_openai_embedder import openai
 
 
 def models(database: str) -> list[tuple[str, str]]:

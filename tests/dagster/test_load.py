@@ -8,7 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from webrag_dagster.bench import platform as bench_platform
+from benchmarks.platform import platform as bench_platform
 from webrag_dagster.corpus.layers import UPSTREAM
 
 URLS = [f"https://site-{number}.example/docs/" for number in range(5)]

@@ -27,9 +27,9 @@ from tests.dagster.corpus_runs import (
 )
 from tests.dagster.small_warc import write_site
 from tests.local_site import page
+from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import load_settings
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.defs.ops.corpus_changes import corpus_changes
 from webrag_dagster.resources import CorpusResource
 

@@ -13,8 +13,8 @@ from dagster.components.testing import create_defs_folder_sandbox
 from pydantic import ValidationError
 
 from tests.conftest import REPOSITORY
+from webrag_core.corpus.declared import Declaration
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.declared import Declaration
 from webrag_dagster.components.source import CuratedSource, declarations_of, hours_of
 
 

@@ -7,9 +7,9 @@ import asyncio
 from tests.indexing.test_model_switch import NAMES, ShortModel, corpus_of, violations
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.embedder import Vectors
 from webrag_core.indexing.model_switch import adopt_model, list_models
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.embedder import Vectors
 
 
 def test_of_several_workers_one_builds_and_the_others_find_it_done(settings: Settings) -> None:

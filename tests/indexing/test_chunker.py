@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from webrag_core.indexing import chunker
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
-from webrag_core.indexing.static_model import count_tokens
+from webrag_core.providers.static_model import count_tokens
 
 NAMES = "word x asyncio.to_thread `code` *em* Ünïcödé 日本語 😀🎉 a\x0bb c\u2028d \x00 \ufffd e\u0301 end. &amp; <b>"
 MARKS = "# - 1. > | $x$ [l](u) \\ : ` ** _ ~~~ <!-- $$"

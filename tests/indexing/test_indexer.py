@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 import numpy as np
 import pytest
 
-from tests.indexing.corpora import broken_rules, rows, texts
-from tests.ingestion.served_pages import HOME, ServedPages, html
+from tests.acquisition.served_pages import HOME, ServedPages, html
+from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError, IntegrityError, StoreError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder, checked
 from webrag_core.indexing.indexer import Indexer
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder, checked
 
 A, B = f"{HOME}a", f"{HOME}b"
 

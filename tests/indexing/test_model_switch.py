@@ -10,14 +10,14 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
+from webrag_core.corpus.verification import Verified, verify_corpus
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.model_switch import build_model, list_models, switch_model
-from webrag_core.indexing.verification import Verified, verify_corpus
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.retrieval.scope import source_scope
-from webrag_core.retrieval.search import Searcher
+from webrag_core.retrieval.searcher import Searcher
 
 
 class ShortModel(WordLlamaEmbedder):

@@ -11,9 +11,9 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.passages import Passage, cut_passages, term_codes
-from webrag_core.orchestration.lookup import search_corpus
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.retrieval.search import search_corpus
 
 PAGES = {
     "/lions": page("Lions", "The lion is a large cat that lives in prides on the savannah. Lions hunt zebras."),

@@ -14,8 +14,8 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
 
+from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server.tools import make_server
 
 MODES = ("legacy", "auto")

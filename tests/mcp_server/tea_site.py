@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.local_site import SITE, LocalSite, page
+from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.config import Settings
-from webrag_core.ingestion.acquirer import AcquiredPage
 
 SEED = f"{SITE}/"
 QUESTION = "At how many degrees is green tea brewed, and for how long?"

@@ -21,9 +21,9 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.mcp_server.clients import MODES, called, text_of, until
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings, tea_site
+from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server.http import check_bind, http_app
 
 TOKEN = "correct-horse-battery-staple"

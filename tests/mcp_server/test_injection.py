@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from evals.bench.mcp_injections import OURS, QUESTION, SITE, PlantedSite, obey
+from benchmarks.mcp.injections import OURS, QUESTION, SITE, PlantedSite, obey
 from tests.chat_server import analysis, chat_settings, sent_data
 from tests.local_site import LocalSite
 from tests.mcp_server.clients import called, connected, text_of

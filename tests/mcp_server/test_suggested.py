@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.urls import canonicalise
 from webrag_core.mcp_server.suggested import NOT_ASKED_FOR, SITE_NOT_ALLOWED, Known, Suggested
 
 PAGE = (

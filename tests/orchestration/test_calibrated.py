@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from webrag_core.cli import answer
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.cli.main import answer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import completeness
 from webrag_core.orchestration.completeness import CompletenessTable, completeness_table, features
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine

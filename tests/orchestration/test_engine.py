@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import POLICIES, get_policy

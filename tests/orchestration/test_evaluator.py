@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from webrag_core.config import Settings
 from webrag_core.orchestration.evaluator import UNCALIBRATED_FLOOR, compute_signals, mediocre_floor
-from webrag_core.orchestration.models import EvaluationSignals, RankedChunk
-from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.orchestration.models import EvaluationSignals
+from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
 SETTINGS = Settings(_env_file=None)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from random import Random
 
-from webrag_core.ingestion.documents import StoredLink
-from webrag_core.ingestion.traps import count_patterns, find_trap
-from webrag_core.ingestion.urls import page_key, source_key
+from webrag_core.acquisition.traps import count_patterns, find_trap
+from webrag_core.acquisition.urls import page_key, source_key
+from webrag_core.corpus.documents import StoredLink
 from webrag_core.orchestration import link_ranking
 from webrag_core.orchestration.expander import Walk, _candidates, _target
 from webrag_core.orchestration.link_ranking import words_and_meaning

@@ -14,7 +14,7 @@ from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Call, Reply, serving
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.hints import LEFT_OUT
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from tests.local_site import SITE, LocalSite, page
+from webrag_core.acquisition.traps import MAX_PAGES_PER_PATTERN
 from webrag_core.config import Settings
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.traps import MAX_PAGES_PER_PATTERN
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
 

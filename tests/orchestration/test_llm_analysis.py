@@ -15,10 +15,10 @@ from tests.chat_server import KEY, analysis, chat_settings, said, sent_data
 from tests.provider_server import Reply, serving
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing import patience
 from webrag_core.orchestration.llm_analysis import SYSTEM_PROMPT, Analysed, Analyst
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
 from webrag_core.orchestration.structured_answer import fenced, read_answer, strict_schema
+from webrag_core.providers import retry as patience
 
 QUERY = "How is green tea brewed and how long does it keep?"
 

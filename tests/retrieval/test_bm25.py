@@ -9,7 +9,7 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval import bm25
 from webrag_core.retrieval.bm25 import search_parents

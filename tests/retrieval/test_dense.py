@@ -13,9 +13,9 @@ from psycopg import AsyncConnection
 from tests.indexing.test_model_switch import ShortModel
 from webrag_core.config import Settings
 from webrag_core.indexing import embedding_models
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.indexing.model_switch import build_model, switch_model
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.retrieval import dense
 from webrag_core.retrieval.dense import ChildHit, graph_effort, search_children
 from webrag_core.retrieval.scope import Scope, scope_size

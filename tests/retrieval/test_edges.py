@@ -9,10 +9,10 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.orchestration.lookup import CorpusSearch, search
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
 from webrag_core.retrieval.scope import ScopeFilter
+from webrag_core.retrieval.search import CorpusSearch, search
 
 ENGLISH = {
     "/whales": page("Whales", "The blue whale is the largest animal. Whales filter krill from the sea."),

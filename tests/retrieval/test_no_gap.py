@@ -13,12 +13,12 @@ from webrag_core.config import Settings
 from webrag_core.errors import StoreError
 from webrag_core.indexing import embedding_models
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.embedder import WordLlamaEmbedder
 from webrag_core.indexing.model_switch import build_model, switch_model
-from webrag_core.orchestration.lookup import CorpusSearch, search
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.embedder import WordLlamaEmbedder
 from webrag_core.retrieval import dense
 from webrag_core.retrieval.request import Pattern, SearchRequest
+from webrag_core.retrieval.search import CorpusSearch, search
 
 NAMES = ("lion", "whale", "heron", "otter", "badger", "lizard")
 QUERY = "Which food does the animal look for, and where is its home?"

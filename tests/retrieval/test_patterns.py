@@ -12,14 +12,14 @@ from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Call, serving
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
-from webrag_core.orchestration.lookup import CorpusSearch, search, search_corpus
 from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.patterns import RRF_K, alpha_fusion, rank_fusion
 from webrag_core.retrieval.request import Pattern, SearchRequest
 from webrag_core.retrieval.scope import ScopeFilter, source_scope
-from webrag_core.retrieval.search import Searcher
+from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
+from webrag_core.retrieval.searcher import Searcher
 
 PAGES = {
     "/lions": page("Lions", "The lion is a large cat that lives in prides on the savannah. Lions hunt zebras."),

@@ -12,11 +12,11 @@ import pytest
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.orchestration.lookup import CorpusSearch, search
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.recency import Recency, names_years
 from webrag_core.retrieval.request import Pattern, SearchRequest
 from webrag_core.retrieval.scope import DateRange, ScopeFilter
+from webrag_core.retrieval.search import CorpusSearch, search
 
 NOW = datetime(2025, 6, 30, tzinfo=UTC)
 DATES: dict[str, tuple[datetime | None, datetime | None]] = {  # published, modified

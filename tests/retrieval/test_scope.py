@@ -13,7 +13,7 @@ from psycopg import AsyncConnection
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.scope import DateRange, Scope, ScopeFilter, ScopeSize, resolve_scope, scope_size
 
 TABLE = "</p><table><tr><th>Part</th><th>Price</th></tr><tr><td>Wing</td><td>12</td></tr></table><p>"

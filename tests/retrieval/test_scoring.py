@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from webrag_core.indexing.passages import Passage, cut_passages
-from webrag_core.indexing.static_model import token_ids, token_vectors, token_weights
 from webrag_core.indexing.terms import terms
+from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.scoring import (
     COSINE_SHARE,
     COVERAGE_SHARE,

@@ -12,9 +12,9 @@ import pytest
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import IntegrityError, InvalidInputError
-from webrag_core.indexing.corpus import Corpus
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS
 from webrag_core.indexing.lexical import term_counts
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, search_parents
 from webrag_core.retrieval.budget import within_budget
@@ -24,7 +24,7 @@ from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.ranking import first_look
 from webrag_core.retrieval.scope import Scope, source_scope
-from webrag_core.retrieval.search import Searcher
+from webrag_core.retrieval.searcher import Searcher
 
 PAGES = {
     "/lions": page("Lions", "The lion is a large cat that lives in prides on the savannah. Lions hunt zebras."),

@@ -1,1 +1,1 @@
-"""Layer 2: a stored version becomes chunks, vectors and postings. Faces: `corpus.Corpus`, `indexer.Indexer`."""
+"""A stored version becomes chunks, vectors and postings."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing.markdown import Block, parse_blocks
-from webrag_core.indexing.static_model import count_tokens
+from webrag_core.providers.static_model import count_tokens
 
 CHUNKER_VERSION = "blocks-3"
 

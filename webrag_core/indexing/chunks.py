@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from psycopg import AsyncConnection, sql
 
+from webrag_core.corpus.documents import StoredVersion
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.passages import PASSAGES_VERSION, cut_passages
 from webrag_core.indexing.terms import TERMS_VERSION
-from webrag_core.ingestion.documents import StoredVersion
 
 # with the types that a binary COPY has to be told
 _COLUMNS = {

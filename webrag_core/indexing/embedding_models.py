@@ -8,12 +8,13 @@ from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.errors import InvalidInputError, StoreError
-from webrag_core.indexing.embedder import ModelIdentity
+from webrag_core.providers.embedder import ModelIdentity
+from webrag_core.store.vector_tables import vector_table
 
 # below this many rows an exact scan is as fast as the graph and misses nothing
 HNSW_MIN_ROWS = 20_000
 
-# Links per node and candidates while building. Measured by `python -m evals.bench.vectors`: pgvector's defaults
+# Links per node and candidates while building. Measured by `make bench-vectors`: pgvector's defaults
 # (16, 64) lose a third of the ten best among 100,000 real vectors.
 _LINKS = 20
 _BUILD_CANDIDATES = 160
@@ -21,11 +22,6 @@ _BUILD_WORKERS = 4
 _BUILD_MEMORY_MB = (64, 2048)  # least and most
 _BYTES_PER_DIMENSION = 2
 _MOST_DIMENSIONS = 4000  # what pgvector's graph takes at half precision
-
-
-def vector_table(model_id: int) -> sql.Identifier:
-    """Name of the model's own vector table."""
-    return sql.Identifier(f"vectors_{int(model_id)}")
 
 
 async def lock_models(connection: AsyncConnection, *, shared: bool = False) -> None:

@@ -14,17 +14,18 @@ from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.config import Settings
+from webrag_core.corpus import documents
+from webrag_core.corpus.documents import StoredVersion
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import chunker_key
-from webrag_core.indexing.embedder import Embedder
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
 from webrag_core.indexing.retirement import moved_urls, retire_gone, retire_moved
-from webrag_core.ingestion import documents
-from webrag_core.ingestion.documents import StoredVersion
+from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
+from webrag_core.store.vector_tables import vector_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +136,14 @@ class Indexer:
             changed = await self._make_current(connection, version)
             if changed:
                 await documents.log_change(connection, version.document_id, version_id, "version")
-            await retire_moved(connection, version.document_id, models.vector_table(model_id))
+            await retire_moved(connection, version.document_id, vector_table(model_id))
         return IndexOutcome(version.document_id, version_id, embedded, changed)
 
     async def retire(self, url: str) -> bool:
         """Take the document at `url` out of the index if its site has confirmed that it is gone. True when it was."""
         model_id = await self.model_id()
         async with self._database.transaction() as connection:
-            return await retire_gone(connection, url, models.vector_table(model_id))
+            return await retire_gone(connection, url, vector_table(model_id))
 
     async def finish_bulk(self) -> bool:
         """After many pages: build the vector index if the corpus has outgrown exact search."""
@@ -180,7 +181,7 @@ class Indexer:
                 "  AND v.child_count = (SELECT count(*) FROM {} e WHERE e.document_id = d.id), false)"
                 " FROM document_versions v JOIN documents d ON d.id = v.document_id"
                 " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = %(version)s"
-            ).format(models.vector_table(model_id)),
+            ).format(vector_table(model_id)),
             {"version": version.id, "chunker": self._key},
         )
         row = await cursor.fetchone()
@@ -202,7 +203,7 @@ class Indexer:
         return len(missing)
 
     async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> None:
-        table = models.vector_table(model_id)
+        table = vector_table(model_id)
         await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (version.document_id,))
         cursor = await connection.execute(
             sql.SQL(

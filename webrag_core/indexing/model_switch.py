@@ -15,8 +15,9 @@ from psycopg import AsyncConnection, sql
 from webrag_core.errors import InvalidInputError, StoreError
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.indexing.embedder import Embedder, ModelIdentity
+from webrag_core.providers.embedder import Embedder, ModelIdentity
 from webrag_core.store.database import Database
+from webrag_core.store.vector_tables import vector_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ async def list_models(database: Database) -> list[ModelStatus]:
         found = []
         for model_id, provider, name, dimensions, normalisation, state in await cursor.fetchall():
             counts = await connection.execute(
-                sql.SQL("SELECT count(*) FROM {}").format(models.vector_table(model_id)), prepare=False
+                sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
             )
             row = await counts.fetchone()
             missing = await _count_missing(connection, model_id)
@@ -86,7 +87,7 @@ async def build_model(
     async with database.connection() as connection:
         await models.ensure_vector_index(connection, model_id)
         cursor = await connection.execute(
-            sql.SQL("SELECT count(*) FROM {}").format(models.vector_table(model_id)), prepare=False
+            sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
         )
         row = await cursor.fetchone()
     return BuildReport(model_id, embedded, int(row[0]) if row else 0)
@@ -119,7 +120,7 @@ async def switch_model(database: Database, identity: ModelIdentity) -> int:
         # vectors of chunks that were replaced since they were embedded
         await connection.execute(
             sql.SQL("DELETE FROM {} e WHERE NOT EXISTS (SELECT FROM chunks c WHERE c.id = e.chunk_id)").format(
-                models.vector_table(model_id)
+                vector_table(model_id)
             )
         )
         await connection.execute("UPDATE embedding_models SET state = 'retired' WHERE state = 'live'")
@@ -162,7 +163,7 @@ _MISSING = sql.SQL(
 
 
 async def _count_missing(connection: AsyncConnection, model_id: int) -> int:
-    query = sql.SQL("SELECT count(*)") + _MISSING.format(models.vector_table(model_id))
+    query = sql.SQL("SELECT count(*)") + _MISSING.format(vector_table(model_id))
     cursor = await connection.execute(query, prepare=False)
     row = await cursor.fetchone()
     return int(row[0]) if row else 0
@@ -172,7 +173,7 @@ async def _missing_texts(connection: AsyncConnection, model_id: int, limit: int)
     """Digest -> text of up to `limit` children without a vector of this model."""
     query = (
         sql.SQL("SELECT c.embed_sha256, v.title, c.heading_path, c.body")
-        + _MISSING.format(models.vector_table(model_id))
+        + _MISSING.format(vector_table(model_id))
         + sql.SQL(" ORDER BY c.id LIMIT %s")
     )
     cursor = await connection.execute(query, (limit,), prepare=False)
@@ -188,6 +189,6 @@ async def _insert_cached(connection: AsyncConnection, model_id: int, digests: li
             " JOIN documents d ON d.current_version = c.version_id"
             " JOIN embedding_cache k ON k.model_id = %s AND k.text_sha256 = c.embed_sha256"
             " WHERE c.level = 'child' AND c.embed_sha256 = ANY(%s) ON CONFLICT DO NOTHING"
-        ).format(models.vector_table(model_id)),
+        ).format(vector_table(model_id)),
         (model_id, digests),
     )

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.errors import IntegrityError
-from webrag_core.indexing.static_model import token_ids
 from webrag_core.indexing.terms import terms
+from webrag_core.providers.static_model import token_ids
 
 PASSAGES_VERSION = 1
 """Version of the stored form; the terms in it have one of their own (`TERMS_VERSION`)."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from psycopg import AsyncConnection, sql
 
+from webrag_core.corpus import documents
 from webrag_core.errors import Reason
-from webrag_core.ingestion import documents
 
 _MOVED = (
     "SELECT o.id, o.canonical_url FROM url_aliases a JOIN documents o ON o.canonical_url = a.url"

@@ -1,1 +1,1 @@
-"""Layer 5: the core as tools for language models, over the Model Context Protocol."""
+"""The core as tools for language models, over the Model Context Protocol."""

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.query import check_text
+from webrag_core.retrieval.query_text import check_text
 
 _MOST_PROBLEMS = 5
 LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000}

@@ -9,10 +9,19 @@ from typing import Any, TypeVar
 
 from mcp_types import CallToolResult, TextContent
 
+from webrag_core.acquisition.urls import canonicalise, source_key
+from webrag_core.corpus.bounded_gather import take_all
+from webrag_core.corpus.status import corpus_status
+from webrag_core.corpus.stored_pages import (
+    StoredPages,
+    known_sites,
+    known_urls,
+    linked_sites,
+    pages_below,
+    stored_pages,
+)
 from webrag_core.errors import FetchError, InvalidInputError, WebragError
-from webrag_core.indexing.corpus import AddedDocument
-from webrag_core.ingestion.taking import take_all
-from webrag_core.ingestion.urls import canonicalise, source_key
+from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import data, errors, follow_ups, stats
 from webrag_core.mcp_server.core import Core, Services
 from webrag_core.mcp_server.findings import Findings, found_by_answer, found_by_search
@@ -25,17 +34,8 @@ from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, 
 from webrag_core.mcp_server.sections import shown_title, trace, trace_summary
 from webrag_core.mcp_server.suggested import Known, Suggested
 from webrag_core.mcp_server.work import run_apart
-from webrag_core.orchestration.corpus_status import corpus_status
-from webrag_core.orchestration.lookup import search as search_stored
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_core.orchestration.stored_pages import (
-    StoredPages,
-    known_sites,
-    known_urls,
-    linked_sites,
-    pages_below,
-    stored_pages,
-)
+from webrag_core.retrieval.search import search as search_stored
 
 _SEARCHES_AT_ONCE = 4
 _LIKELY = 0.5

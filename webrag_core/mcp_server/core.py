@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
+from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.indexing.static_model import count_tokens
-from webrag_core.ingestion.acquirer import Acquirer
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
-from webrag_core.orchestration.lookup import search
+from webrag_core.providers.static_model import count_tokens
 from webrag_core.retrieval.request import SearchRequest
+from webrag_core.retrieval.search import search
 
 _ENGINE_SHARE = 0.85
 """Of MCP_TOOL_TIMEOUT for the engine, which then still returns what it has."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from webrag_core.mcp_server.findings import Findings, Hit, tokens
 from webrag_core.mcp_server.reading import readable, slice_of, wants_links
 from webrag_core.mcp_server.untrusted import Fence, label
-from webrag_core.orchestration.models import RankedChunk
+from webrag_core.retrieval.models import RankedChunk
 
 _WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it
 _LEAST = 60  # tokens; less of a passage is no use

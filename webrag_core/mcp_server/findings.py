@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from webrag_core.indexing.static_model import count_tokens
-from webrag_core.orchestration.lookup import CorpusSearch
-from webrag_core.orchestration.models import OrchestrationResult, RankedChunk
-from webrag_core.retrieval.models import CitationSpan
+from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.providers.static_model import count_tokens
+from webrag_core.retrieval.models import CitationSpan, RankedChunk
+from webrag_core.retrieval.search import CorpusSearch
 
 MOST_CITED = 20
 _FAINT = 0.01  # relevance below which a passage is shown only among the first few

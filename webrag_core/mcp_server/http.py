@@ -12,9 +12,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.store.embedded import exit_on_sigterm
 

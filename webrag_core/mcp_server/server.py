@@ -15,9 +15,9 @@ from mcp.shared.message import SessionMessage
 from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
+from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server import errors
 from webrag_core.mcp_server.arguments import check_names, explained, without_nulls
 from webrag_core.mcp_server.calls import Calls

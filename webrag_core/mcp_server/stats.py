@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from webrag_core.mcp_server.untrusted import label
-from webrag_core.orchestration.lookup import CorpusSearch
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.retrieval.search import CorpusSearch
 
 TIMEOUT = "timeout"
 _ADDRESSED = re.compile(r"^https?://\S+: ")

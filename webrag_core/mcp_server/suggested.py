@@ -10,9 +10,9 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
+from webrag_core.acquisition.urls import source_key
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.urls import source_key
 
 NOT_ASKED_FOR = "address_from_a_page"
 SITE_NOT_ALLOWED = "site_not_allowed"

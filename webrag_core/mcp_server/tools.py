@@ -8,8 +8,8 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import Field
 
+from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.ingestion.acquirer import Acquirer
 from webrag_core.mcp_server.calls import Calls
 from webrag_core.mcp_server.modes import Intent, Output, ResearchMode, RetrievalMode
 from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall

@@ -1,1 +1,1 @@
-"""Layer 4: the loop and its decisions. Faces: `engine.OrchestratorEngine`, `lookup.search_corpus`."""
+"""The loop: retrieve, judge, follow links or stop."""

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
-from webrag_core.indexing.corpus import AddedDocument, Corpus
-from webrag_core.orchestration import answers, merger
-from webrag_core.orchestration.citing import cite
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
+from webrag_core.orchestration import answers
 from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.expander import ExpansionOutcome, Walk, expand, frontier, score_frontier
 from webrag_core.orchestration.hints import LEFT_OUT, known_passages, reranker_instruction, without_known
@@ -22,7 +21,6 @@ from webrag_core.orchestration.models import (
     ExpansionDecision,
     ExpansionStep,
     OrchestrationResult,
-    RankedChunk,
     Round,
     ScoredCandidate,
     ScoredRef,
@@ -30,13 +28,15 @@ from webrag_core.orchestration.models import (
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries
 from webrag_core.orchestration.query_grammar import joins_parts
-from webrag_core.orchestration.rerankers import make_reranker, rank
 from webrag_core.orchestration.run_state import AnswerRequest, Progress, RunState
 from webrag_core.orchestration.support import support
+from webrag_core.retrieval import merging as merger
 from webrag_core.retrieval.citations import prove_citations
-from webrag_core.retrieval.models import RetrievalResult
+from webrag_core.retrieval.citing import cite
+from webrag_core.retrieval.models import RankedChunk, RetrievalResult
+from webrag_core.retrieval.reranking import make_reranker, rank
 from webrag_core.retrieval.scope import Scope
-from webrag_core.retrieval.search import Searcher
+from webrag_core.retrieval.searcher import Searcher
 
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from statistics import fmean, pvariance
 
 from webrag_core.config import Settings
-from webrag_core.orchestration.models import EvaluationSignals, RankedChunk
-from webrag_core.orchestration.redundancy import redundant_indices
+from webrag_core.orchestration.models import EvaluationSignals
 from webrag_core.orchestration.support import Support
+from webrag_core.retrieval.models import RankedChunk
+from webrag_core.retrieval.redundancy import redundant_indices
 
 MIN_SHAPE = 3
 """Chunks below which a score list has no shape: one or two scores are neither a plateau nor a cliff."""

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 
+from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
+from webrag_core.acquisition.urls import page_key, source_key
 from webrag_core.config import LinkScorer
+from webrag_core.corpus.documents import StoredLink, load_links
 from webrag_core.errors import FetchError
-from webrag_core.indexing.corpus import AddedDocument, Corpus
-from webrag_core.ingestion.documents import StoredLink, load_links
-from webrag_core.ingestion.traps import count_patterns, find_trap, url_pattern
-from webrag_core.ingestion.urls import page_key, source_key
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.link_ranking import words_and_meaning
 from webrag_core.orchestration.link_scoring import LinkCandidate, derive_parent_urls, seed_weights
 from webrag_core.orchestration.models import QueryAnalysis, RunDocument, ScoredCandidate

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from webrag_core.config import Settings
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.orchestration.models import QueryType
-from webrag_core.orchestration.redundancy import text_overlap
 from webrag_core.retrieval.models import RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.redundancy import text_overlap
 
 LEFT_OUT = "passages that only repeat the known context were left out"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.config import Settings
-from webrag_core.ingestion.traps import count_patterns, find_trap
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, ScoredCandidate
 from webrag_core.orchestration.run_state import RunState
 

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.indexing.passages import Passage, term_codes
-from webrag_core.indexing.static_model import token_ids, token_vectors, token_weights
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.link_scoring import FILE_ENDING, LinkCandidate, traced
 from webrag_core.orchestration.models import ScoredCandidate
+from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.scoring import QueryProfile, best_cosines, profile
 
 WORDS, MEANINGS, DIRECTION, SENTENCE = "words", "meanings", "direction", "sentence"

@@ -11,11 +11,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.indexing.terms import terms
-from webrag_core.orchestration.chat import ChatEndpoint
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_query, distinct
 from webrag_core.orchestration.structured_answer import ask_for
-from webrag_core.retrieval.query import check_text
+from webrag_core.providers.chat import ChatEndpoint
+from webrag_core.retrieval.query_text import check_text
 
 _MAX_SENT = 8_000  # characters of each text; an analysis needs no more, and they are paid for
 _MAX_TOKENS = 2_000  # of an answer; reasoning counts too

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from webrag_core.orchestration.models import RankedChunk
-from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.search import Searcher
+from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
+from webrag_core.retrieval.searcher import Searcher
 
 
 async def neighbours(

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from webrag_core.retrieval.models import CitationSpan, CorpusStats, RetrievedChunk
+from webrag_core.retrieval.models import CitationSpan, Contract, CorpusStats, RankedChunk
 
 QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
 Action = Literal["stop", "expand_breadth", "expand_recall", "expand_intent"]
-
-
-class Contract(BaseModel):
-    """Base: unknown fields are a bug, not data."""
-
-    model_config = ConfigDict(extra="forbid")
 
 
 class QueryAnalysis(Contract):
@@ -26,24 +20,6 @@ class QueryAnalysis(Contract):
     query_type: QueryType
     complexity: Literal["simple", "moderate", "complex"]
     key_concepts: list[str]
-
-
-class RerankResult(Contract):
-    """One reranked passage: its position in the input and its relevance in [0, 1]."""
-
-    index: int = Field(ge=0)
-    relevance_score: float = Field(ge=0, le=1)
-    confidence: float | None = None
-
-
-class RankedChunk(Contract):
-    """A retrieved parent chunk with its reranked score in [0, 1]."""
-
-    chunk: RetrievedChunk
-    reranked_score: float
-    confidence: float | None = None
-    is_locality_expanded: bool = False
-    source_sub_query: str | None = None
 
 
 class EvaluationSignals(Contract):

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.urls import canonicalise
 from webrag_core.orchestration.expander import Walk
 from webrag_core.orchestration.models import (
     EvaluationSignals,
@@ -17,14 +17,13 @@ from webrag_core.orchestration.models import (
     OrchestrationTiming,
     QueryAnalysis,
     QueryType,
-    RankedChunk,
     Round,
     ScoredCandidate,
 )
 from webrag_core.orchestration.support import Support
-from webrag_core.retrieval.models import CorpusStats
-from webrag_core.retrieval.query import check_query, check_text
-from webrag_core.retrieval.search import Mode
+from webrag_core.retrieval.models import CorpusStats, RankedChunk
+from webrag_core.retrieval.query_text import check_query, check_text
+from webrag_core.retrieval.searcher import Mode
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from webrag_core.errors import ChatError
-from webrag_core.orchestration.chat import AnswerFormat, ChatEndpoint, Message
+from webrag_core.providers.chat import AnswerFormat, ChatEndpoint, Message
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

@@ -1,1 +1,1 @@
-"""Layer 3: pure search in scope, no fetching. Faces: `search.Searcher`, `citations.extract_citation`."""
+"""Search of what is stored: lexical, dense, fused, reranked, with citations. Nothing is fetched."""

@@ -1,6 +1,6 @@
 """Dense search: cosine over the child vectors of one model, exact or by graph as the numbers of rows advise.
 
-All figures here are from `python -m evals.bench.vectors`.
+All figures here are from `python -m benchmarks.retrieval.vectors`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
-from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key, vector_table
+from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
 from webrag_core.retrieval.scope import Scope
+from webrag_core.store.vector_tables import vector_table
 
 _MAX_EF_SEARCH = 1000  # what pgvector takes
 _EF_SEARCH = 400  # what .99 of the ten best take among 100,000 vectors

@@ -11,6 +11,12 @@ from webrag_core.retrieval.recency import Recency
 from webrag_core.retrieval.request import Pattern
 
 
+class Contract(BaseModel):
+    """Base: unknown fields are a bug, not data."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
 class RetrievedChunk(BaseModel):
     """A parent chunk chosen for the context, with the child span that matched best.
 
@@ -63,6 +69,16 @@ class RetrievedChunk(BaseModel):
     def match_text(self) -> str:
         """The text of the best matching child."""
         return self.text[self.match_start - self.char_start : self.match_end - self.char_start]
+
+
+class RankedChunk(Contract):
+    """A retrieved parent chunk with its reranked score in [0, 1]."""
+
+    chunk: RetrievedChunk
+    reranked_score: float
+    confidence: float | None = None
+    is_locality_expanded: bool = False
+    source_sub_query: str | None = None
 
 
 class CorpusStats(BaseModel):

@@ -16,8 +16,8 @@ from psycopg import AsyncConnection
 
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import LexicalResult, search_parents
+from webrag_core.retrieval.chunk_store import Child, load_children, load_parents
 from webrag_core.retrieval.dense import ChildHit, search_children
-from webrag_core.retrieval.families import Child, load_children, load_parents
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, first_look, rank_parents, to_chunk
 from webrag_core.retrieval.request import Pattern

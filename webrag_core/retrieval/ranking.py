@@ -11,7 +11,7 @@ from webrag_core.indexing.chunks import embedding_text
 from webrag_core.indexing.passages import Passage, cut_passages
 from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
-from webrag_core.retrieval.families import Child, ParentRow
+from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.scoring import LEXICAL_SHARE, profile, score_passages
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Literal
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.query import check_query, check_text
+from webrag_core.retrieval.query_text import check_query, check_text
 from webrag_core.retrieval.scope import DateRange, ScopeFilter
 
 Mode = Literal["auto", "chunk", "full_context"]

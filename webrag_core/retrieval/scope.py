@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from psycopg.types.range import Range
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.query import check_text
+from webrag_core.retrieval.query_text import check_text
 
 DocumentType = Literal["html", "pdf", "text"]
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.indexing.passages import Passage, term_codes
-from webrag_core.indexing.static_model import token_ids, token_vectors, token_weights
+from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.bm25 import K1
 
 Array = NDArray[np.float32]

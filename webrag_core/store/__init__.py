@@ -1,1 +1,1 @@
-"""PostgreSQL: the embedded server, the pool, the migrations. Face: `database.Database`."""
+"""PostgreSQL: the embedded server, the pool, the migrations."""

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import dagster as dg
 from pydantic import Field, field_validator
 
+from webrag_core.acquisition.urls import canonicalise, folder_of, source_key
+from webrag_core.corpus.shards import MAX_SHARDS
 from webrag_core.errors import FetchError, InvalidInputError
-from webrag_core.ingestion.shards import MAX_SHARDS
-from webrag_core.ingestion.urls import canonicalise, folder_of, source_key
 
 GROUP = "sources"
 DECLARATION = "webrag/declaration"
@@ -80,7 +80,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
         return source_key(self.seed)
 
     def declaration(self, declared_in: str) -> dict[str, Any]:
-        """Fields of `webrag_core.ingestion.declared.Declaration`."""
+        """Fields of `webrag_core.corpus.declared.Declaration`."""
         return {
             "key": self.key,
             "seed_url": self.seed,

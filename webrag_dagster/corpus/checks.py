@@ -13,8 +13,8 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.indexing.corpus import Corpus
-    from webrag_core.indexing.verification import Violation
+    from webrag_core.corpus.verification import Violation
+    from webrag_core.indexing.pipeline import Corpus
     from webrag_dagster.corpus.state import Page
 
 
@@ -50,8 +50,8 @@ def look_at(context: dg.AssetCheckExecutionContext, corpus: CorpusResource, look
 
 async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tuple[Page, list[Violation]]]":
     """Pages whose newest version breaks what the blocking checks of `chunks` ask for, and how."""
-    from webrag_core.indexing.source_verification import verify_counts, verify_slices
-    from webrag_core.indexing.verification import Verified
+    from webrag_core.corpus.source_verification import verify_counts, verify_slices
+    from webrag_core.corpus.verification import Verified
 
     found = []
     async with corpus.database.snapshot() as connection:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def extractor() -> str:
     """Of the HTML to Markdown conversion, links included."""
-    from webrag_core.ingestion.conversion.html import EXTRACTOR_VERSION
+    from webrag_core.conversion.html import EXTRACTOR_VERSION
 
     return EXTRACTOR_VERSION
 
@@ -22,7 +22,7 @@ def chunker() -> str:
 def embedding() -> str:
     """Of the embedding model. Raises InvalidInputError for settings that cannot be read."""
     from webrag_core.config import load_settings
-    from webrag_core.indexing.embedder import identity_of
+    from webrag_core.providers.embedder import identity_of
 
     model = identity_of(load_settings())
     return f"{model.provider}/{model.name}/{model.dimensions}/{model.normalisation}"

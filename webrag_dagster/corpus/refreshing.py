@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 import dagster as dg
 
-from webrag_core.indexing.corpus import Corpus
-from webrag_core.ingestion.acquirer import Acquirer
-from webrag_core.ingestion.documents import confirmed_missing
-from webrag_core.ingestion.refresh import RefreshReport, SourceRefresh
-from webrag_core.ingestion.service import Ingestor, IngestOutcome, make_acquirer
-from webrag_core.ingestion.shards import split_key
-from webrag_core.ingestion.sources import Source, attach_source, find_source, list_sources
+from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.corpus.documents import confirmed_missing
+from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, make_acquirer
+from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
+from webrag_core.corpus.shards import split_key
+from webrag_core.corpus.sources import Source, attach_source, find_source, list_sources
+from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages
 

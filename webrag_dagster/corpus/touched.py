@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 import dagster as dg
 from dagster._core.definitions.data_version import DEFAULT_DATA_VERSION
 
+from webrag_core.acquisition.urls import source_key
 from webrag_core.config import Settings
-from webrag_core.indexing.corpus import AddedDocument, Corpus
-from webrag_core.indexing.embedder import identity_of
+from webrag_core.corpus.shards import keys_of
+from webrag_core.corpus.sources import list_sources
 from webrag_core.indexing.embedding_models import live_identity
-from webrag_core.ingestion.shards import keys_of
-from webrag_core.ingestion.sources import list_sources
-from webrag_core.ingestion.urls import source_key
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
+from webrag_core.providers.embedder import identity_of
 from webrag_core.store.database import Database
 from webrag_dagster import partitions
 from webrag_dagster.corpus import layers

@@ -11,11 +11,11 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from webrag_core.config import Settings
-from webrag_core.ingestion.due import unwatched_sources
-from webrag_core.ingestion.service import make_acquirer
-from webrag_core.ingestion.shards import Shard, shard_keys
-from webrag_core.ingestion.sources import Source, list_sources
-from webrag_core.ingestion.watch import Flag, Watched, flags_version, frozen_snapshot, watch_source
+from webrag_core.corpus.due import unwatched_sources
+from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.corpus.shards import Shard, shard_keys
+from webrag_core.corpus.sources import Source, list_sources
+from webrag_core.corpus.watch import Flag, Watched, flags_version, frozen_snapshot, watch_source
 from webrag_core.store.database import Database
 from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.metadata import table

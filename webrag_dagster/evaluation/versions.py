@@ -27,9 +27,8 @@ def policy_files() -> list[Path]:
 
 def ranking_files() -> list[Path]:
     """What ranks passages: search, the local reranker and its fitted scores, the words of the lexical index."""
-    rerankers = sorted((_CORE / "orchestration" / "rerankers").glob("*.py"))
     retrieval = sorted((_CORE / "retrieval").glob("*.py"))
-    return [*retrieval, _CORE / "retrieval" / "relevance.json", *rerankers, _CORE / "indexing" / "terms.py"]
+    return [*retrieval, _CORE / "retrieval" / "relevance.json", _CORE / "indexing" / "terms.py"]
 
 
 def content_version(files: Iterable[Path], *besides: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from webrag_core.cli_output import err
+from webrag_core.cli.output import err
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.processes.leftovers import await_guard, end_leftovers
 from webrag_dagster.processes.record import Record

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from webrag_core.cli_output import err
+from webrag_core.cli.output import err
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.instance import storage_folder, use_instance

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
 
-from webrag_core.cli_output import err
+from webrag_core.cli.output import err
 
 _TICK = 0.5
 _GRACE = 20.0

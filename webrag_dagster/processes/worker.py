@@ -13,7 +13,7 @@ import sys
 _NEEDED = (
     "dagster._core.execution.api",
     "dagster_postgres",
-    "webrag_core.indexing.corpus",
+    "webrag_core.indexing.pipeline",
     "webrag_core.orchestration.engine",
     "webrag_dagster.metadata",
     "webrag_dagster.corpus.refreshing",

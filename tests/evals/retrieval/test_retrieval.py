@@ -26,7 +26,7 @@ from evals.retrieval.quality import ask, bench_settings, open_bench
 from evals.retrieval.scoring import Unit, aggregate, covers, lexical_overlap, lowest_third, score_question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.static_model import token_ids
+from webrag_core.providers.static_model import token_ids
 
 SPAN = EvidenceSpan(document="a", start=100, end=200)
 

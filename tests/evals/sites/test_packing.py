@@ -11,7 +11,7 @@ import pytest
 
 from evals.sites import build_python, build_rust
 from evals.sites.packing import run_command
-from webrag_core.ingestion.warc import WarcAcquirer
+from webrag_core.acquisition.warc import WarcAcquirer
 
 pytestmark = pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb")
 

@@ -17,7 +17,7 @@ from tests.command_line import Webrag, webrag_here
 from tests.conftest import fresh_database
 from tests.evals.recordings import few_goldens
 from webrag_core.config import Settings
-from webrag_core.indexing.corpus import Corpus
+from webrag_core.indexing.pipeline import Corpus
 
 __all__ = ["webrag_here"]
 

@@ -21,8 +21,8 @@ from evals.walks.check_goldens import (
     recorded_goldens,
 )
 from evals.walks.site_map import SiteMap, SitePage, key_of, read_site
+from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.errors import InvalidInputError
-from webrag_core.ingestion.warc import WarcAcquirer
 
 BASE = "https://doc.rust-lang.org/"
 

@@ -16,10 +16,10 @@ from evals.walks.recorded import RecordedRound, RecordedRun, load_run_log
 from evals.walks.replay import Replayed, bounded_as_recorded, replay, replay_all
 from evals.walks.scoring import score_item
 from evals.walks.sitewalk import UNTIL_CAP
+from tests.cli.test_cli import ASYNCIO, FROZEN_SITE, QUESTION
 from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
-from tests.test_cli import ASYNCIO, FROZEN_SITE, QUESTION
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision

@@ -11,9 +11,9 @@ import pytest
 
 from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
 from evals.walks.sitewalk import suite_settings
+from tests.cli.test_models import embeddings
 from tests.command_line import Webrag, webrag, webrag_here
 from tests.provider_server import serving
-from tests.test_cli_models import embeddings
 from webrag_core.config import load_settings
 
 __all__ = ["webrag", "webrag_here"]
@@ -61,7 +61,7 @@ def test_a_seed_that_is_not_on_the_site_fails_its_item_only(webrag_here: Webrag,
 
 
 def test_all_goldens_load_and_lie_on_the_site() -> None:
-    from webrag_core.ingestion.warc import WarcAcquirer
+    from webrag_core.acquisition.warc import WarcAcquirer
 
     pages = set(WarcAcquirer(DEFAULT_SITE).page_urls())
     goldens = load_goldens(DEFAULT_GOLDEN)

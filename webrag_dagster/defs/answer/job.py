@@ -76,7 +76,7 @@ def answer() -> None:
 async def _find_evidence(
     context: dg.OpExecutionContext, config: AnswerConfig, resource: CorpusResource
 ) -> "OrchestrationResult":
-    from webrag_core.ingestion.urls import source_key
+    from webrag_core.acquisition.urls import source_key
     from webrag_core.orchestration.engine import OrchestratorEngine
     from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
     from webrag_dagster.metadata import answer_metadata, round_metadata

@@ -9,14 +9,14 @@ from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS
 from webrag_dagster.metadata import Metadata
 
 if TYPE_CHECKING:
-    from webrag_core.indexing.corpus import Corpus
-    from webrag_core.indexing.verification import Violation
+    from webrag_core.corpus.verification import Violation
+    from webrag_core.indexing.pipeline import Corpus
     from webrag_dagster.corpus.state import Page
 
 
 async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.indexing.source_verification import verify_ledger
-    from webrag_core.ingestion.shards import split_key
+    from webrag_core.corpus.shards import split_key
+    from webrag_core.corpus.source_verification import verify_ledger
 
     async with corpus.database.snapshot() as connection:
         found = await verify_ledger(connection, split_key(key)[0], [page.document_id for page in pages])
@@ -24,8 +24,8 @@ async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Met
 
 
 async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.indexing.source_verification import verify_slices
-    from webrag_core.indexing.verification import Verified
+    from webrag_core.corpus.source_verification import verify_slices
+    from webrag_core.corpus.verification import Verified
 
     counted = Verified()
     async with corpus.database.snapshot() as connection:
@@ -35,7 +35,7 @@ async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Met
 
 
 async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.indexing.source_verification import verify_counts
+    from webrag_core.corpus.source_verification import verify_counts
 
     versions = _versions(pages)
     async with corpus.database.snapshot() as connection:
@@ -44,7 +44,7 @@ async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Met
 
 
 async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.indexing.source_verification import verify_vectors
+    from webrag_core.corpus.source_verification import verify_vectors
 
     model_id = await corpus.indexer.model_id()
     async with corpus.database.snapshot() as connection:

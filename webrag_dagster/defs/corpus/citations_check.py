@@ -26,7 +26,7 @@ _WORTH_TELLING = ("broken", "gone", "changed", "moved")
 )
 def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
     """Look at every citation of this source."""
-    from webrag_core.orchestration.citation_state import citation_states
+    from webrag_core.history.citation_states import citation_states
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.state import source_pages
 

@@ -14,7 +14,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.indexing.verification import Violation
+    from webrag_core.corpus.verification import Violation
     from webrag_dagster.corpus.state import Page
 
 _SECONDS_APART = 10.0

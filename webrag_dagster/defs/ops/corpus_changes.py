@@ -12,7 +12,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.ingestion.outbox import Place, Unfinished
+    from webrag_core.corpus.outbox import Place, Unfinished
 
 SECONDS, MOST = 4.0, 100
 """For comparing sources in one tick, and how many at most: the daemon needs some 50 ms to store what is told of one."""
@@ -33,8 +33,8 @@ _AT_ONCE = 10
 def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
     """A source that a run works on waits: that run reports by itself. So do those that a tick has no time for. The
     cursor keeps who waits."""
-    from webrag_core.ingestion.outbox import read_changes, unfinished_sources
-    from webrag_core.ingestion.shards import keys_of
+    from webrag_core.corpus.outbox import read_changes, unfinished_sources
+    from webrag_core.corpus.shards import keys_of
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.touched import news
 
@@ -73,7 +73,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
 
 def _read_cursor(cursor: str | None) -> "tuple[Place | None, set[str]]":
     """Where to go on, and who waits. A cursor that cannot be read begins again, which repeats nothing."""
-    from webrag_core.ingestion.outbox import Place
+    from webrag_core.corpus.outbox import Place
 
     try:
         found = json.loads(cursor or "")

@@ -1,0 +1,1 @@
+"""Benchmarks of ingestion, refresh and indexing."""

@@ -1,0 +1,132 @@
+"""Kill -9 at many points of fetching, converting, chunking, embedding and writing; then one plain run.
+
+A process that indexes pages of the frozen site is killed again and again, each time at another moment; every eighth
+time the database server is killed with it. Afterwards one undisturbed run finishes the work. Nothing may be torn
+(`verify` finds no violation at any time the corpus is looked at), lost or doubled, and the corpus must have the same
+digest as one that was never disturbed. Prints one JSON object; exit code 1 when anything differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from benchmarks.corpus.corpus_digest import corpus_digest
+from evals.walks.goldens import DEFAULT_SITE
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.cli.output import progress
+from webrag_core.config import Settings, load_settings
+from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.store.database import Database
+
+_SEED = 11
+_SERVER_KILL_EVERY = 8
+_LOOK_EVERY = 10
+_LOADING_S = 0.4
+_PAGES_PER_LIFE = 3
+
+
+def _settings(home: Path) -> Settings:
+    return load_settings(webrag_home=home, database_url=None)
+
+
+async def index_pages(home: Path, pages: int) -> None:
+    """Index the first `pages` pages of the frozen site, refreshing nothing that is there."""
+    acquirer = WarcAcquirer(DEFAULT_SITE)
+    async with Corpus.open(_settings(home), acquirer) as corpus:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        for url in acquirer.page_urls()[:pages]:
+            await corpus.add(url)
+
+
+async def look(home: Path) -> tuple[str, int, dict[str, int]]:
+    """(digest, violations, rows per kind) of a corpus."""
+    counted = Verified()
+    async with await Database.open(_settings(home)) as database:
+        violations = [violation async for violation in verify_corpus(database, counted)]
+        async with database.connection() as connection:
+            digest = await corpus_digest(connection)
+    rows = {"documents": counted.documents, "children": counted.children, "vectors": counted.vectors}
+    return digest, len(violations), rows
+
+
+def start(home: Path, pages: int) -> subprocess.Popen[str]:
+    """A child process that indexes, once it is ready to fetch."""
+    command = [sys.executable, "-m", "benchmarks.corpus.crash", "--child", str(home), "--pages", str(pages)]
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert child.stdout is not None
+    child.stdout.readline()
+    return child
+
+
+def kill_server(home: Path) -> None:
+    """Kill the database server as a power cut would, as far as the operating system's caches survive it."""
+    pid_file = home / "postgres" / "postmaster.pid"
+    os.kill(int(pid_file.read_text().split("\n", 1)[0]), signal.SIGKILL)
+
+
+def main() -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--pages", type=int, default=150)
+    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child is not None:
+        asyncio.run(index_pages(arguments.child, arguments.pages))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        undisturbed, disturbed = Path(folder) / "a", Path(folder) / "b"
+        begun = time.perf_counter()
+        with start(undisturbed, arguments.pages) as child:
+            child.wait()
+        wanted, _, rows = asyncio.run(look(undisturbed))
+        # long enough to load the model and to be somewhere within the next pages, so that every kill meets work
+        span = _LOADING_S + _PAGES_PER_LIFE * (time.perf_counter() - begun) / arguments.pages
+        moments = random.Random(_SEED)
+        torn = killed = servers = 0
+        with progress(arguments.kills, "kill") as advance:
+            for number in range(arguments.kills):
+                with start(disturbed, arguments.pages) as child:
+                    try:
+                        child.wait(timeout=moments.uniform(0.0, span))
+                    except subprocess.TimeoutExpired:
+                        killed += 1
+                        if number % _SERVER_KILL_EVERY == _SERVER_KILL_EVERY - 1:
+                            kill_server(disturbed)
+                            servers += 1
+                        child.kill()
+                if number % _LOOK_EVERY == _LOOK_EVERY - 1:
+                    torn += asyncio.run(look(disturbed))[1]
+                advance("")
+        with start(disturbed, arguments.pages) as child:
+            child.wait()
+        digest, violations, found = asyncio.run(look(disturbed))
+    report = {
+        "pages": arguments.pages,
+        "killed": killed,
+        "servers_killed": servers,
+        "finished_before_the_kill": arguments.kills - killed,
+        "violations_on_the_way": torn,
+        "violations_at_the_end": violations,
+        "rows": found,
+        "rows_undisturbed": rows,
+        "same_digest": digest == wanted,
+    }
+    print(json.dumps(report, indent=2))
+    sys.exit(0 if report["same_digest"] and not torn + violations and found == rows else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,144 @@
+"""Refresh benchmark on the frozen Python site: what an unchanged site and one edited section cost.
+
+First every page is asked again: new versions, texts embedded, requests per page (all of them conditional). Then, on
+each page with at least 40 sections, one section in turn gets one more sentence and the page is refreshed: texts
+embedded for it, beside the children that the page has. Prints one JSON object; exit code 1 when the unchanged site
+costs a version, an embedding or more than one request per page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import hashlib
+import json
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import lxml.html
+
+from evals.walks.goldens import DEFAULT_SITE
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.config import load_settings
+from webrag_core.corpus.bounded_gather import take_all
+from webrag_core.indexing.pipeline import Corpus
+
+MIN_SECTIONS = 40
+_SENTENCE = " One more sentence was added to this section after it had been indexed."
+
+
+class EditedSite(WarcAcquirer):
+    """The frozen site with some pages edited. Counts requests."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.edited: dict[str, bytes] = {}
+        self.requests = 0
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
+        """The edited page, or the archived one."""
+        self.requests += 1
+        if url not in self.edited:
+            return await super().fetch(url, etag=etag, last_modified=last_modified)
+        page = await super().fetch(url)
+        body = self.edited[url]
+        etag = f'"{hashlib.sha256(body).hexdigest()}"'
+        return dataclasses.replace(page, headers={**page.headers, "etag": etag}, body=body)
+
+
+def sections(body: bytes) -> int:
+    """How many sections a page has."""
+    return len(lxml.html.document_fromstring(body).findall(".//section"))
+
+
+def with_sentence(body: bytes, number: int) -> bytes | None:
+    """The page with a sentence more in its section `number`; None when that section has no paragraph of its own."""
+    document = lxml.html.document_fromstring(body)
+    section = document.findall(".//section")[number]
+    paragraphs = section.findall("./p")
+    if not paragraphs:
+        return None
+    last = paragraphs[-1]
+    if len(last):
+        last[-1].tail = (last[-1].tail or "") + _SENTENCE
+    else:
+        last.text = (last.text or "") + _SENTENCE
+    return bytes(lxml.html.tostring(document, encoding="utf-8"))
+
+
+async def measure(home: Path, pages: int | None, edits: int) -> dict[str, object]:
+    """Ingest, refresh unchanged, then edit `edits` sections of every large page, one at a time."""
+    site = EditedSite(DEFAULT_SITE)
+    async with Corpus.open(load_settings(webrag_home=home, database_url=None), site) as corpus:
+        urls = site.page_urls()[:pages]
+        await take_all(urls, corpus.add, lambda url, result: None)
+        versions = "SELECT count(*) FROM document_versions"
+        before = await _number(corpus, versions)
+        site.requests = 0
+        key = urls[0].split("/")[2]
+        report = await corpus.refresher().run(key)
+        unchanged = {
+            "pages": report.counts.discovered,
+            "new_versions": await _number(corpus, versions) - before,
+            "unchanged": report.counts.unchanged,
+            "failed": report.counts.failed,
+            "requests_per_page": round(site.requests / report.counts.discovered, 3),
+        }
+        embedded: list[int] = []
+        share: list[float] = []
+        large = [url for url in urls if sections((await site.fetch(url)).body) >= MIN_SECTIONS]
+        for url in large:
+            body = (await WarcAcquirer.fetch(site, url)).body
+            step = max(1, sections(body) // edits)
+            for number in range(0, sections(body), step):
+                edited = with_sentence(body, number)
+                if edited is None:
+                    continue
+                site.edited[url] = edited
+                added = await corpus.add(url, refresh=True)
+                children = await _number(
+                    corpus, "SELECT child_count FROM document_versions WHERE id = %s", added.version_id
+                )
+                embedded.append(added.embedded)
+                share.append(added.embedded / children)
+            del site.edited[url]
+    return {
+        "unchanged_refresh": unchanged,
+        "edited_section": {
+            "pages": len(large),
+            "edits": len(embedded),
+            "texts_embedded_median": statistics.median(embedded),
+            "texts_embedded_p95": sorted(embedded)[int(len(embedded) * 0.95)],
+            "texts_embedded_max": max(embedded),
+            "share_of_page_median": round(statistics.median(share), 4),
+        },
+    }
+
+
+async def _number(corpus: Corpus, query: str, *parameters: object) -> int:
+    async with corpus.database.connection() as connection:
+        row = await (await connection.execute(query.encode(), parameters)).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def main() -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, help="only the first pages of the site")
+    parser.add_argument("--edits", type=int, default=10, help="sections edited per page, about")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        report = asyncio.run(measure(Path(folder), arguments.pages, arguments.edits))
+    print(json.dumps(report, indent=2))
+    found = report["unchanged_refresh"]
+    assert isinstance(found, dict)
+    sys.exit(0 if not found["new_versions"] and not found["failed"] and found["requests_per_page"] <= 1 else 1)
+
+
+if __name__ == "__main__":
+    main()

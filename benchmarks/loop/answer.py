@@ -1,0 +1,255 @@
+"""What an answer costs when nothing has to be fetched: the loop itself, on the frozen Python site, indexed beforehand.
+
+`no_expansion`: an answer on one indexed page (expansion budget 0), end to end through OrchestratorEngine. `expansion`:
+runs that take in pages round after round, all of them indexed; `round` is one expansion round, from the report of the
+round before to its own, so it holds everything but fetching, converting and embedding pages. Its phases:
+
+- taking_in: finding out that the chosen pages are there and whole
+- retrieval: embedding the queries, search, merging; reranking beside it
+- links: reading the new pages' links and grouping all of them by page (`frontier`), scoring them (`link_scores`)
+- signals: the numbers that the policy decides on; recording: writing the round; rest: all that lies between
+
+Times are ms, by the clock and in CPU time of this process; `server_cpu_ms` is PostgreSQL's, per run. Every question is
+asked once per repetition; the first repetition, which fills caches that live as long as the process, is not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import json
+import os
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.cli.output import progress
+from webrag_core.config import Settings, load_settings
+from webrag_core.errors import FetchError
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration import answers, engine
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.models import Round
+
+TARGETS = {"no_expansion": 150.0, "round": 60.0}
+"""p50 in ms of wall time that the loop should stay below."""
+
+_PHASES: dict[str, tuple[object, str]] = {
+    "taking_in": (engine, "expand"),
+    "retrieval": (OrchestratorEngine, "_retrieve"),
+    "reranking": (engine, "rank"),
+    "frontier": (engine, "frontier"),
+    "link_scores": (engine, "score_frontier"),
+    "signals": (engine, "compute_signals"),
+    "recording": (answers, "record_round"),
+}
+
+Times = dict[str, float]
+
+
+@dataclass(slots=True)
+class Clock:
+    """Milliseconds by phase since it was last read, by the clock and in CPU time of this process."""
+
+    wall: Times = field(default_factory=lambda: defaultdict(float))
+    cpu: Times = field(default_factory=lambda: defaultdict(float))
+    since: tuple[float, float] = (0.0, 0.0)
+
+    def start(self) -> None:
+        """Forget what was measured."""
+        self.wall, self.cpu = defaultdict(float), defaultdict(float)
+        self.since = _now()
+
+    def read(self) -> tuple[Times, Times]:
+        """Times by phase since the start, with `total` and `rest`; starts anew."""
+        now = _now()
+        read: list[Times] = []
+        for spent, passed in ((self.wall, now[0] - self.since[0]), (self.cpu, now[1] - self.since[1])):
+            spent["retrieval"] -= spent["reranking"]  # the one is called within the other
+            read.append({"total": passed, **spent, "rest": passed - sum(spent.values())})
+        self.start()
+        return read[0], read[1]
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Adds what the block takes."""
+        wall, cpu = _now()
+        try:
+            yield
+        finally:
+            ended = _now()
+            self.wall[name] += ended[0] - wall
+            self.cpu[name] += ended[1] - cpu
+
+
+def _now() -> tuple[float, float]:
+    return time.perf_counter() * 1000, time.process_time_ns() / 1e6
+
+
+@contextmanager
+def _timed_phases(clock: Clock) -> Iterator[None]:
+    """While it is open, `clock` sees every phase of the engine."""
+    kept = [(owner, name, getattr(owner, name)) for owner, name in _PHASES.values()]
+    for phase, (owner, name) in _PHASES.items():
+        setattr(owner, name, _timed(getattr(owner, name), phase, clock))
+    try:
+        yield
+    finally:
+        for owner, name, function in kept:
+            setattr(owner, name, function)
+
+
+def _timed(function: Callable[..., Any], phase: str, clock: Clock) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def plain(*given: Any, **named: Any) -> Any:
+        with clock.phase(phase):
+            return function(*given, **named)
+
+    @functools.wraps(function)
+    async def awaited(*given: Any, **named: Any) -> Any:
+        with clock.phase(phase):
+            called: Coroutine[Any, Any, Any] = function(*given, **named)
+            return await called
+
+    return awaited if asyncio.iscoroutinefunction(function) else plain
+
+
+@dataclass(slots=True)
+class Measured:
+    """Times of whole runs, and of their expansion rounds; `left_out` are rounds in which a page had to be asked for,
+    as one that is not there is every time."""
+
+    runs: list[tuple[Times, Times]] = field(default_factory=list)
+    rounds: list[tuple[Times, Times]] = field(default_factory=list)
+    links: list[int] = field(default_factory=list)
+    server_cpu: list[float] = field(default_factory=list)
+    left_out: int = 0
+
+    def add(self, more: Measured) -> None:
+        """Take in the times of another repetition."""
+        self.runs += more.runs
+        self.rounds += more.rounds
+        self.links += more.links
+        self.server_cpu += more.server_cpu
+        self.left_out += more.left_out
+
+
+async def ask(corpus: Corpus, goldens: Sequence[GoldenQuery], *, policy: str, budget: int) -> Measured:
+    """Every golden's question once, from its seed page, one after the other."""
+    measured = Measured()
+    loop = OrchestratorEngine(corpus)
+    for golden in goldens:
+        request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=policy, expansion_budget=budget)
+        servers = await _servers(corpus)
+        whole, inner = Clock(), Clock()
+
+        rounds: list[tuple[Times, Times]] = []
+
+        def ended(phase: str, done: Round | None, clock: Clock = inner, rounds: list[Any] = rounds) -> None:
+            if done is not None:
+                rounds.append(clock.read())
+
+        spent = _server_ms(servers)
+        with _timed_phases(inner):
+            whole.start()
+            inner.start()
+            result = await loop.run(request, ended)
+        measured.runs.append(whole.read())
+        measured.server_cpu.append(_server_ms(servers) - spent)
+        fetched = {document.round for document in result.documents if document.outcome != "reused"}
+        for done, times in zip(result.rounds, rounds, strict=True):
+            if done.round and done.round not in fetched:
+                measured.rounds.append(times)
+                measured.links.append(done.signals.candidates_left)
+        measured.left_out += len(fetched)
+    return measured
+
+
+async def _servers(corpus: Corpus) -> list[int]:
+    """Processes that serve this program's connections."""
+    async with corpus.database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'"
+        )
+        return [int(row[0]) for row in await cursor.fetchall()]
+
+
+def _server_ms(servers: Sequence[int]) -> float:
+    return sum(int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) for pid in servers) / 1e6
+
+
+def figures(measured: Measured) -> dict[str, object]:
+    """p50 and p95 over runs and over expansion rounds."""
+    table: dict[str, object] = {
+        "runs": len(measured.runs),
+        "run_ms": _quantiles([wall["total"] for wall, _ in measured.runs]),
+        "run_cpu_ms": _quantiles([cpu["total"] for _, cpu in measured.runs]),
+        "server_cpu_ms": _quantiles(measured.server_cpu),
+    }
+    if measured.rounds:
+        names = ["total", *_PHASES, "rest"]
+        table["rounds"] = len(measured.rounds)
+        table["rounds_left_out"] = measured.left_out
+        table["links"] = _quantiles(measured.links)
+        for kind, side in (("round_ms", 0), ("round_cpu_ms", 1)):
+            table[kind] = {
+                name: _quantiles([times[side].get(name, 0.0) for times in measured.rounds]) for name in names
+            }
+    return table
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
+    return {f"p{at}": round(float(np.percentile(values, at)), 2) for at in (50, 95)}
+
+
+async def measure(settings: Settings, warc: Path, goldens: Sequence[GoldenQuery], repeat: int) -> dict[str, object]:
+    """Index the site, then ask `repeat` times what is counted and once before."""
+    acquirer = WarcAcquirer(warc)
+    async with Corpus.open(settings, acquirer) as corpus:
+        urls = acquirer.page_urls()
+        with progress(len(urls), "index") as advance:
+            for url in urls:
+                with suppress(FetchError):  # a page without text cannot be taken in later either
+                    await corpus.add(url)
+                advance(url)
+        await corpus.indexer.finish_bulk()
+        told: dict[str, object] = {"pages": len(urls), "targets_p50_ms": TARGETS}
+        for name, policy, budget in (("no_expansion", "calibrated", 0), ("expansion", "fixed-k:5", 5)):
+            await ask(corpus, goldens, policy=policy, budget=budget)
+            measured = Measured()
+            for _ in range(repeat):
+                more = await ask(corpus, goldens, policy=policy, budget=budget)
+                measured.add(more)
+            told[name] = {"load": round(os.getloadavg()[0], 2), **figures(measured)}
+    return told
+
+
+def main() -> None:
+    """Print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--golden", type=Path, default=DEFAULT_GOLDEN)
+    parser.add_argument("--warc", type=Path, default=DEFAULT_SITE)
+    parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument(
+        "--home", type=Path, default=None, help="keep the indexed site here, and use it when it is there"
+    )
+    arguments = parser.parse_args()
+    goldens = load_goldens(arguments.golden)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(webrag_home=arguments.home or Path(folder), database_url=None)
+        told = asyncio.run(measure(settings, arguments.warc, goldens, arguments.repeat))
+    print(json.dumps(told, indent=2))
+
+
+if __name__ == "__main__":
+    main()

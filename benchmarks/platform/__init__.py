@@ -1,0 +1,1 @@
+"""Benchmarks of the Dagster platform, with its real daemon."""

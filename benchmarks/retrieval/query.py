@@ -1,0 +1,216 @@
+"""One whole query in a corpus of 100,000 children: embedding, search, reranking, redundancy, proved citations.
+
+What `webrag search` does below the command line, phase by phase. The corpus is two frozen sites, cut in several ways
+so that no text comes twice (`vector_data`), written by the product's own writers; or one that is indexed already
+(`--corpus HOME`). Every query is asked once per round, so nothing is remembered of it. Questions of `own` ask about the
+two sites, those of `foreign` about other texts. Times are ms: by the clock, and the CPU time of client and server,
+which a busy machine does not blur. `rest` is what lies between the phases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import json
+import os
+import random
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.retrieval import vector_store
+from benchmarks.retrieval.vector_data import CutPage, cut_pages, read_pages
+from benchmarks.retrieval.vectors import GOLDENS, SITES
+from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.walks.goldens import load_goldens
+from webrag_core.config import Settings, load_settings
+from webrag_core.corpus.ingestor import make_acquirer
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.retrieval.bm25 import search_parents
+from webrag_core.retrieval.chunk_store import load_children, load_parents
+from webrag_core.retrieval.citations import prove_citations
+from webrag_core.retrieval.citing import cite
+from webrag_core.retrieval.dense import search_children
+from webrag_core.retrieval.merging import without_redundancy
+from webrag_core.retrieval.ranking import rank_parents
+from webrag_core.retrieval.reranking import rank
+from webrag_core.retrieval.scope import resolve_scope, scope_size
+from webrag_core.retrieval.search import search_corpus
+
+_SEED = 7
+_WARM_UP = 5  # queries of their own before anything is measured: imports, prepared statements, models
+
+_PHASES: dict[str, Callable[..., Any]] = {
+    "scope": resolve_scope,
+    "size": scope_size,
+    "dense": search_children,
+    "lexical": search_parents,
+    "children": load_children,
+    "parents": load_parents,
+    "ranking": rank_parents,
+    "rerank": rank,
+    "redundancy": without_redundancy,
+    "citing": cite,
+    "proof": prove_citations,
+}
+
+
+@dataclass(slots=True)
+class Clock:
+    """Milliseconds by phase of one query, by the clock and in CPU time of this process and of `servers`."""
+
+    servers: Sequence[int]
+    wall: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    cpu: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def time(self, phase: str) -> Iterator[None]:
+        """Adds what the block takes to `phase`."""
+        spent, started = self._cpu_ms(), time.perf_counter()
+        try:
+            yield
+        finally:
+            self.wall[phase] += (time.perf_counter() - started) * 1000
+            self.cpu[phase] += self._cpu_ms() - spent
+
+    def _cpu_ms(self) -> float:
+        spent = time.process_time_ns()
+        for server in self.servers:
+            spent += int(Path(f"/proc/{server}/schedstat").read_text().split()[0])
+        return spent / 1e6
+
+
+@contextmanager
+def timed_phases(current: Callable[[], Clock]) -> Iterator[None]:
+    """While it is open every phase of a query is timed by `current()`, wherever the product calls it."""
+    places = [
+        (module, name, phase, function)
+        for phase, function in _PHASES.items()
+        for key, module in list(sys.modules.items())
+        if key.startswith("webrag_core.")
+        for name, value in list(vars(module).items())
+        if value is function
+    ]
+    for module, name, phase, function in places:
+        setattr(module, name, _timed(function, phase, current))
+    try:
+        yield
+    finally:
+        for module, name, _, function in places:
+            setattr(module, name, function)
+
+
+def _timed(function: Callable[..., Any], phase: str, current: Callable[[], Clock]) -> Callable[..., Any]:
+    if asyncio.iscoroutinefunction(function):
+
+        @functools.wraps(function)
+        async def timed(*given: Any, **named: Any) -> Any:
+            with current().time(phase):
+                return await function(*given, **named)
+
+    else:
+
+        @functools.wraps(function)
+        def timed(*given: Any, **named: Any) -> Any:
+            with current().time(phase):
+                return function(*given, **named)
+
+    return timed
+
+
+async def ask_all(corpus: Corpus, queries: Sequence[str]) -> dict[str, object]:
+    """Ask every query once, one after the other; p50 and p95 by phase."""
+    clocks: list[Clock] = []
+    with timed_phases(lambda: clocks[-1]):
+        for query in queries:
+            async with corpus.database.connection() as connection:
+                cursor = await connection.execute(
+                    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND backend_type = %s",
+                    ("client backend",),
+                )
+                clocks.append(Clock([int(row[0]) for row in await cursor.fetchall()]))
+            with clocks[-1].time("total"):
+                found = await search_corpus(corpus, query)
+            clocks[-1].wall["embed"] = found.timing.embed_ms
+    for clock in clocks:
+        for spent in (clock.wall, clock.cpu):
+            spent["rest"] = 2 * spent["total"] - sum(spent.values())
+    return {"n": len(queries), "ms": _table([c.wall for c in clocks]), "cpu_ms": _table([c.cpu for c in clocks])}
+
+
+def _table(rows: Sequence[dict[str, float]]) -> dict[str, dict[str, float]]:
+    names = list(dict.fromkeys(["total", *_PHASES, *(name for row in rows for name in row)]))
+    columns = {name: [row.get(name, 0.0) for row in rows] for name in names}
+    return {
+        name: {f"p{at}": round(float(np.percentile(column, at)), 2) for at in (50, 95)}
+        for name, column in columns.items()
+        if any(column)
+    }
+
+
+async def measure(corpus: Corpus, asked: dict[str, list[str]]) -> dict[str, object]:
+    """Figures by group of questions, after a warm-up with words of their own."""
+    for number in range(_WARM_UP):
+        await search_corpus(corpus, f"warming up for the {number}th time before questions are asked")
+    async with corpus.database.connection() as connection:
+        cursor = await connection.execute("SELECT level, count(*) FROM chunks GROUP BY level ORDER BY level")
+        held = {f"{level}_chunks": int(count) for level, count in await cursor.fetchall()}
+    figures: dict[str, object] = {**held, "load": os.getloadavg()[0]}
+    for group, queries in asked.items():
+        figures[group] = await ask_all(corpus, queries)
+    return figures
+
+
+def _questions(arguments: argparse.Namespace) -> dict[str, list[str]]:
+    own = [golden.query for path in arguments.golden for golden in load_goldens(path)]
+    foreign = [each.question for each in load_questions(arguments.questions, load_documents(arguments.documents))]
+    asked = {"own": list(dict.fromkeys(own)), "foreign": list(dict.fromkeys(foreign[:: arguments.every]))}
+    for queries in asked.values():
+        random.Random(_SEED).shuffle(queries)
+    return asked
+
+
+@asynccontextmanager
+async def _fresh(settings: Settings, cuts: Sequence[CutPage]) -> AsyncIterator[Corpus]:
+    async with vector_store.fresh_database(settings, "bench_query") as database:
+        corpus = Corpus(database, make_acquirer(settings), settings)
+        await vector_store.index_cuts(corpus, cuts)
+        yield corpus
+
+
+async def _run(
+    arguments: argparse.Namespace, settings: Settings, cuts: Sequence[CutPage] | None, asked: dict[str, list[str]]
+) -> dict[str, object]:
+    async with Corpus.open(settings) if cuts is None else _fresh(settings, cuts) as corpus:
+        return await measure(corpus, asked)
+
+
+def main() -> None:
+    """Print one JSON object."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--site", type=Path, nargs="+", default=list(SITES), help="frozen sites, WARC")
+    parser.add_argument("--golden", type=Path, nargs="+", default=list(GOLDENS), help="questions about these sites")
+    parser.add_argument("--questions", type=Path, default=DEFAULT_QUESTIONS, help="questions about other texts")
+    parser.add_argument("--documents", type=Path, default=DEFAULT_DOCUMENTS, help="the texts of --questions")
+    parser.add_argument("--every", type=int, default=8, help="only every n-th of --questions")
+    parser.add_argument("--corpus", type=Path, default=None, help="search what is indexed in this home instead")
+    arguments = parser.parse_args()
+    asked = _questions(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = load_settings(webrag_home=arguments.corpus or Path(folder), database_url=None)
+        cuts = None if arguments.corpus else cut_pages(read_pages(arguments.site, settings), arguments.rows)
+        print(json.dumps(asyncio.run(_run(arguments, settings, cuts, asked)), indent=2))
+
+
+if __name__ == "__main__":
+    main()

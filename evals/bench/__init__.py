@@ -1,1 +1,0 @@
-"""Benchmarks: speed, memory, crashes, hostile pages. Each is a command of the Makefile."""

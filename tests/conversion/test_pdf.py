@@ -1,0 +1,190 @@
+"""PDF pages, from the wire to Markdown. The files are written here, by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import threading
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from tests.acquisition.local_server import gate_to, reply, serving
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.http import HttpAcquirer
+from webrag_core.config import Settings
+from webrag_core.conversion import pdf as module
+from webrag_core.conversion.convert import convert_page
+from webrag_core.conversion.pdf import convert_pdf
+from webrag_core.corpus.documents import load_version
+from webrag_core.errors import FetchError, Reason
+from webrag_core.indexing.pipeline import Corpus
+
+Line = tuple[int, int, int, str]  # size, x, y in points, text
+
+TEXT: list[Line] = [(12, 72, 700, "Queues are not thread-safe"), (12, 72, 686, "and never were.")]
+
+
+def write_pdf(pages: Sequence[Sequence[Line]], info: str = "", trailer: str = "") -> bytes:
+    """A PDF of one font, each line where it is put."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Count {len(pages)}/Kids[{kids}]>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
+    ]
+    for number, lines in enumerate(pages):
+        shown = "\n".join(f"BT /F 1 Tf {size} 0 0 {size} {x} {y} Tm ({text}) Tj ET" for size, x, y, text in lines)
+        resources = "/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>"
+        objects.append(f"<</Type/Page/Parent 2 0 R{resources}/Contents {5 + 2 * number} 0 R>>")
+        objects.append(f"<</Length {len(shown.encode('cp1252'))}>>stream\n{shown}\nendstream")
+    objects.append(f"<<{info}>>")
+    body, offsets = b"%PDF-1.7\n", []
+    for number, content in enumerate(objects, start=1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{content}\nendobj\n".encode("cp1252")
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    size = len(objects) + 1
+    end = f"trailer<</Size {size}/Root 1 0 R/Info {len(objects)} 0 R{trailer}>>\nstartxref\n{len(body)}\n%%EOF"
+    return body + f"xref\n0 {size}\n0000000000 65535 f \n{table}{end}".encode()
+
+
+def refusal(body: bytes) -> FetchError:
+    with pytest.raises(FetchError) as caught:
+        convert_pdf(body)
+    return caught.value
+
+
+def markdown(*lines: Line) -> str:
+    return convert_pdf(write_pdf([lines])).markdown
+
+
+def test_pages_in_order_with_headings_paragraphs_and_metadata() -> None:
+    first: list[Line] = [
+        *(
+            (24, 72, 720, "Asynchronous queues"),
+            (12, 72, 680, "A first paragraph that goes"),
+            (12, 72, 666, "on here."),
+        ),
+        *((12, 72, 630, "A second paragraph."), (16, 72, 590, "Limits"), (12, 72, 560, "Nothing is for ever.")),
+    ]
+    info = "/Title(A book  of queues)/Subject(All of them)/CreationDate(D:20240131120000+01'30')/ModDate(D:2025)"
+    converted = convert_pdf(write_pdf([first, [(12, 72, 700, "The next page.")]], info))
+    assert converted.markdown == (
+        "# Asynchronous queues\n\nA first paragraph that goes\non here.\n\nA second paragraph.\n\n"
+        "## Limits\n\nNothing is for ever.\n\nThe next page.\n"
+    )
+    assert (converted.title, converted.description) == ("A book of queues", "All of them")
+    assert converted.published == datetime(2024, 1, 31, 12, tzinfo=timezone(timedelta(hours=1, minutes=30)))
+    assert converted.modified == datetime(2025, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "title", ["", "/Title( )", "/Title(Untitled-1)", "/Title(Microsoft Word - a.doc)", "/Title(x.tex)"]
+)
+def test_a_title_that_is_none_gives_way_to_the_first_heading(title: str) -> None:
+    heading: Line = (24, 72, 730, "Of queues")
+    converted = convert_pdf(write_pdf([[heading, *TEXT]], f"{title}/CreationDate(D:20241399)"))
+    assert (converted.title, converted.published) == ("Of queues", None)
+    assert convert_pdf(write_pdf([TEXT], title)).title is None
+
+
+def test_hyphens_go_only_where_the_whole_word_is_known() -> None:
+    lines = ("The inter-", "national rules are state-of-the-", "art, of international rank, well-known.")
+    text = markdown(*[(12, 72, 700 - 14 * row, line) for row, line in enumerate(lines)])
+    assert text == "The international rules are state-of-the-\nart, of international rank, well-known.\n"
+
+
+def test_lines_that_markdown_would_take_for_something_else() -> None:
+    lines = ["words before", "# no heading", "--- ", "===", "> no quote", "```", "<div>", "-", "1. one", "a | b"]
+    text = markdown(*[(12, 72, 700 - 14 * row, line) for row, line in enumerate(lines)])
+    escaped = ["words before", "\\# no heading", "\\---", "\\===", "\\> no quote", "\\```", "\\<div>", "\\-"]
+    assert text == "\n".join([*escaped, "1. one", "a | b"]) + "\n"
+
+
+def test_bullets_are_list_items() -> None:
+    rows = ("Some:", "\u2022 one that", "goes on", "\u2022two")
+    text = markdown(*[(12, 72, 700 - 14 * row, line) for row, line in enumerate(rows)])
+    assert text == "Some:\n\n- one that\ngoes on\n\n- two\n"
+
+
+def test_what_is_no_readable_pdf() -> None:
+    whole = write_pdf([TEXT])
+    assert refusal(b"%PDF-1.7 and then garbage").reason is Reason.PARSE_FAILURE
+    assert refusal(b"<html>").reason is Reason.PARSE_FAILURE
+    assert refusal(b"").reason is Reason.PARSE_FAILURE
+    assert refusal(whole[:200]).reason is Reason.PARSE_FAILURE
+    assert refusal(write_pdf([[], []])).reason is Reason.EMPTY_PAGE
+    assert refusal(write_pdf([[(12, 72, 700, ". . .")]])).reason is Reason.EMPTY_PAGE
+    lock = f"/Encrypt<</Filter/Standard/V 1/R 2/O({'x' * 32})/U({'y' * 32})/P -4>>/ID[(a)(a)]"
+    error = refusal(write_pdf([TEXT], trailer=lock))
+    assert (error.reason, error.message) == (Reason.UNSUPPORTED_TYPE, "the PDF is protected by a password")
+
+
+def test_a_damaged_table_of_objects_is_mended() -> None:
+    assert "thread-safe" in convert_pdf(write_pdf([TEXT]).replace(b"startxref\n", b"startxref\n9")).markdown
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    three = write_pdf([TEXT] * 3)
+    for name, value, reason in (
+        ("MAX_PAGES", 2, Reason.TOO_LARGE),
+        ("MAX_CHARS", 60, Reason.TOO_LARGE),
+        ("MAX_SECONDS", -1.0, Reason.TIMEOUT),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, value)
+            assert refusal(three).reason is reason
+    assert convert_pdf(three).markdown.count("thread-safe") == 3
+
+
+def test_two_at_a_time() -> None:
+    body = write_pdf([TEXT] * 20)
+    texts: list[str] = []
+    threads = [threading.Thread(target=lambda: texts.append(convert_pdf(body).markdown)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(texts) == 8
+    assert len(set(texts)) == 1
+
+
+async def acquire(body: bytes, *headers: str) -> AcquiredPage:
+    async with serving({"/paper": reply(body, *headers)}) as site:
+        acquirer = HttpAcquirer(gate_to(f"127.0.0.1:{site.port}"))
+        return await acquirer.fetch(f"http://127.0.0.1:{site.port}/paper")
+
+
+@pytest.mark.parametrize(
+    "declared",
+    ["application/pdf", "application/x-pdf", "application/octet-stream", "text/html", "text/plain; charset=x", ""],
+)
+def test_a_pdf_is_one_whatever_the_server_calls_it(declared: str) -> None:
+    page = asyncio.run(acquire(write_pdf([TEXT]), *([f"content-type: {declared}"] if declared else [])))
+    assert page.media_type == "application/pdf"
+    converted = convert_page(pickle.loads(pickle.dumps(page)))
+    assert converted.markdown == "Queues are not thread-safe\nand never were.\n"
+
+
+def test_what_only_claims_to_be_a_pdf_is_told_by_the_conversion() -> None:
+    page = asyncio.run(acquire(b"<html><p>Please log in first", "content-type: application/pdf"))
+    with pytest.raises(FetchError) as caught:
+        convert_page(page)
+    assert caught.value.reason is Reason.PARSE_FAILURE
+
+
+def test_a_pdf_is_taken_in_and_indexed(settings: Settings) -> None:
+    async def work() -> tuple[str, str, str | None]:
+        async with serving({"/paper": reply(write_pdf([[(24, 72, 730, "Of queues"), *TEXT]]))}) as site:
+            acquirer = HttpAcquirer(gate_to(f"127.0.0.1:{site.port}"))
+            async with Corpus.open(settings, acquirer) as corpus:
+                added = await corpus.add(f"http://127.0.0.1:{site.port}/paper")
+                async with corpus.database.connection() as connection:
+                    version = await load_version(connection, added.version_id)
+        assert version is not None
+        return added.outcome, version.markdown, version.title
+
+    text = "# Of queues\n\nQueues are not thread-safe\nand never were.\n"
+    assert asyncio.run(work()) == ("fetched", text, "Of queues")

@@ -1,0 +1,130 @@
+"""Attempts, pauses and refused forms, whatever is sent. Over real connections: `test_openai_embedder`, `test_chat`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from tests.pauses import noted_pauses
+from webrag_core.providers.retry import Failure, PatientEndpoint
+
+BUSY = Failure("busy", again=True, status=503)
+Send = Callable[[str], Awaitable[str | Failure]]
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds waited between attempts; nobody really waits."""
+    return noted_pauses(monkeypatch)
+
+
+def answering(*answers: str | Failure, told: list[str] | None = None) -> Send:
+    """Gives `answers` one after the other, and writes the forms that were asked with into `told`."""
+    left = iter(answers)
+
+    async def send(form: str) -> str | Failure:
+        if told is not None:
+            told.append(form)
+        return next(left)
+
+    return send
+
+
+def ask(send: Send, *, attempts: int = 3, seconds: float = 20.0) -> str | Failure:
+    async def work() -> str | Failure:
+        return await PatientEndpoint("TEA", ("rich", "plain"), attempts=attempts).ask(send, seconds)
+
+    return asyncio.run(work())
+
+
+@pytest.mark.parametrize(
+    ("status", "again"), [(400, False), (401, False), (408, True), (429, True), (500, True), (None, False)]
+)
+def test_what_is_worth_another_attempt(status: int | None, again: bool) -> None:
+    assert Failure.of_status(status, "TEA").again is again
+
+
+def test_a_failure_says_which_settings_to_look_at_and_how_long_to_wait() -> None:
+    assert Failure.of_status(401, "TEA").reason == "HTTP 401 (check TEA_API_KEY)"
+    assert Failure.unreachable("TEA") == Failure("the endpoint cannot be reached (check TEA_BASE_URL)", again=True)
+    assert Failure.of_status(429, "TEA", {"retry-after": "7"}).wait == 7.0
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    assert Failure.of_status(429, "TEA", {"retry-after": later}).wait == pytest.approx(90, abs=30)
+    assert Failure.of_status(429, "TEA", {"retry-after": "soon"}).wait is None
+
+
+def test_pauses_grow_and_are_not_the_same_for_everybody(pauses: list[float]) -> None:
+    assert ask(answering(*[BUSY] * 4, "green"), attempts=5) == "green"
+    assert all(0.8 * half <= pause <= 1.2 * half for pause, half in zip(pauses, [0.5, 1, 2, 4], strict=True))
+    assert pauses != [0.5, 1, 2, 4]
+
+
+def test_the_last_failure_is_given_when_the_attempts_are_used_up(pauses: list[float]) -> None:
+    last = Failure("busy still", again=True, status=503)
+    assert ask(answering(BUSY, last, "green"), attempts=2) == last
+    assert len(pauses) == 1
+
+
+def test_refused_forms_cost_no_attempt_and_no_pause(pauses: list[float]) -> None:
+    told: list[str] = []
+    assert ask(answering(Failure("no", status=422), BUSY, "green", told=told), attempts=2) == "green"
+    assert told == ["rich", "plain", "plain"]
+    assert len(pauses) == 1
+
+
+def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> None:
+    told: list[str] = []
+
+    async def work() -> None:
+        endpoint = PatientEndpoint("TEA", ("rich", "plain"), attempts=1)
+        begun, refused = asyncio.Event(), asyncio.Event()
+
+        async def slow(form: str) -> str | Failure:
+            begun.set()
+            await refused.wait()
+            return "green"
+
+        earlier = asyncio.create_task(endpoint.ask(slow, 20.0))
+        await begun.wait()
+        await endpoint.ask(answering(Failure("no", status=400), "black"), 20.0)
+        refused.set()
+        await earlier
+        await endpoint.ask(answering("white", told=told), 20.0)
+
+    asyncio.run(work())
+    assert told == ["plain"]
+
+
+def test_waiting_for_a_slot_counts_and_what_is_left_bounds_the_pause() -> None:
+    async def work() -> tuple[str | Failure, str | Failure]:
+        endpoint = PatientEndpoint("TEA", ("rich",), attempts=3)
+        slots = asyncio.Semaphore(1)
+        await slots.acquire()
+        async with asyncio.timeout(10):  # or it would wait for ever
+            unasked = await endpoint.ask(answering(), 0.05, slots)
+        asyncio.get_running_loop().call_later(0.2, slots.release)
+        # 5 s would fit into the time that was given, and do not fit into what the slot left of it
+        late = await endpoint.ask(answering(Failure("busy", True, 4.95, 503)), 5.0, slots)
+        assert not slots.locked()
+        return unasked, late
+
+    assert asyncio.run(work()) == (
+        Failure("no answer within 0.05 s"),
+        Failure("busy; waiting 5 s exceeds TEA_TIMEOUT"),
+    )
+
+
+def test_when_the_time_ends_what_went_wrong_before_is_told_too(pauses: list[float]) -> None:
+    seen: list[str] = []
+
+    async def send(form: str) -> str | Failure:
+        seen.append(form)
+        if len(seen) > 1:
+            await asyncio.Event().wait()
+        return BUSY
+
+    assert ask(send, seconds=1.0) == Failure("busy, then no answer within 1 s")

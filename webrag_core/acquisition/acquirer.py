@@ -1,0 +1,67 @@
+"""What every acquirer delivers: one page's bytes, with where they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from webrag_core.acquisition.sitemaps.models import SiteMap
+
+
+@dataclass(frozen=True, slots=True)
+class AcquiredPage:
+    """One HTTP answer, decoded (content-encoding removed), status 200-299 or 304.
+
+    `url` is the canonical URL asked for, `final_url` the canonical URL that answered, `redirects` the canonical
+    URLs passed on the way (asked URL first, final URL not included). Header names are lower case.
+    `fetched_at` is the true time of the copy, also when it came out of somebody's cache. `acquirer` names who
+    fetched it when that is not the acquirer that was asked; `warnings` say what was not as it should be.
+    """
+
+    url: str
+    final_url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    fetched_at: datetime
+    bytes_raw: int
+    redirects: tuple[str, ...] = field(default=())
+    acquirer: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def not_modified(self) -> bool:
+        """True for a 304 answer to a conditional request; `body` is then empty."""
+        return self.status == 304
+
+    @property
+    def media_type(self) -> str:
+        """Media type of the answer in lower case, without parameters; empty when none was sent."""
+        return self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
+
+
+class Acquirer(Protocol):
+    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `warc` (frozen site)."""
+
+    name: str
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
+        """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
+
+        Raises FetchError for everything that is not a page or a 304, InvalidInputError for no URL at all.
+        """
+        ...
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """What the site says about its pages: those of the host of `url`, from its sitemaps, feeds and inventories.
+
+        `html` is the page at `url` where the caller has it; it is asked for otherwise. A site without a map gives an
+        empty one. Raises FetchError(INVALID_URL) and nothing else: what went wrong is in the map's files and warnings.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections and files."""
+        ...

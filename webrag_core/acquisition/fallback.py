@@ -1,0 +1,63 @@
+"""Firecrawl with the HTTP acquirer behind it: a provider in trouble costs quality, not pages."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+
+from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
+from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+from webrag_core.acquisition.sitemaps.models import SiteMap
+from webrag_core.errors import FetchError, Reason
+
+logger = logging.getLogger(__name__)
+
+_PROVIDER_REASONS = frozenset({Reason.PROVIDER_FAILED, Reason.RATE_LIMITED, Reason.TIMEOUT})
+
+
+class FallbackAcquirer:
+    """Firecrawl first; where it fails for reasons of its own, the page is fetched by `second`, with a warning.
+
+    What Firecrawl says about the page itself (gone, blocked, empty) stands.
+    """
+
+    name = FirecrawlAcquirer.name
+
+    def __init__(self, firecrawl: FirecrawlAcquirer, second: Acquirer) -> None:
+        self.firecrawl = firecrawl
+        self._second = second
+        self._told: set[str] = set()
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
+        """As the protocol says. A page of `second` carries its name and a warning. Raises FetchError."""
+        try:
+            return await self.firecrawl.fetch(url, etag=etag, last_modified=last_modified)
+        except FetchError as error:
+            if error.reason not in _PROVIDER_REASONS:
+                raise
+            problem = error.message
+        if problem not in self._told:  # once per kind of trouble; the page's own warning goes with the page
+            self._told.add(problem)
+            logger.warning("%s; pages are fetched directly (%s) where that happens", problem, self._second.name)
+        try:
+            page = await self._second.fetch(url, etag=etag, last_modified=last_modified)
+        except FetchError as error:
+            message = f"{error.message} (fetched directly, because: {problem})"
+            raise FetchError(error.reason, message, status=error.status) from None
+        warning = f"{page.final_url}: {problem}; fetched directly instead"
+        return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says. Where Firecrawl has no map, that of `second`, with a warning. Raises FetchError."""
+        mapped = await self.firecrawl.site_map(url, html=html)
+        if mapped.entries:
+            return mapped
+        direct = await self._second.site_map(url, html=html)
+        problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl maps no page of this host"
+        warning = f"{problem}; the site's own map is read instead"
+        return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))
+
+    async def aclose(self) -> None:
+        """Release what both hold."""
+        await self.firecrawl.aclose()
+        await self._second.aclose()

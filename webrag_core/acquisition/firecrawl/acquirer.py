@@ -1,0 +1,224 @@
+"""The `firecrawl` acquirer: pages, site maps and batches through a Firecrawl server.
+
+Exercised against local servers that speak the wire format only: no real Firecrawl was ever called, so what the service
+does beyond its documentation is not known from here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from asyncio import sleep
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.firecrawl.api import FirecrawlApi
+from webrag_core.acquisition.firecrawl.wire import Failure, MappedPage, Scraped, copied_at
+from webrag_core.acquisition.gate import NetworkGate
+from webrag_core.acquisition.sitemaps.files import Scope, in_scope
+from webrag_core.acquisition.sitemaps.listing import Listed, Listing, TitleRank, plain
+from webrag_core.acquisition.sitemaps.merge import MapMerge
+from webrag_core.acquisition.sitemaps.models import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, MapFile, SiteMap
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+
+_CONCURRENT = 5
+_POLL_S = 2.0
+_MAP_LIMIT = 30_000  # as much as every version of the API is known to accept
+
+
+class FirecrawlAcquirer:
+    """Fetches pages through Firecrawl. Implements `Acquirer`. At most five pages at a time.
+
+    Belongs to the event loop it is first used in.
+    """
+
+    name = "firecrawl"
+
+    def __init__(self, settings: Settings, gate: NetworkGate) -> None:
+        """`gate` checks every URL that goes out and comes back. Raises InvalidInputError without the SDK."""
+        self._api = FirecrawlApi(settings)
+        self._gate = gate
+        self._max_age_s = settings.firecrawl_max_age
+        self._max_bytes = settings.webrag_max_body_bytes
+        self._slots = asyncio.Semaphore(_CONCURRENT)
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
+        """The page at `url` as HTML (Markdown when nothing else came), within FIRECRAWL_TIMEOUT.
+
+        Firecrawl knows no conditional requests: `etag` and `last_modified` go nowhere, a 304 never comes back.
+
+        Raises FetchError (PROVIDER_FAILED, RATE_LIMITED and TIMEOUT say nothing about the page), InvalidInputError
+        for no URL at all.
+        """
+        if not url.strip():
+            raise InvalidInputError("no URL given")
+        async with self._slots:
+            asked = await self._admit(url)
+            scraped = await self._api.patiently(lambda left: self._api.scrape(asked, left))
+            # raised here and not in a handler: the SDK's errors hold the request and so the key
+            return await self._page(asked, scraped)
+
+    async def map_site(self, url: str, search: str | None = None, limit: int = 5_000) -> list[MappedPage]:
+        """Pages of the site at `url`, best match of `search` first; canonical, each once, http(s) only.
+
+        Raises FetchError. The URLs have not passed the gate yet: whoever fetches one sees to that.
+        """
+        asked = await self._admit(url)
+        links = await self._api.patiently(lambda left: self._api.map(asked, search, limit, left))
+        if isinstance(links, Failure):
+            raise links.error()
+        found: dict[str, MappedPage] = {}
+        for link in links:
+            fields = link if isinstance(link, dict) else {"url": link} if isinstance(link, str) else vars(link)
+            given, title, description = (fields.get(name) for name in ("url", "title", "description"))
+            try:
+                target = canonicalise(given) if isinstance(given, str) else None
+            except FetchError:
+                continue
+            if target is not None and target not in found:
+                found[target] = MappedPage(target, _words(title), _words(description))
+        return list(found.values())[:limit]
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says, from Firecrawl's own map of the site. `html` goes nowhere: Firecrawl looks itself."""
+        asked = canonicalise(url)
+        try:
+            mapped = await self.map_site(asked, limit=_MAP_LIMIT)
+        except FetchError as error:
+            failed = MapFile(asked, "firecrawl", "failed", error.reason)
+            return SiteMap(files=(failed,), warnings=(f"{asked}: {error.message}",))
+        listing = Listing("firecrawl")
+        for page in mapped:
+            title = plain(page.title or "", MAX_TITLE_CHARS)
+            description = plain(page.description or "", MAX_DESCRIPTION_CHARS)
+            listing.add(Listed(page.url, title, description, rank=TitleRank.FEED))
+        file, merge = in_scope(listing, asked, Scope.of(asked)), MapMerge()
+        merge.take(file)
+        if len(mapped) >= _MAP_LIMIT:
+            merge.warn(asked, f"Firecrawl's map is cut after {_MAP_LIMIT} URLs")
+        return merge.site_map([MapFile(asked, "firecrawl", "read", entries=len(file.pages))])
+
+    async def fetch_many(
+        self, urls: Sequence[str], seconds: float | None = None
+    ) -> dict[str, AcquiredPage | FetchError]:
+        """Each of `urls`, as given, with its page or why there is none, by one batch job within `seconds`.
+
+        Without `seconds` a job has half of FIRECRAWL_TIMEOUT per page: the smallest plan works on two at a time.
+        A job that is not over by then, or whose caller goes away, is cancelled; what it had delivered counts.
+        """
+        outcome: dict[str, AcquiredPage | FetchError] = {}
+        asked: dict[str, str] = {}
+        for url in dict.fromkeys(urls):
+            try:
+                asked[url] = await self._admit(url)
+            except FetchError as error:
+                outcome[url] = error
+        distinct = list(dict.fromkeys(asked.values()))
+        if distinct:
+            limit = seconds if seconds is not None else self._api.seconds * max(2, len(distinct)) / 2
+            delivered, leftover = await self._batch(distinct, limit)
+            for url, target in asked.items():
+                try:
+                    outcome[url] = await self._page(target, delivered.get(target, leftover))
+                except FetchError as error:
+                    outcome[url] = error
+        return {url: outcome[url] for url in dict.fromkeys(urls)}
+
+    async def aclose(self) -> None:
+        """Nothing to release: the SDK keeps no connection between calls."""
+
+    async def _batch(self, urls: list[str], seconds: float) -> tuple[dict[str, Scraped], Failure]:
+        """Pages by the URL they were asked under, and what is wrong with those that are not among them."""
+        found: dict[str, Scraped] = {}
+        failure = Failure(Reason.PROVIDER_FAILED, "Firecrawl delivered nothing for this URL")
+        job: str | None = None
+        over = False
+        try:
+            async with asyncio.timeout(seconds):
+                started = await self._api.patiently(lambda left: self._api.start_batch(urls, left))
+                if isinstance(started, Failure):
+                    return found, started
+                job, following, seen = started, None, set[str]()
+                while True:
+                    page = await self._api.patiently(lambda left: self._api.batch_page(job, following))  # noqa: B023
+                    if isinstance(page, Failure):
+                        return found, page
+                    found |= {source: document for document in page.documents if (source := _source(document))}
+                    over = over or page.over
+                    if page.next in seen or (over and page.next is None):
+                        return found, failure
+                    if over and page.next is not None:
+                        following = page.next
+                        seen.add(following)
+                    else:
+                        await sleep(_POLL_S)
+        except TimeoutError:
+            return found, Failure(Reason.TIMEOUT, f"Firecrawl did not deliver the page within {seconds:g} s")
+        finally:
+            if job is not None and not over:
+                await asyncio.shield(self._api.cancel_batch(job))
+
+    async def _page(self, asked: str, scraped: Scraped | Failure) -> AcquiredPage:
+        """What was scraped as a page. Raises FetchError for what is none, though the call succeeded."""
+        if isinstance(scraped, Failure):
+            raise scraped.error()
+        if scraped.status in (404, 410):
+            raise FetchError(Reason.NOT_FOUND, "the page does not exist", status=scraped.status)
+        if not 200 <= scraped.status < 300:
+            raise FetchError(
+                Reason.HTTP_STATUS, f"the server answered with status {scraped.status}", status=scraped.status
+            )
+        final = await self._final(asked, scraped.said("url"))
+        media_type, text = scraped.content(final)
+        if not text.strip():
+            raise FetchError(Reason.EMPTY_PAGE, "the page is empty", status=scraped.status)
+        body = text.encode("utf-8", "replace")
+        if len(body) > self._max_bytes:
+            raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
+        now = datetime.now(UTC)
+        made, warning = copied_at(scraped, now, self._max_age_s)
+        headers = {"content-type": f"{media_type}; charset=utf-8"}
+        if scraped.metadata.get("cache_state") == "hit":
+            headers |= {"x-cache": "hit", "age": str(round((now - made).total_seconds()))}
+        return AcquiredPage(
+            url=asked,
+            final_url=final,
+            status=scraped.status,
+            headers=headers,
+            body=body,
+            fetched_at=made,
+            bytes_raw=len(body),
+            redirects=() if final == asked else (asked,),
+            warnings=(f"{final}: {warning}",) if warning else (),
+        )
+
+    async def _final(self, asked: str, reported: str) -> str:
+        try:
+            return asked if not reported or canonicalise(reported) == asked else await self._admit(reported)
+        except FetchError as error:
+            if error.reason is not Reason.INVALID_URL:
+                raise
+        raise FetchError(Reason.PROVIDER_FAILED, "Firecrawl reported a final URL that is none")
+
+    async def _admit(self, url: str) -> str:
+        try:
+            async with asyncio.timeout(self._api.seconds):
+                return (await self._gate.admit(url)).url
+        except TimeoutError:
+            raise FetchError(Reason.DNS_FAILURE, "the host name could not be looked up in time") from None
+
+
+def _source(document: Scraped) -> str | None:
+    """Canonical URL that a document of a batch was asked under; results come in any order."""
+    for name in ("source_url", "url"):
+        try:
+            return canonicalise(document.said(name))
+        except FetchError:
+            continue
+    return None
+
+
+def _words(value: object) -> str | None:
+    return " ".join(value.split()) or None if isinstance(value, str) else None

@@ -1,0 +1,177 @@
+"""Acquirer of live pages: one conditional GET through the network gate, and what counts as a page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.gate import GateResponse, Inspector, NetworkGate, is_sendable
+from webrag_core.acquisition.politeness import HostQueues, RetryLater
+from webrag_core.acquisition.robots import Robots
+from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
+from webrag_core.acquisition.sitemaps.reader import read_site_map
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.providers.retry import retry_after_s
+
+ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
+MAP_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,text/plain;q=0.9,*/*;q=0.5"
+
+_MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"})
+_PDF = "application/pdf"
+_PAGES = _MARKUP | {"text/plain", _PDF, "application/x-pdf"}
+_NO_MAPS = ("image/", "video/", "audio/", "font/")
+_UNSTATED = frozenset({"", "application/octet-stream"})
+
+# What follows is the WHATWG MIME sniffing standard, reduced to telling HTML, PDF and text from everything else.
+_SNIFFED_BYTES = 1_445
+_BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_BINARY_MARKS = (b"%!PS-Adobe-", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
+_WIDE_BOMS = {b"\xfe\xff": "utf-16-be", b"\xff\xfe": "utf-16-le"}
+_HTML_START = re.compile(
+    r"\s*<(?:!--|(?:!doctype html|html|head|body|title|style|script|iframe|h1|div|font|table|a|b|br|p)[\s>])",
+    re.I,
+)
+_XHTML = re.compile(r"<html[\s>]", re.I)
+
+
+class HttpAcquirer:
+    """Fetches live pages, at the pace that their hosts ask for. Implements `Acquirer`."""
+
+    name = "http"
+
+    def __init__(
+        self,
+        gate: NetworkGate,
+        *,
+        robots: Robots | None = None,
+        hosts: HostQueues | None = None,
+        map_seconds: float = MAP_SECONDS,
+    ) -> None:
+        """Without `robots` no robots.txt is obeyed. Redirects are checked too when `gate` is an ObedientGate.
+
+        `map_seconds` is the time for all files of a site map together.
+        """
+        self._gate = gate
+        self._robots = robots
+        self._hosts = hosts or HostQueues()
+        self._map_seconds = map_seconds
+
+    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
+        """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
+
+        The page's `content-type` header is the server's, or the sniffed type where the server gave none.
+
+        Raises FetchError for everything that is not a page or a 304 (RATE_LIMITED when the host asks to wait longer
+        than the time for a page, ROBOTS_DISALLOWED), InvalidInputError for no URL at all.
+        """
+        if not url.strip():
+            raise InvalidInputError("no URL given")
+        headers = {"accept": ACCEPT}
+        # A validator that cannot be sent back is left out: an unconditional request is always right.
+        for name, validator in (("if-none-match", etag), ("if-modified-since", last_modified)):
+            if validator is not None and is_sendable(validator):
+                headers[name] = validator
+        conditional = len(headers) > 1
+
+        def inspect(status: int, answered: Mapping[str, str]) -> None:
+            _check_status(status, answered, conditional=conditional)
+            if status not in (204, 304) and _media_type(answered) not in _PAGES | _UNSTATED:
+                raise _unsupported()
+
+        answer = await self._ask(url, headers, inspect)
+        return AcquiredPage(
+            url=answer.url,
+            final_url=answer.final_url,
+            status=answer.status,
+            headers=answer.headers if answer.status == 304 else _page_headers(answer),
+            body=answer.body,
+            fetched_at=datetime.now(UTC),
+            bytes_raw=answer.bytes_raw,
+            redirects=answer.redirects,
+        )
+
+    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+        """As the protocol says. Every file is asked for as pages are: through the gate, robots.txt and the queues."""
+        rules = await self._robots.rules(url) if self._robots is not None else None
+        return await read_site_map(url, self._map_file, html=html, robots=rules, seconds=self._map_seconds)
+
+    async def _map_file(self, url: str, kind: FileKind) -> MapBody:
+        """One file of a site map, whatever its type; of the page itself only HTML. Raises FetchError."""
+
+        def inspect(status: int, answered: Mapping[str, str]) -> None:
+            _check_status(status, answered, conditional=False)
+            media_type = _media_type(answered)
+            if media_type not in _MARKUP | _UNSTATED if kind == "page" else media_type.startswith(_NO_MAPS):
+                raise FetchError(Reason.UNSUPPORTED_TYPE, f"the answer is of type {media_type[:80]}", status=status)
+
+        answer = await self._ask(url, {"accept": ACCEPT if kind == "page" else MAP_ACCEPT}, inspect)
+        return MapBody(answer.final_url, answer.body, _media_type(answer.headers), answer.bytes_raw)
+
+    async def _ask(self, url: str, headers: Mapping[str, str], inspect: Inspector) -> GateResponse:
+        """One GET when it is the turn of `url`. Raises FetchError."""
+        rules = await self._robots.check(url) if self._robots is not None else None
+        return await self._hosts.run(
+            url,
+            lambda: self._gate.get(url, headers, inspect=inspect),
+            crawl_delay_s=rules.crawl_delay_s if rules is not None else 0.0,
+        )
+
+    async def aclose(self) -> None:
+        """Nothing to release: the gate holds no connection between fetches."""
+
+
+def sniff(head: bytes) -> str | None:
+    """Type of a body by its `head`: text/html, application/xhtml+xml, application/pdf or text/plain; None = no page."""
+    head = head[:_SNIFFED_BYTES]
+    if head.startswith(b"%PDF-"):
+        return _PDF
+    encoding = _WIDE_BOMS.get(head[:2])
+    if encoding is None:
+        head = head.removeprefix(b"\xef\xbb\xbf")
+        if head.startswith(_BINARY_MARKS) or _BINARY.search(head):
+            return None
+    text = head.decode(encoding or "latin-1", errors="replace").removeprefix("\ufeff")
+    if _HTML_START.match(text):
+        return "text/html"
+    if text.lstrip().startswith("<?xml"):
+        return "application/xhtml+xml" if _XHTML.search(text) else None
+    return "text/plain"
+
+
+def _check_status(status: int, headers: Mapping[str, str], *, conditional: bool) -> None:
+    if status in (429, 503) and "retry-after" in headers:
+        seconds = retry_after_s(headers["retry-after"], datetime.now(UTC))
+        if seconds is not None:
+            raise RetryLater(seconds, status=status)
+    if status in (404, 410):
+        raise FetchError(Reason.NOT_FOUND, "the page does not exist", status=status)
+    # 206 is a part nobody asked for; a 304 without a condition says "as before" about nothing.
+    if not (200 <= status < 300 and status != 206) and not (status == 304 and conditional):
+        raise FetchError(Reason.HTTP_STATUS, f"the server answered with status {status}", status=status)
+
+
+def _page_headers(answer: GateResponse) -> Mapping[str, str]:
+    """Headers of a page, its type filled in. Raises FetchError for a body that is empty or no text."""
+    if not answer.body.removeprefix(b"\xef\xbb\xbf").strip():
+        raise FetchError(Reason.EMPTY_PAGE, "the page is empty", status=answer.status)
+    declared = _media_type(answer.headers)
+    sniffed = sniff(answer.body)
+    if sniffed == _PDF or declared.endswith("pdf"):
+        return {**answer.headers, "content-type": _PDF}  # whatever it was called; that it is none, its parser tells
+    if declared in _MARKUP:
+        return answer.headers
+    wide = re.search(r"charset\s*=\s*[\"']?utf-(?:16|32)", answer.headers.get("content-type", ""), re.I)
+    if sniffed is None and not (declared == "text/plain" and wide):
+        raise _unsupported()
+    # text/plain stays text/plain whatever it looks like: a server that shows HTML source means its source.
+    return answer.headers if declared == "text/plain" else {**answer.headers, "content-type": sniffed or ""}
+
+
+def _media_type(headers: Mapping[str, str]) -> str:
+    return headers.get("content-type", "").split(";", 1)[0].strip().lower()
+
+
+def _unsupported() -> FetchError:
+    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML, PDF nor plain text")

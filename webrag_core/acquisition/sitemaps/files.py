@@ -1,0 +1,141 @@
+"""One file of a site map from bytes to pages of the asked host: unpacked, told by its content, canonicalised."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections import Counter
+from dataclasses import dataclass, field
+
+from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.sitemaps.feeds import take_feed_record
+from webrag_core.acquisition.sitemaps.inventory import MARK, read_inventory
+from webrag_core.acquisition.sitemaps.listing import Listed, Listing
+from webrag_core.acquisition.sitemaps.models import MAX_FILE_BYTES
+from webrag_core.acquisition.sitemaps.urlset import read_text_sitemap, take_sitemap_record
+from webrag_core.acquisition.sitemaps.xml import Record, read_records
+from webrag_core.acquisition.urls import canonicalise, source_key
+from webrag_core.errors import FetchError, Reason
+
+_MAX_GZIP_MEMBERS = 1_000
+_HTML = re.compile(rb"\s*(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.IGNORECASE | re.DOTALL)
+_WIDE_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The host that a map is asked for, as `source_key` names it; `upgrade` = its http URLs are read as https."""
+
+    host: str
+    upgrade: bool
+
+    @classmethod
+    def of(cls, url: str) -> Scope:
+        """That of a canonical `url`."""
+        host = source_key(url)
+        return cls(host, upgrade=url.startswith("https://") and ":" not in host.rpartition("]")[2])
+
+
+@dataclass(slots=True)
+class ScopedFile:
+    """What a file lists of one host. `pages` have canonical URLs; `children` are canonical, on any host.
+
+    `invalid` counts what is no page URL, `foreign` the URLs per other host.
+    """
+
+    listing: Listing
+    pages: list[tuple[str, Listed]] = field(default_factory=list)
+    children: list[str] = field(default_factory=list)
+    invalid: int = 0
+    foreign: Counter[str] = field(default_factory=Counter)
+
+
+def read_map_file(body: bytes, url: str, media_type: str, scope: Scope, deadline: float) -> ScopedFile:
+    """What the file at canonical `url` lists of the host of `scope`. Blocking: for a thread.
+
+    `media_type` only tells HTML from text where the content does not. `deadline` is a time.monotonic() in seconds.
+
+    Raises FetchError: SOFT_404 for an HTML page, EMPTY_PAGE, TOO_LARGE above 50 MB unpacked, BAD_RESPONSE.
+    """
+    return in_scope(_read(body, url, media_type, deadline), url, scope)
+
+
+def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
+    """What `listing`, of the file at canonical `url`, has of the host of `scope`."""
+    scoped = ScopedFile(listing, invalid=listing.invalid)
+    for page in listing.pages:
+        try:
+            target = canonicalise(page.url, url)
+        except FetchError:
+            scoped.invalid += 1
+            continue
+        host = target.split("/", 3)[2]  # as source_key has it: a canonical URL names no default port
+        if host != scope.host:
+            scoped.foreign[host] += 1
+            continue
+        if scope.upgrade and target.startswith("http://"):
+            target = f"https://{target.removeprefix('http://')}"
+        scoped.pages.append((target, page))
+    for child in listing.children:
+        try:
+            scoped.children.append(canonicalise(child, url))
+        except FetchError:
+            scoped.invalid += 1
+    return scoped
+
+
+def _read(body: bytes, url: str, media_type: str, deadline: float) -> Listing:
+    problem = None
+    if body.startswith(b"\x1f\x8b"):
+        body, problem = _gunzipped(body)
+    if not body.strip():
+        raise FetchError(Reason.EMPTY_PAGE, "the file is empty")
+    if body.startswith(MARK):
+        return read_inventory(body)
+    if _HTML.match(body.removeprefix(b"\xef\xbb\xbf")):
+        raise FetchError(Reason.SOFT_404, "an HTML page came instead of the file")
+    if body.startswith(_WIDE_STARTS) or body.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
+        listing = _read_xml(body, url, deadline)
+    elif media_type in ("text/html", "application/xhtml+xml"):
+        raise FetchError(Reason.SOFT_404, "an HTML page came instead of the file")
+    else:
+        listing = read_text_sitemap(decode_page(body, None))
+    listing.problem = listing.problem or problem
+    return listing
+
+
+def _read_xml(body: bytes, url: str, deadline: float) -> Listing:
+    listing = Listing("sitemap")
+
+    def take(record: Record) -> bool:
+        if record.root in ("urlset", "sitemapindex"):
+            take_sitemap_record(record, listing)
+        else:
+            listing.kind = "feed"
+            take_feed_record(record, listing, url)
+        return not listing.cut
+
+    listing.problem = read_records(body, take, deadline)
+    return listing
+
+
+def _gunzipped(body: bytes) -> tuple[bytes, str | None]:
+    """The unpacked file, and what is wrong with its end. Raises FetchError (TOO_LARGE, BAD_RESPONSE)."""
+    out = bytearray()
+    data = body
+    for _ in range(_MAX_GZIP_MEMBERS):
+        inflater = zlib.decompressobj(wbits=31)
+        try:
+            out += inflater.decompress(data, MAX_FILE_BYTES + 1 - len(out))
+        except zlib.error:
+            if data is not body:
+                return bytes(out), None  # bytes after the last part mean nothing, as browsers have it
+            raise FetchError(Reason.BAD_RESPONSE, "the compressed file is damaged") from None
+        if len(out) > MAX_FILE_BYTES:
+            raise FetchError(Reason.TOO_LARGE, f"the file has more than {MAX_FILE_BYTES} bytes when unpacked")
+        if not inflater.eof:
+            return bytes(out), "it breaks off before its end"
+        data = inflater.unused_data
+        if not data.strip(b"\0"):
+            return bytes(out), None
+    raise FetchError(Reason.BAD_RESPONSE, "the compressed file has too many parts")

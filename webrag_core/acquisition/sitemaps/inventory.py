@@ -1,0 +1,118 @@
+"""Sphinx inventories (objects.inv): every page of a documentation, most with their titles."""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Callable
+
+from webrag_core.acquisition.sitemaps.listing import Listed, Listing, TitleRank, plain
+from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES, MAX_TITLE_CHARS
+from webrag_core.errors import FetchError, Reason
+
+MARK = b"# Sphinx inventory version "
+_HEADER_LINES = 4
+_MAX_HEADER_BYTES = 10_000
+_MAX_LINE_BYTES = 20_000
+# name, then "domain:role priority ", then URI and title; names hold blanks, so the middle is what is looked for
+_MIDDLE = re.compile(r"(?<=\s)([^\s:]+:\S+)\s+-?\d+\s")
+
+
+def read_inventory(body: bytes) -> Listing:
+    """One entry per page. URLs are relative to the inventory's own.
+
+    The title is that of the document (std:doc); without one that of a label for the whole page, then that of a
+    section's label. Objects of other kinds only say that the page is there.
+
+    Raises FetchError: BAD_RESPONSE for another version or a broken file, TOO_LARGE above 50 MB decoded.
+    """
+    version = body[len(MARK) : len(MARK) + 10].split(None, 1)[:1]
+    if version == [b"2"]:
+        *header, packed = _lines(body, _HEADER_LINES)
+        if b"zlib" not in header[-1]:
+            raise FetchError(Reason.BAD_RESPONSE, "the inventory does not say how it is compressed")
+        content, problem = _unpacked(packed)
+        pages = _pages(content, _version_2)
+    elif version == [b"1"]:
+        problem = None
+        pages = _pages(_lines(body, _HEADER_LINES - 1)[-1], _version_1)
+    else:
+        raise FetchError(Reason.BAD_RESPONSE, "the inventory is of an unknown version")
+    pages.problem = problem
+    return pages
+
+
+def _lines(body: bytes, count: int) -> list[bytes]:
+    """The first `count` lines, and the rest."""
+    *header, rest = parts = body.split(b"\n", count)
+    if len(parts) <= count or sum(map(len, header)) > _MAX_HEADER_BYTES:
+        raise FetchError(Reason.BAD_RESPONSE, "the inventory has no complete header")
+    return [*header, rest]
+
+
+def _unpacked(packed: bytes) -> tuple[bytes, str | None]:
+    inflater = zlib.decompressobj()
+    pieces: list[bytes] = []
+    room = MAX_FILE_BYTES
+    problem = None
+    try:
+        while not inflater.eof and (piece := inflater.decompress(packed, min(room + 1, 1_000_000))):
+            pieces.append(piece)
+            room -= len(piece)
+            packed = inflater.unconsumed_tail
+            if room < 0:
+                raise FetchError(Reason.TOO_LARGE, f"the inventory has more than {MAX_FILE_BYTES} bytes")
+    except zlib.error:
+        problem = "its compressed part is damaged"
+    if not pieces and not inflater.eof:
+        raise FetchError(Reason.BAD_RESPONSE, "the compressed part of the inventory is damaged")
+    return b"".join(pieces), problem or (None if inflater.eof else "it breaks off before its end")
+
+
+def _version_2(line: str) -> Listed | None:
+    middle = _MIDDLE.search(line)
+    name = line[: middle.start()].strip() if middle else ""
+    if middle is None or not name:
+        return None
+    uri, _, shown = line[middle.end() :].partition(" ")
+    page, mark, fragment = uri.partition("#")
+    if not mark and page.endswith("$"):
+        page = page[:-1] + name
+    title = plain(name if shown.strip() == "-" else shown, MAX_TITLE_CHARS)
+    kind = middle.group(1).lower()
+    rank = TitleRank.NONE
+    if title and kind == "std:doc":
+        rank = TitleRank.DOCUMENT
+    elif title and kind == "std:label":
+        rank = TitleRank.SECTION if fragment else TitleRank.PAGE_LABEL
+    return Listed(page or "./", title=title if rank else None, rank=rank)
+
+
+def _version_1(line: str) -> Listed | None:
+    """`name type location`: objects only, no titles."""
+    parts = line.split(None, 2)
+    return Listed(parts[2].strip().partition("#")[0] or "./") if len(parts) == 3 else None
+
+
+def _pages(content: bytes, read: Callable[[str], Listed | None]) -> Listing:
+    best: dict[str, Listed] = {}
+    listing = Listing("inventory")
+    for line in io.BytesIO(content):
+        if len(line) > _MAX_LINE_BYTES:
+            listing.invalid += 1
+            continue
+        text = line.decode("utf-8", "replace").strip("\r\n")
+        if not text.strip():
+            continue
+        page = read(text)
+        if page is None:
+            listing.invalid += 1
+        elif page.url in best:
+            best[page.url] = max(best[page.url], page, key=lambda listed: listed.rank)
+        elif len(best) < MAX_ENTRIES:
+            best[page.url] = page
+        else:
+            listing.cut = True
+    listing.pages = list(best.values())
+    return listing

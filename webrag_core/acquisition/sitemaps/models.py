@@ -1,0 +1,83 @@
+"""The map of a site: what the site itself says about its pages, before any of them is fetched."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.errors import Reason
+
+MAX_FILES = 50
+MAX_ENTRIES = 50_000
+MAX_FILE_BYTES = 50_000_000
+"""Bytes of one file after decompression. What comes over the network is held to WEBRAG_MAX_BODY_BYTES besides."""
+MAX_TITLE_CHARS = 500
+MAX_DESCRIPTION_CHARS = 2_000
+MAP_SECONDS = 60.0
+
+ListedIn = Literal["sitemap", "feed", "inventory", "firecrawl"]
+FileKind = Literal["robots", "page", "sitemap", "feed", "inventory", "firecrawl"]
+Outcome = Literal["read", "missing", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class MapEntry:
+    """One page that a map lists. `url` is canonical, `last_modified` is aware and in UTC.
+
+    `title` has at most 500 and `description` at most 2,000 characters; both are plain text on one line. A date without
+    a time is its first instant. `listed_in` is the first of sitemap, feed, inventory and firecrawl that has the page.
+    """
+
+    url: str
+    title: str | None = None
+    description: str | None = None
+    last_modified: datetime | None = None
+    listed_in: ListedIn = "sitemap"
+
+
+@dataclass(frozen=True, slots=True)
+class MapFile:
+    """One file that was asked for, and what came of it. `entries` counts what it lists of the asked host.
+
+    `reason` is set for every outcome but "read", and for a file that was read in part. `bytes_raw` counts the body as
+    it was sent; 0 when nothing came, or when the file was at hand already (robots.txt, read for the pages).
+    """
+
+    url: str
+    kind: FileKind
+    outcome: Outcome
+    reason: Reason | None = None
+    entries: int = 0
+    bytes_raw: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SiteMap:
+    """Pages of one host, one entry per URL, sorted by URL; every file that was asked for; what went amiss."""
+
+    entries: tuple[MapEntry, ...] = ()
+    files: tuple[MapFile, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def under(self, prefix: str) -> SiteMap:
+        """The same map with only the pages at or below the URL `prefix`: `…/docs` has `…/docs/a`, not `…/docs2`.
+
+        Raises FetchError(INVALID_URL) for a prefix that is no absolute http(s) URL.
+        """
+        root = canonicalise(prefix)
+        folder = root if root.endswith("/") else f"{root}/"
+        kept = (entry for entry in self.entries if entry.url.startswith((folder, f"{root}?")) or entry.url == root)
+        return dataclasses.replace(self, entries=tuple(kept))
+
+
+@dataclass(frozen=True, slots=True)
+class MapBody:
+    """A file as it came: decoded (content-encoding removed), status 200-299. `final_url` is canonical."""
+
+    final_url: str
+    body: bytes
+    media_type: str
+    bytes_raw: int

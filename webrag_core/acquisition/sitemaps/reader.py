@@ -1,0 +1,228 @@
+"""Reads the map of a site: which files are asked for, in which order, within which limits.
+
+Works over anything that gets one file, so that the live web and a frozen site are read alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import ada_url
+
+from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.robots import MAX_ROBOTS_BYTES, RobotsRules, parse_robots
+from webrag_core.acquisition.sitemaps.feeds import map_links
+from webrag_core.acquisition.sitemaps.files import Scope, ScopedFile, read_map_file
+from webrag_core.acquisition.sitemaps.merge import MapMerge
+from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, MAX_FILES, FileKind, MapBody, MapFile, Outcome, SiteMap
+from webrag_core.acquisition.urls import canonicalise, source_key
+from webrag_core.errors import FetchError, Reason
+
+MAX_FOLDERS = 5
+MAX_FEEDS = 5
+MAX_INDEX_DEPTH = 3
+AT_A_TIME = 4
+
+MapGet = Callable[[str, FileKind], Awaitable[MapBody]]
+
+# nothing more is asked of a host that answers like this
+_HOST_TROUBLE = frozenset(
+    {
+        *(Reason.BLOCKED_ADDRESS, Reason.DNS_FAILURE, Reason.CONNECT_FAILURE, Reason.TLS_FAILURE),
+        Reason.RATE_LIMITED,
+    }
+)
+# what a file that nobody named may be without anything being wrong
+_ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.UNSUPPORTED_TYPE})
+
+
+async def read_site_map(
+    url: str,
+    get: MapGet,
+    *,
+    html: str | None = None,
+    robots: RobotsRules | None = None,
+    seconds: float = MAP_SECONDS,
+) -> SiteMap:
+    """The map of the host of `url`, from files that `get` (canonical URL, kind → body, or FetchError) delivers.
+
+    Read are robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the nearest
+    objects.inv at or above the page, the feeds that the page names, then sitemaps: those that robots.txt and the page
+    name, sitemap.xml or sitemap_index.xml of the host's root and of the page's folders, and what indexes name. The
+    small files come first, so that the limits (50 files, 50,000 pages, `seconds`) cut the largest.
+
+    Raises FetchError(INVALID_URL) and nothing else: what cannot be read is in `files` and `warnings`.
+    """
+    reader = _Reader(canonicalise(url), get, seconds)
+    await reader.run(html, robots)
+    return reader.merge.site_map(reader.files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """A file to ask for. `named` = some file of the site says that it is there."""
+
+    url: str
+    kind: FileKind
+    named: bool = True
+
+
+class _Reader:
+    def __init__(self, url: str, get: MapGet, seconds: float) -> None:
+        self.files: list[MapFile] = []
+        self.merge = MapMerge()
+        self._url = url
+        self._get = get
+        self._seconds = seconds
+        self._ends = time.monotonic() + seconds
+        self._scope = Scope.of(url)
+        self._done: dict[str, ScopedFile | None] = {}
+        self._troubled: set[str] = set()
+
+    async def run(self, page: str | None, robots: RobotsRules | None) -> None:
+        """Ask for everything, in order."""
+        robots_url = f"{ada_url.URL(self._url).origin}/robots.txt"
+        if robots is None:
+            robots = await self._robots(robots_url)
+        elif robots.refusal is not None:
+            self.files.append(MapFile(robots_url, "robots", "failed", robots.refusal.reason))
+            self.merge.warn(robots_url, robots.refusal.message)
+            return
+        else:
+            self.files.append(MapFile(robots_url, "robots", "read"))
+        named = self._resolved(robots.sitemaps, robots_url) if robots is not None else []
+        page_url = self._url
+        if page is None:
+            page_url, page = await self._page()
+        feeds, linked = map_links(page, page_url)
+        folders = _folders(page_url)
+        for folder in reversed(folders):
+            inventory = _Ask(f"{folder}objects.inv", "inventory", named=False)
+            await self._read([inventory])
+            if self._done.get(inventory.url) is not None:
+                break
+        self.merge.unread += len(feeds[MAX_FEEDS:])
+        await self._read([_Ask(feed, "feed") for feed in feeds[:MAX_FEEDS]])
+        await self._sitemaps([*named, *linked], folders)
+
+    async def _sitemaps(self, named: Iterable[str], folders: Sequence[str]) -> None:
+        guessed = [_Ask(f"{folder}sitemap.xml", "sitemap", named=False) for folder in folders]
+        wave = [*(_Ask(url, "sitemap") for url in named), *guessed]
+        found = await self._read(wave)
+        wave = [
+            _Ask(f"{folder}sitemap_index.xml", "sitemap", named=False)
+            for folder, ask in zip(folders, guessed, strict=True)
+            if self._done.get(ask.url) is None
+        ]
+        for _ in range(MAX_INDEX_DEPTH):
+            wave += [_Ask(child, "sitemap") for file in found for child in file.children]
+            found = await self._read(wave)
+            wave = []
+        self.merge.unread += sum(len(file.children) for file in found)
+
+    async def _robots(self, url: str) -> RobotsRules | None:
+        ask = _Ask(url, "robots", named=False)
+        answer = await self._fetch(ask)
+        if not isinstance(answer, MapBody):
+            self._failed(ask, answer)
+            return None
+        self.files.append(MapFile(url, "robots", "read", bytes_raw=answer.bytes_raw))
+        return await asyncio.to_thread(parse_robots, answer.body[:MAX_ROBOTS_BYTES].decode(errors="replace"), "*")
+
+    async def _page(self) -> tuple[str, str]:
+        """Where the page of the map is, and its HTML: empty when there is none, which takes nothing from the rest."""
+        ask = _Ask(self._url, "page", named=False)
+        answer = await self._fetch(ask)
+        if not isinstance(answer, MapBody):
+            self._failed(ask, answer)
+            return self._url, ""
+        self.files.append(MapFile(self._url, "page", "read", bytes_raw=answer.bytes_raw))
+        if source_key(answer.final_url) != self._scope.host:
+            self.merge.warn(self._url, f"it leads to {answer.final_url}, whose host has a map of its own")
+            return self._url, ""
+        return answer.final_url, decode_page(answer.body, None)
+
+    async def _read(self, asks: Iterable[_Ask]) -> list[ScopedFile]:
+        """Ask for those files that were not asked for before, a few at a time, and take what they list, in order."""
+        fresh = [ask for url, ask in {ask.url: ask for ask in asks}.items() if url not in self._done]
+        read: list[ScopedFile] = []
+        for start in range(0, len(fresh), AT_A_TIME):
+            room = max(0, MAX_FILES - len(self.files))
+            batch = fresh[start : start + AT_A_TIME]
+            self.merge.unread += len(batch[room:])
+            batch = batch[:room]
+            for ask, answer in zip(batch, await asyncio.gather(*map(self._fetch, batch)), strict=True):
+                self._done[ask.url] = file = await self._take(ask, answer)
+                if file is not None:
+                    read.append(file)
+        return read
+
+    async def _fetch(self, ask: _Ask) -> MapBody | FetchError | None:
+        """The file, why there is none, or None when it was not asked for."""
+        left = self._ends - time.monotonic()
+        if left <= 0 or source_key(ask.url) in self._troubled:
+            self.merge.unread += 1
+            if left <= 0:
+                self.merge.overtime = self._seconds
+            return None
+        try:
+            async with asyncio.timeout(left):
+                return await self._get(ask.url, ask.kind)
+        except TimeoutError:
+            self.merge.overtime = self._seconds
+            return FetchError(Reason.TIMEOUT, "the time for the site map was over")
+        except FetchError as error:
+            if error.reason in _HOST_TROUBLE or error.status == 429:
+                self._troubled.add(source_key(ask.url))
+            return error
+
+    async def _take(self, ask: _Ask, answer: MapBody | FetchError | None) -> ScopedFile | None:
+        """What a file lists, merged into the map. Its outcome is noted in any case."""
+        if not isinstance(answer, MapBody):
+            self._failed(ask, answer)
+            return None
+        reading = (answer.body, answer.final_url, answer.media_type, self._scope, self._ends)
+        try:
+            file = await asyncio.to_thread(read_map_file, *reading)
+        except FetchError as error:
+            self._failed(ask, error, answer.bytes_raw)
+            return None
+        listing = file.listing
+        self.merge.take(file)
+        allowed = {self._scope.host, source_key(ask.url), source_key(answer.final_url)}
+        file.children = [child for child in file.children if child.split("/", 3)[2] in allowed]
+        reason = Reason.BAD_RESPONSE if listing.problem else None
+        if listing.problem:
+            self.merge.warn(ask.url, f"read in part: {listing.problem}")
+        self.files.append(MapFile(ask.url, listing.kind, "read", reason, len(file.pages), answer.bytes_raw))
+        return file
+
+    def _failed(self, ask: _Ask, error: FetchError | None, bytes_raw: int = 0) -> None:
+        if error is None:
+            return
+        status = error.status or 0
+        absent = error.reason in _ABSENT or (400 <= status < 500 and status != 429)
+        missing = error.reason is Reason.NOT_FOUND or (absent and not ask.named)
+        outcome: Outcome = "missing" if missing else "failed"
+        self.files.append(MapFile(ask.url, ask.kind, outcome, error.reason, bytes_raw=bytes_raw))
+        if ask.named or not (absent or error.reason is Reason.ROBOTS_DISALLOWED):
+            self.merge.warn(ask.url, error.message)
+
+    def _resolved(self, urls: Iterable[str], base: str) -> list[str]:
+        found = []
+        for url in urls:
+            try:
+                found.append(canonicalise(url, base))
+            except FetchError as error:
+                self.merge.warn(base, f"it names a sitemap that cannot be asked for: {error.message}")
+        return found
+
+
+def _folders(url: str) -> list[str]:
+    """The folders that hold canonical `url`, from the host's root down, the first five."""
+    parsed = ada_url.URL(url)
+    *folders, _ = parsed.pathname.split("/")
+    return [f"{parsed.origin}{'/'.join(folders[: depth + 1])}/" for depth in range(min(len(folders), MAX_FOLDERS))]

@@ -1,0 +1,188 @@
+"""`webrag ingest|refresh|status|verify`: what is in the corpus, and how it gets and stays there."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from webrag_core.cli.output import Json, complain, out, print_json, print_table, progress
+from webrag_core.config import load_settings
+from webrag_core.errors import FetchError, InvalidInputError
+
+if TYPE_CHECKING:
+    from webrag_core.corpus.refresh import RefreshReport
+    from webrag_core.indexing.pipeline import AddedDocument
+
+
+def add_corpus_commands(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (ingest, refresh, status, verify):
+        app.command()(command)
+
+
+def ingest(
+    urls: Annotated[list[str] | None, typer.Argument(help="Pages to store.")] = None,
+    warc: Annotated[Path | None, typer.Option(help="Store every page of this frozen site instead.")] = None,
+    refresh: Annotated[bool, typer.Option(help="Ask the site again for pages that are stored.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
+    from webrag_core.acquisition.urls import canonicalise
+    from webrag_core.acquisition.warc import WarcAcquirer
+    from webrag_core.corpus.bounded_gather import take_all
+    from webrag_core.indexing.pipeline import Corpus
+
+    async def work() -> int:
+        if bool(urls) == (warc is not None):
+            raise InvalidInputError("give either URLs or --warc FILE")
+        archive = WarcAcquirer(warc) if warc is not None else None
+        wanted = archive.page_urls() if archive else list(dict.fromkeys(canonicalise(url) for url in urls or []))
+        failed: dict[str, str] = {}
+        warnings: dict[str, list[str]] = {}
+        counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
+        embedded = 0
+        async with Corpus.open(load_settings(), archive) as corpus:
+            with progress(len(wanted), "ingest") as advance:
+
+                async def take(url: str) -> AddedDocument:
+                    return await corpus.add(url, refresh=refresh)
+
+                def done(url: str, result: AddedDocument | FetchError) -> None:
+                    nonlocal embedded
+                    if isinstance(result, FetchError):
+                        failed[url] = result.reason.value
+                        complain(f"{url}: {result.message}")
+                    else:
+                        counts[result.outcome] += 1
+                        embedded += result.embedded
+                        for warning in result.warnings:
+                            warnings.setdefault(url, []).append(warning)
+                            complain(f"{url}: {warning}")
+                    advance(url)
+
+                await take_all(wanted, take, done)
+            indexed = await corpus.indexer.finish_bulk()
+        if as_json:
+            report = {"asked": len(wanted), **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
+            print_json({**report, "vector_index": indexed})
+        else:
+            out.print(
+                f"{len(wanted)} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
+                f" {counts['reused']} already there, {len(failed)} failed; {embedded} texts embedded"
+            )
+        return 1 if failed else 0
+
+    raise typer.Exit(asyncio.run(work()))
+
+
+def refresh(
+    sources: Annotated[list[str] | None, typer.Argument(help="Sources to refresh; all that are not paused.")] = None,
+    due: Annotated[bool, typer.Option("--due", help="Ask only for pages that seem changed or are due.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Pages of a source to ask for at most.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask sites again for their pages and index what changed. Exit code 1 when a source gave no page at all.
+
+    Pages that are not there keep their stored text until that was confirmed on several days.
+    """
+    from webrag_core.corpus.sources import find_source, list_sources
+    from webrag_core.indexing.pipeline import Corpus
+
+    async def work() -> int:
+        reports: list[RefreshReport] = []
+        async with Corpus.open(load_settings()) as corpus:
+            async with corpus.database.connection() as connection:
+                if sources:
+                    keys = [(await find_source(connection, key)).key for key in dict.fromkeys(sources)]
+                else:
+                    keys = [source.key for source in await list_sources(connection) if not source.paused]
+            for key in keys:
+                with progress(None, f"refresh {key}") as advance:
+                    report = await corpus.refresher().run(key, due_only=due, limit=limit, advance=advance)
+                reports.append(report)
+                for where, problem in (*report.failed.items(), *((key, warning) for warning in report.warnings)):
+                    complain(f"{where}: {problem}")
+            await corpus.indexer.finish_bulk()
+        if as_json:
+            print_json({"sources": [_refresh_json(report) for report in reports]})
+        else:
+            print_table(
+                ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
+                [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
+            )
+        silent = (r.counts.failed and not r.counts.fetched and not r.counts.unchanged for r in reports)
+        return 1 if any(silent) or any(r.empty is not None for r in reports) else 0
+
+    raise typer.Exit(asyncio.run(work()))
+
+
+def status(as_json: Json = False) -> None:
+    """What the corpus holds."""
+    from webrag_core.corpus.status import corpus_status
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database, database.connection() as connection:
+            found = await corpus_status(connection)
+        if as_json:
+            print_json(found)
+            return
+        print_table(
+            ("source", "documents", "ready", "failed", "gone", "due", "parents", "children", "tokens", "last checked"),
+            [
+                (*list(s.model_dump().values())[:-1], f"{s.last_checked:%Y-%m-%d %H:%M}" if s.last_checked else "never")
+                for s in found.sources
+            ],
+        )
+        out.print(
+            f"embedding model {found.embedding_model or 'none yet'}, {found.answers} answers,"
+            f" {found.database_bytes / 1e6:.0f} MB, failures by reason: {found.failures or 'none'}"
+        )
+
+    asyncio.run(work())
+
+
+def verify(as_json: Json = False) -> None:
+    """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations."""
+    from webrag_core.corpus.verification import Verified, verify_corpus
+    from webrag_core.orchestration.answers import broken_citations
+    from webrag_core.store.database import Database
+
+    async def work() -> int:
+        counted = Verified()
+        async with await Database.open(load_settings()) as database:
+            violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
+            async with database.connection() as connection:
+                citations, broken = await broken_citations(connection)
+        violations += [{"rule": "citation", "where": where, "found": "the quote differs"} for where in broken]
+        if as_json:
+            print_json({**asdict(counted), "citations": citations, "violations": violations})
+        else:
+            for violation in violations:
+                complain(" ".join(violation.values()), style="red")
+            seen = ", ".join(f"{number} {name}" for name, number in asdict(counted).items())
+            out.print(f"{len(violations)} violations in {seen}, {citations} citations")
+        return 1 if violations else 0
+
+    raise typer.Exit(asyncio.run(work()))
+
+
+def _refresh_json(report: RefreshReport) -> dict[str, Any]:
+    return {
+        "source": report.source,
+        "run_id": report.run_id,
+        "discovered": report.counts.discovered,
+        **asdict(report.counts),
+        "map_entries": report.map_entries,
+        "changed": report.changed,
+        "failed": dict(report.failed),
+        "warnings": report.warnings,
+    }
+
+
+def _or_dash(value: object) -> object:
+    return "–" if value is None else value

@@ -1,0 +1,136 @@
+"""`webrag …`: thin commands over the layers. Exit codes: 0 done, 1 failed, 2 wrong usage."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from contextlib import nullcontext
+from importlib.metadata import entry_points
+from typing import Annotated, Literal
+
+import typer
+
+from webrag_core.cli.corpus import add_corpus_commands
+from webrag_core.cli.mcp import add_mcp_command
+from webrag_core.cli.models import model_app
+from webrag_core.cli.output import Json, complain, err, out, print_answer, print_json
+from webrag_core.cli.search import add_search_command
+from webrag_core.cli.sources import source_app
+from webrag_core.config import load_settings
+from webrag_core.errors import WebragError
+
+app = typer.Typer(
+    name="webrag",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Ask websites questions; get verbatim, citable evidence and the reason why the search stopped.",
+)
+database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus.")
+app.add_typer(database_app, name="db")
+app.add_typer(model_app, name="model")
+app.add_typer(source_app, name="source")
+add_corpus_commands(app)
+add_search_command(app)
+add_mcp_command(app)
+
+Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
+Modes = Literal["auto", "chunk", "full_context"]
+Intents = Literal["factual", "comparison", "how_to", "exploratory"]
+
+
+@app.command()
+def answer(
+    url: Annotated[str, typer.Argument(help="Where to start.")],
+    query: Annotated[str, typer.Argument(help="What to find out.")],
+    budget: Annotated[int | None, typer.Option(help="Expansion rounds at most; 0 = none, unset = automatic.")] = None,
+    intent: Annotated[Intents | None, typer.Option(help="Kind of question, if known.")] = None,
+    known_context: Annotated[str | None, typer.Option(help="What you know already; not to be found again.")] = None,
+    constraint: Annotated[list[str] | None, typer.Option(help="What good evidence has; repeatable.")] = None,
+    mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "auto",
+    policy: Annotated[str, typer.Option(help="Stop policy.")] = "calibrated",
+    also: Annotated[list[str] | None, typer.Option(help="Further URLs in scope; repeatable.")] = None,
+    quotes: Quotes = 5,
+    as_json: Json = False,
+) -> None:
+    """Walk from URL to the evidence for QUERY."""
+    from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+
+    async def work() -> None:
+        request = AnswerRequest(
+            urls=(url, *(also or ())),
+            query=query,
+            intent=intent,
+            known_context=known_context,
+            constraints=tuple(constraint or ()),
+            expansion_budget=budget,
+            mode=mode,
+            policy=policy,
+        )
+        request.seeds()
+        async with Corpus.open(load_settings()) as corpus:
+            with err.status("…") if err.is_terminal and not as_json else nullcontext() as status:
+
+                def show(phase: str, done: object) -> None:
+                    if status is not None:
+                        status.update(phase.replace("_", " "))
+
+                result = await OrchestratorEngine(corpus).run(request, show)
+        if as_json:
+            print_json(result)
+        else:
+            print_answer(result, quotes=quotes)
+
+    asyncio.run(work())
+
+
+@database_app.command("url")
+def database_url(as_json: Json = False) -> None:
+    """Where the database is (started if it is the embedded one). For psql and the like."""
+    from webrag_core.store.embedded import embedded_url
+
+    settings = load_settings()
+    url = settings.database_url or embedded_url(settings.webrag_home)
+    if as_json:
+        print_json({"url": url})
+    else:
+        sys.stdout.write(url + "\n")
+
+
+@database_app.command("migrate")
+def database_migrate(as_json: Json = False) -> None:
+    """Bring the schema up to date (every command does that too)."""
+    from webrag_core.store.database import Database
+    from webrag_core.store.migrate import migrations
+
+    async def work() -> None:
+        async with await Database.open(load_settings()):
+            pass
+
+    asyncio.run(work())
+    names = [migration.name for migration in migrations()]
+    if as_json:
+        print_json({"migrations": names})
+    else:
+        out.print(f"up to date: {names[-1]}")
+
+
+def report_error(error: WebragError, *, as_json: bool) -> int:
+    """Tell the user what happened; the exit code says whose fault it is."""
+    if as_json:
+        print_json({"error": {"code": error.code, "message": error.message}})
+    complain(f"error: {error.message} [{error.code}]", style="red")
+    return error.exit_code
+
+
+def main() -> None:
+    """Entry point of the `webrag` script. Packages above the core register their commands here."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
+        plugin.load()(app)
+    try:
+        app()
+    except WebragError as error:
+        sys.exit(report_error(error, as_json="--json" in sys.argv))

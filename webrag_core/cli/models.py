@@ -1,0 +1,90 @@
+"""`webrag model …`: change the embedding model without a gap. The new model is the one that EMBEDDING_* names."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict
+
+import typer
+
+from webrag_core.cli.output import Json, out, print_json, print_table, progress
+from webrag_core.config import load_settings
+
+model_app = typer.Typer(no_args_is_help=True, help="Embedding models side by side: list, build, switch.")
+
+
+@model_app.command("list")
+def list_all(as_json: Json = False) -> None:
+    """Every model: its state, its vectors, how many it lacks."""
+    from webrag_core.indexing.model_switch import list_models
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database:
+            found = await list_models(database)
+        if as_json:
+            print_json({"models": [asdict(model) for model in found]})
+            return
+        print_table(
+            ("id", "provider", "name", "dimensions", "state", "vectors", "missing"),
+            [
+                (m.id, m.identity.provider, m.identity.name, m.identity.dimensions, m.state, m.vectors, m.missing)
+                for m in found
+            ],
+        )
+
+    asyncio.run(work())
+
+
+@model_app.command()
+def build(as_json: Json = False) -> None:
+    """Embed the corpus with the model that is set, beside the live one. Readers notice nothing."""
+    from webrag_core.indexing.model_switch import build_model, list_models
+    from webrag_core.providers.embedder_factory import make_embedder
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        settings = load_settings()
+        embedder = make_embedder(settings)
+        try:
+            async with await Database.open(settings) as database:
+                total = next((model.vectors for model in await list_models(database) if model.state == "live"), 0)
+                with progress(total, "embed") as advance:
+
+                    def done(count: int) -> None:
+                        for _ in range(count):
+                            advance("")
+
+                    report = await build_model(
+                        database, embedder, batch_size=settings.embedding_batch_size, advance=done
+                    )
+        finally:
+            await embedder.aclose()
+        if as_json:
+            print_json(asdict(report))
+        else:
+            out.print(
+                f"{report.vectors} vectors, {report.embedded} texts embedded; `webrag model switch` makes it live"
+            )
+
+    asyncio.run(work())
+
+
+@model_app.command()
+def switch(as_json: Json = False) -> None:
+    """Make the model that is set live, if it is complete. Switching back works the same way."""
+    from webrag_core.indexing.model_switch import switch_model
+    from webrag_core.providers.embedder import identity_of
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        settings = load_settings()
+        identity = identity_of(settings)
+        async with await Database.open(settings) as database:
+            model_id = await switch_model(database, identity)
+        if as_json:
+            print_json({"live": {"id": model_id, **asdict(identity)}})
+        else:
+            out.print(f"live: {identity.name} ({identity.dimensions} dimensions)", markup=False, highlight=False)
+
+    asyncio.run(work())

@@ -1,0 +1,120 @@
+"""What a page names as its own URL (`rel=canonical`), and when it is believed.
+
+A canonical link is a claim of the site, often a wrong one: whole sites name their front page, every page of a list
+names the first, pinned versions of a documentation name the newest. It is believed only where it is another spelling of
+the URL that answered, never where it leads to another page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import ada_url
+from lxml.html import HtmlElement
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.errors import FetchError
+
+# RFC 8288: `<target>; name=value; name="value", <target> …`
+_LINK_VALUE = re.compile(r"<([^<>]*)>((?:[^\",<]|\"(?:[^\"\\]|\\.)*\")*)")
+_PARAMETER = re.compile(r";\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;,\"]+))")
+_INDEX_FILE = re.compile(r"/(?:index\.(?:html?|php|aspx?|jsp)|default\.(?:aspx?|html?))$")
+# Parameters that choose what a page says: a canonical without them is the first of several pages, not this one.
+_CHOOSES = frozenset(
+    {
+        *("page", "paged", "pg", "p", "start", "offset", "from", "id", "pid", "tid", "cat", "category", "tag"),
+        *("lang", "language", "locale", "hl", "v", "ver", "version", "q", "query", "search", "s", "title", "tab"),
+    }
+)
+
+
+def named_url(document: HtmlElement, base_url: str, from_header: Iterable[str] = ()) -> str | None:
+    """The canonical URL that a page names: its `<link rel=canonical>` in head and those of its Link header.
+
+    `base_url` is what links of the page refer to, `from_header` holds absolute URLs (`header_urls`). None when nothing
+    usable is named, or two different URLs are.
+    """
+    named = {url for given in from_header if (url := _usable(given, base_url))}
+    for link in document.xpath("/html/head/link[@rel and @href]"):
+        if "canonical" in (link.get("rel") or "").lower().split() and (
+            url := _usable(link.get("href") or "", base_url)
+        ):
+            named.add(url)
+    return named.pop() if len(named) == 1 else None
+
+
+def header_urls(headers: Mapping[str, str], final_url: str) -> tuple[str, ...]:
+    """URLs that the `Link` header (RFC 8288) of an answer names with rel=canonical; names of headers in lower case."""
+    return tuple(url for target in _canonical_targets(headers.get("link", "")) if (url := _usable(target, final_url)))
+
+
+def preferred_url(final_url: str, named: str | None) -> str:
+    """The URL to keep a page under: `named` where it is another spelling of `final_url`, else `final_url`.
+
+    Another spelling has the same host (with or without `www.`), http or https, and the same path but for a slash at the
+    end, an index file (`index.html`, `index.php`, `default.aspx` and the like) and letter case. Its query has the same
+    parameters or fewer; what is left out may not choose the content (a number, a page, a language, …), nor may
+    anything be left out on a front page, where the query alone tells the pages apart. An https page stays https.
+
+    Both URLs canonical (`named` is canonicalised, a malformed one counts as none); so is the answer.
+    """
+    url = _usable(named, final_url) if named else None
+    if url is None or url == final_url:
+        return final_url
+    final, other = ada_url.URL(final_url), ada_url.URL(url)
+    if _bare(final.host) != _bare(other.host) or _page_path(final.pathname) != _page_path(other.pathname):
+        return final_url
+    if not _is_lesser_query(other.search, final.search, at_front=_page_path(final.pathname) == "/"):
+        return final_url
+    if (final.protocol, other.protocol) == ("https:", "http:"):
+        if final.host != other.host:
+            return final_url  # nobody named that spelling under https
+        return canonicalise("https:" + url.removeprefix("http:"))
+    return url
+
+
+def _canonical_targets(header: str) -> Iterator[str]:
+    for target, parameters in _LINK_VALUE.findall(header):
+        given = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
+        # `anchor` makes it a statement about another page
+        if "canonical" in given.get("rel", "").lower().split() and "anchor" not in given:
+            yield target
+
+
+def _usable(href: str, base_url: str) -> str | None:
+    if not href.strip():
+        return None
+    try:
+        return canonicalise(href.strip(), base_url)
+    except FetchError:
+        return None
+
+
+def _bare(host: str) -> str:
+    return host.removeprefix("www.")
+
+
+def _page_path(path: str) -> str:
+    """What is left of a path when all that spellings differ in is taken away."""
+    directory = _INDEX_FILE.sub("/", path.lower())
+    return directory.rstrip("/") or "/"
+
+
+def _is_lesser_query(fewer: str, more: str, *, at_front: bool) -> bool:
+    """Whether a query has no parameters but those of another, and lacks none that chooses the content."""
+    kept, given = Counter(_parameters(fewer)), Counter(_parameters(more))
+    dropped = given - kept
+    if not kept <= given:
+        return False
+    return not dropped or not (at_front or any(map(_chooses, dropped)))
+
+
+def _parameters(search: str) -> list[str]:
+    return [item for item in search.removeprefix("?").split("&") if item]
+
+
+def _chooses(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    return name.lower() in _CHOOSES or value.isdigit()

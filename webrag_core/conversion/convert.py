@@ -1,0 +1,59 @@
+"""A fetched page as Markdown, by its media type. Pure and picklable: it can run in a worker process."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.charset import decode_page
+from webrag_core.conversion.canonical import header_urls
+from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.page_robots import headers_say_nofollow
+from webrag_core.conversion.soft_404 import needs_script, says_not_found
+from webrag_core.errors import FetchError, Reason
+from webrag_core.store.text import storable
+
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+_MIN_WORDS = 3
+
+
+def convert_page(page: AcquiredPage) -> ConvertedPage:
+    """Markdown of a page. Plain text and Markdown answers are their own Markdown.
+
+    Raises FetchError: EMPTY_PAGE for fewer than three words (nothing that could be evidence) and for a shell that only
+    a script fills, SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
+    """
+    charset = _CHARSET.search(page.headers.get("content-type", ""))
+    encoding = charset.group(1) if charset else None
+    named = header_urls(page.headers, page.final_url)
+    if page.media_type == "application/pdf":
+        from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
+
+        converted = replace(convert_pdf(page.body), canonical=_only(named))
+    elif page.media_type.startswith("text/") and page.media_type != "text/html":
+        converted = replace(_plain(page, encoding), canonical=_only(named))
+    else:
+        nofollow = headers_say_nofollow(page.headers)
+        converted = convert_html(page.body, url=page.final_url, charset=encoding, canonicals=named, nofollow=nofollow)
+    if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
+        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content to speak of")
+    if page.media_type != "application/pdf":
+        _refuse_placeholder(page, converted)
+    return converted
+
+
+def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:
+    """Raises FetchError for an answer that stands where the page should be. A PDF never is one."""
+    if says_not_found(converted):
+        raise FetchError(Reason.SOFT_404, f"{page.final_url} says that the page does not exist", status=page.status)
+    if needs_script(converted):
+        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content without a script")
+
+
+def _only(named: tuple[str, ...]) -> str | None:
+    return named[0] if len(set(named)) == 1 else None
+
+
+def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:
+    return ConvertedPage(storable(decode_page(page.body, charset)), None, None, None, None, None, ())

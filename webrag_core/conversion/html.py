@@ -1,0 +1,246 @@
+"""HTML to Markdown in one pass: metadata, links, main content, then conversion.
+
+The Markdown is the immutable text that all offsets refer to, so the pre-pass puts into it what a plain converter
+would lose: absolute links, code languages, definition lists, TeX; and takes out what is no content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import html_to_markdown
+import lxml.html
+from html_to_markdown import _html_to_markdown as converter  # its public face builds the options anew for each call
+from lxml import etree
+from lxml.html import HtmlElement
+
+from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.conversion.anchors import absolute, clean_anchors
+from webrag_core.conversion.canonical import named_url
+from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code
+from webrag_core.conversion.definition_lists import (
+    Placeholders,
+    replace_definition_lists,
+    strip_placeholder_marks,
+)
+from webrag_core.conversion.folding import fold_space, without_invisible
+from webrag_core.conversion.images import tell_images
+from webrag_core.conversion.links import PageLink, extract_links
+from webrag_core.conversion.list_numbers import keep_numbers
+from webrag_core.conversion.main_content import drop, main_content
+from webrag_core.conversion.page_robots import page_says_nofollow
+from webrag_core.conversion.raised_text import lower_indices, mark_footnotes, raise_exponents
+from webrag_core.conversion.rewrites import mark_raw_tex, protect_math, shows_raw_tex, unwrap_layout_tables
+from webrag_core.conversion.table_spans import drop_false_spans
+from webrag_core.errors import FetchError, Reason
+from webrag_core.store.text import storable
+
+EXTRACTOR_VERSION = "html-4"
+
+_SPACE = re.compile(r"\s+")
+# what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
+_LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
+_MAX_ATTRIBUTES = 2_000
+_CONTROLS = re.compile(r"[\x01-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
+_NAMED_CONTROLS = re.compile(
+    r"&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|127|6553[45])(?![0-9])"
+    r"|[xX]0*(?:[1-8b-cB-Ce-fE-F]|1[0-9a-fA-F]|7[fF]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
+)
+_OPTIONS = converter.ConversionOptions(
+    extract_metadata=False,
+    autolinks=False,
+    compact_tables=True,
+    # its own idea of furniture goes by class name and takes code of side notes with it; ours is below
+    preprocessing=converter.PreprocessingOptions(enabled=False),
+)
+_MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
+_MAX_TITLE = 300
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_LEVEL = re.compile("[1-9]")
+_HEADING_LIKE = {"div", "p", "span", "strong", "b"}
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedPage:
+    """A page as text: Markdown and what its head says. Dates are aware or None.
+
+    `canonical` is the canonical URL that the page names as its own, a mere claim: see `canonical.preferred_url`.
+    """
+
+    markdown: str
+    title: str | None
+    description: str | None
+    language: str | None
+    published: datetime | None
+    modified: datetime | None
+    links: tuple[PageLink, ...]
+    canonical: str | None = None
+
+
+def convert_html(
+    body: bytes, *, url: str, charset: str | None = None, canonicals: Sequence[str] = (), nofollow: bool = False
+) -> ConvertedPage:
+    """Convert one HTML page whose canonical URL is `url`.
+
+    `charset`, `canonicals` (absolute URLs) and `nofollow` are what the HTTP headers say; the page may say more.
+
+    Raises FetchError(EMPTY_PAGE) when nothing readable is left, FetchError(PARSE_FAILURE) for what is no HTML.
+    """
+    document = _parse(body, charset)
+    base_url = _take_base(document, url)
+    root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
+    title = _title(document)
+    if root is None:
+        root = document
+        for element in list(root.iter("title")):
+            drop(element)
+    canonical = named_url(document, base_url, canonicals)
+    _take_role_headings(root)
+    links = tuple(extract_links(root, base_url, url))
+    if nofollow or page_says_nofollow(document):
+        links = tuple(replace(link, nofollow=True) for link in links)
+    raw_tex = shows_raw_tex(document)
+    main = main_content(root)
+    _clean(main, base_url, url)
+    strip_placeholder_marks(main)
+    placeholders = Placeholders(_convert)
+    unwrap_layout_tables(main)
+    drop_false_spans(main)
+    mark_code(main)
+    flatten_inline_code(main)
+    mark_footnotes(main)
+    raise_exponents(main)
+    lower_indices(main)
+    keep_numbers(main)
+    if raw_tex:
+        mark_raw_tex(main)
+    protect_math(main, placeholders)
+    replace_definition_lists(main, placeholders)
+    markdown = storable(placeholders.convert(main)).strip()
+    if not any(character.isalnum() for character in markdown):
+        raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
+    return ConvertedPage(
+        markdown=markdown + "\n",
+        title=title,
+        description=_meta(document, "description", "og:description"),
+        language=(document.get("lang") or document.get("{http://www.w3.org/XML/1998/namespace}lang") or None),
+        published=_date(_meta(document, "article:published_time", "date", "dcterms.created")),
+        modified=_date(_meta(document, "article:modified_time", "last-modified", "dcterms.modified")),
+        links=links,
+        canonical=canonical,
+    )
+
+
+def _without_attribute_flood(tag: re.Match[str]) -> str:
+    """The parser compares every attribute with all before it: 200,000 of them take it minutes."""
+    if len(_QUOTED.sub("", tag[0]).split(None, _MAX_ATTRIBUTES + 1)) <= _MAX_ATTRIBUTES:
+        return tag[0]
+    return re.split(r"[\s/>]", tag[0], maxsplit=1)[0] + ">"
+
+
+def _parse(body: bytes, charset: str | None) -> HtmlElement:
+    # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
+    text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
+    text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))
+    text = _LONG_TAG.sub(_without_attribute_flood, text)
+    text = _NAMED_CONTROLS.sub("", text)
+    # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
+    parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
+    try:
+        document = lxml.html.document_fromstring(text.encode(), parser=parser)
+    except etree.ParserError as error:  # nothing at all, or only comments
+        raise FetchError(Reason.EMPTY_PAGE, "the page is empty") from error
+    except (etree.XMLSyntaxError, ValueError) as error:
+        raise FetchError(Reason.PARSE_FAILURE, "the page could not be parsed as HTML") from error
+    if _is_too_deep(document):
+        raise FetchError(Reason.PARSE_FAILURE, f"the page is nested more than {_MAX_DEPTH} levels deep")
+    return document
+
+
+def _is_too_deep(document: HtmlElement) -> bool:
+    depth = 0
+    for event, _ in etree.iterwalk(document, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > _MAX_DEPTH:
+            return True
+    return False
+
+
+def _take_base(document: HtmlElement, url: str) -> str:
+    """What relative links refer to: the first <base href> when it is usable, else the page itself.
+
+    The elements are taken out: lxml applies any that it finds, unusable ones too.
+    """
+    base = url
+    for element in reversed(document.xpath(".//base[@href]")):
+        try:
+            base = canonicalise(element.get("href") or "", url)
+        except FetchError:
+            base = url
+        element.drop_tag()
+    return base
+
+
+def _take_role_headings(root: HtmlElement) -> None:
+    """Make headings of what ARIA calls so and gives a level; without one it is mostly a caption."""
+    for element in root.xpath("descendant::*[@role='heading'][@aria-level]"):
+        level = element.get("aria-level") or ""
+        if element.tag not in _HEADING_LIKE or not _LEVEL.fullmatch(level):
+            continue
+        if next(element.iter(*_HEADINGS), None) is None and next(element.iterancestors(*_HEADINGS), None) is None:
+            element.tag = f"h{min(int(level), 6)}"
+
+
+def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
+    tell_images(main)
+    clean_anchors(main, base_url, page_url)
+    for name in ("src", "cite"):
+        for element in main.xpath(f"descendant::*[@{name}]"):
+            element.set(name, absolute(element.get(name) or "", base_url))
+    for element in main.iter("aside", "header", "footer", "form"):
+        element.tag = "div"  # within the content they are content; the converter would drop them
+    for quote in main.iter("blockquote"):
+        if [child.tag for child in quote] == ["div"] and not (quote.text or "").strip():
+            quote.tag = "div"  # docutils indents with it; real quotes hold paragraphs
+
+
+def _convert(html: str) -> str:
+    try:
+        return converter.convert(fold_space(html), _OPTIONS).content or ""
+    except (html_to_markdown.ConversionError, html_to_markdown.PanicError) as error:
+        raise FetchError(Reason.PARSE_FAILURE, "the page could not be converted to Markdown") from error
+
+
+def _title(document: HtmlElement) -> str | None:
+    for path in (".//title", ".//h1"):
+        element = document.find(path)
+        if element is not None:
+            text = storable(_SPACE.sub(" ", without_invisible(element.text_content())).replace("¶", "").strip())
+            if text:
+                return text[:_MAX_TITLE].rstrip()
+    title = _meta(document, "og:title")
+    return title[:_MAX_TITLE].rstrip() if title else None
+
+
+def _meta(document: HtmlElement, *names: str) -> str | None:
+    for element in document.iter("meta"):
+        key = (element.get("name") or element.get("property") or "").lower()
+        content = storable((element.get("content") or "").strip())
+        if key in names and content:
+            return content
+    return None
+
+
+def _date(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    try:
+        value = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    return value if value.tzinfo else value.astimezone()

@@ -1,0 +1,236 @@
+"""Links of a page with what surrounds them: anchor text, sentence, heading path, position in navigation."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.conversion.folding import without_invisible
+from webrag_core.errors import FetchError
+from webrag_core.store.text import storable
+
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(\[])")
+_MAX_CONTEXT = 400
+_NAV_TAGS = {"nav", "header", "footer"}
+_NAV_ROLES = {"navigation", "search", "banner", "contentinfo"}
+_NAV_CLASS = re.compile(
+    r"\b(nav|nav ?(?:bar|header|footer)|navigation|menu|sidebar|sphinxsidebar|breadcrumbs?|toplang|footer|related"
+    r"|pagination)\b"
+)
+_WHOLE_PAGE = {"html", "body", "main", "article"}  # their classes tell about layout: <body class="with-sidebar">
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+# Paid links are no advice of the page. `ugc` alone does not count: it says who wrote a link, and the sources that an
+# answer in a forum names are what a reader would follow; sites that do not trust them say `ugc nofollow`.
+_NOT_FOLLOWED = {"nofollow", "sponsored"}
+_SKIPPED = {"script", "style", "noscript", "template", "svg", "head"}
+_INLINE = {
+    "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
+    "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """One edge from a page: canonical absolute target and how the page speaks of it.
+
+    `nofollow` is set for rel=nofollow and rel=sponsored, and for all links of a page whose robots meta says so.
+    """
+
+    target_url: str
+    anchor_text: str
+    context: str
+    heading_path: tuple[str, ...]
+    in_navigation: bool
+    nofollow: bool
+
+
+@dataclass(slots=True)
+class _Anchor:
+    href: str
+    start: int
+    end: int
+    title: str
+    nofollow: bool
+    before: list[str] = field(default_factory=list)  # its text in blocks that ended inside it
+
+
+def is_navigation(element: HtmlElement) -> bool:
+    """True when an element is page furniture by tag, ARIA role or a conventional class or id."""
+    if element.tag in _NAV_TAGS or (element.get("role") or "").lower() in _NAV_ROLES:
+        return True
+    if element.tag in _WHOLE_PAGE:
+        return False
+    names = f"{element.get('class') or ''} {element.get('id') or ''}"
+    return names != " " and _names_navigation(names)
+
+
+@lru_cache(maxsize=4096)  # a page has a handful of names, many times each
+def _names_navigation(names: str) -> bool:
+    return _NAV_CLASS.search(names.lower().replace("-", " ").replace("_", " ")) is not None
+
+
+def extract_links(body: HtmlElement, base_url: str, page_url: str) -> list[PageLink]:
+    """Every distinct (target, anchor text) pair of `body`, in document order.
+
+    Linear in the size of the page. Links to the page itself, to other schemes and to unusable URLs are left out.
+    """
+    walker = _Walker(base_url, page_url)
+    for event, element in etree.iterwalk(body, events=("start", "end", "comment", "pi")):
+        walker.visit(event, element)
+    walker.flush()
+    return walker.links
+
+
+class _Walker:
+    """Collects runs of inline text between block boundaries, so that nested blocks cost nothing twice."""
+
+    def __init__(self, base_url: str, page_url: str) -> None:
+        self.links: list[PageLink] = []
+        self._base_url = base_url
+        self._page_url = page_url
+        self._seen: set[tuple[str, str]] = set()
+        self._canonical: dict[str, str | None] = {}
+        self._text: list[str] = []
+        self._length = 0
+        self._anchors: list[_Anchor] = []
+        self._open: list[_Anchor] = []
+        self._headings: list[tuple[int, str]] = []
+        self._nav_depth = 0
+        self._navigation: list[bool] = []  # of each open element
+        self._skip_depth = 0
+
+    def visit(self, event: str, element: HtmlElement) -> None:
+        if event in ("comment", "pi"):
+            self._append(element.tail)
+            return
+        tag = element.tag if isinstance(element.tag, str) else ""
+        if event == "start":
+            self._start(tag, element)
+        else:
+            self._end(tag, element)
+
+    def _start(self, tag: str, element: HtmlElement) -> None:
+        if tag in _SKIPPED:
+            self._skip_depth += 1
+        if tag not in _INLINE:
+            self.flush()
+        self._navigation.append(is_navigation(element))
+        self._nav_depth += self._navigation[-1]
+        if tag == "a" and not self._skip_depth:
+            anchor = _Anchor(
+                href=(element.get("href") or "").strip(),
+                start=self._length,
+                end=self._length,
+                title=element.get("title") or "",
+                nofollow=not _NOT_FOLLOWED.isdisjoint((element.get("rel") or "").lower().split()),
+            )
+            self._open.append(anchor)
+        self._append(element.text)
+
+    def _end(self, tag: str, element: HtmlElement) -> None:
+        if tag == "a" and self._open and not self._skip_depth:
+            anchor = self._open.pop()
+            anchor.end = self._length
+            if anchor.href:
+                self._anchors.append(anchor)
+        if tag in _HEADINGS:
+            self._heading(_HEADINGS[tag], "".join(self._text))
+        if tag not in _INLINE:
+            self.flush()
+        self._nav_depth -= self._navigation.pop()
+        if tag in _SKIPPED:
+            self._skip_depth -= 1
+        self._append(element.tail)
+
+    def _append(self, text: str | None) -> None:
+        if text and not self._skip_depth:
+            self._text.append(text)
+            self._length += len(text)
+
+    def _heading(self, level: int, text: str) -> None:
+        if self._nav_depth:
+            return
+        while self._headings and self._headings[-1][0] >= level:
+            self._headings.pop()
+        clean = _clean(text)
+        if clean:
+            self._headings.append((level, clean))
+
+    def flush(self) -> None:
+        """End of an inline run: its anchors become links with the sentence around them."""
+        if self._open:
+            run = "".join(self._text)
+            for anchor in self._open:
+                anchor.before.append(run[anchor.start :])
+        if self._anchors:
+            run = "".join(self._text)
+            sentences = _Sentences(run)
+            for anchor in self._anchors:
+                self._add(anchor, run, sentences)
+        self._text.clear()
+        self._anchors.clear()
+        self._length = 0
+        for anchor in self._open:  # an <a> around blocks: its text goes on in the next run
+            anchor.start = 0
+
+    def _add(self, anchor: _Anchor, run: str, sentences: _Sentences) -> None:
+        target = self._resolve(anchor.href)
+        if target is None or target == self._page_url:
+            return
+        last = run[anchor.start : anchor.end]
+        text = _clean(" ".join([*anchor.before, last])) or _clean(anchor.title)
+        key = (target, text)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        self.links.append(
+            PageLink(
+                target_url=target,
+                anchor_text=text[:_MAX_CONTEXT],
+                context=sentences.around(anchor.start, anchor.end) if last.strip() or not text else text[:_MAX_CONTEXT],
+                heading_path=tuple(text for _, text in self._headings),
+                in_navigation=self._nav_depth > 0,
+                nofollow=anchor.nofollow,
+            )
+        )
+
+    def _resolve(self, href: str) -> str | None:
+        href = href.split("#", 1)[0]
+        if not href:
+            return None
+        if href not in self._canonical:
+            try:
+                self._canonical[href] = canonicalise(href, self._base_url)
+            except FetchError:  # mailto:, javascript:, malformed: not a link to a page
+                self._canonical[href] = None
+        return self._canonical[href]
+
+
+def _clean(text: str) -> str:
+    return storable(_SPACE.sub(" ", without_invisible(text)).replace("¶", "").strip())
+
+
+class _Sentences:
+    """The sentences of one run of text, found once for all of its links."""
+
+    def __init__(self, run: str) -> None:
+        self._run = run
+        gaps = [match.span() for match in _SENTENCE_END.finditer(run)]
+        self._ends = [*(start for start, _ in gaps), len(run)]
+        self._starts = [0, *(end for _, end in gaps)]
+
+    def around(self, start: int, end: int) -> str:
+        """The sentence that holds [start, end), white space folded, at most 400 characters."""
+        begin = self._starts[max(0, bisect_right(self._starts, start) - 1)]
+        stop = self._ends[min(bisect_left(self._ends, end), len(self._ends) - 1)]
+        if stop - begin > _MAX_CONTEXT * 2:
+            begin = max(begin, start - _MAX_CONTEXT // 2)  # the link itself stays in view
+            stop = min(stop, begin + _MAX_CONTEXT * 2)
+        return _clean(self._run[begin:stop])[:_MAX_CONTEXT]

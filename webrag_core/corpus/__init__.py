@@ -1,0 +1,1 @@
+"""What is stored: documents, versions, sources, the ledger; ingestion, refresh, verification and status."""

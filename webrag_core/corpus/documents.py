@@ -1,0 +1,335 @@
+"""Tables of the ingestion layer: sources, documents, aliases, versions, link candidates, ledger, outbox."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.urls import source_key
+from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.conversion.links import PageLink
+from webrag_core.errors import FetchError, Reason
+
+CONFIRMATIONS = 3
+"""Answers in a row that a page is not there, after which it counts as gone."""
+CONFIRMATION_SPACING = timedelta(hours=20)
+"""Answers that come closer together are one: a site that is broken for an hour loses nothing."""
+ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEAR_EMPTY})
+"""Reasons that say something about the page, and nothing about the way to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A row of `documents`. `latest_version` is the last one fetched: not current yet while it is being indexed."""
+
+    id: int
+    source_id: int
+    canonical_url: str
+    status: str
+    reason: str | None
+    current_version: int | None
+    acquirer: str | None
+    etag: str | None
+    last_modified: str | None
+    last_checked: datetime | None
+    misses: int
+    miss_reason: str | None
+    last_miss: datetime | None
+    latest_version: int | None
+    extractor: str | None
+    fetched_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A row of `document_versions` with its document."""
+
+    id: int
+    document_id: int
+    source_id: int
+    canonical_url: str
+    markdown: str
+    sha256: str
+    title: str | None
+    chunker: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLink:
+    """A row of `link_candidates` of a current version, with the page it stands on."""
+
+    document_id: int
+    from_url: str
+    target_url: str
+    anchor_text: str
+    context: str
+    heading_path: list[str]
+    in_navigation: bool
+    title: str | None
+    description: str | None
+
+
+_DOCUMENT = (
+    "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
+    " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, v.id AS latest_version,"
+    " v.extractor, v.fetched_at FROM documents d"
+    " LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at FROM document_versions n WHERE n.document_id = d.id"
+    " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
+    " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
+    " (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s))"
+)
+
+
+async def find_document(connection: AsyncConnection, url: str) -> StoredDocument | None:
+    """The document that canonical `url` names. An alias wins over a document that stood there before it moved."""
+    async with connection.cursor(row_factory=class_row(StoredDocument)) as cursor:
+        await cursor.execute(_DOCUMENT, {"url": url})
+        return await cursor.fetchone()
+
+
+async def confirmed_missing(connection: AsyncConnection, source: str) -> list[str]:
+    """URLs of the documents of a source that it said often enough are not there, and that are in the index still."""
+    cursor = await connection.execute(
+        "SELECT d.canonical_url FROM documents d JOIN sources s ON s.id = d.source_id WHERE s.key = %s"
+        " AND d.status <> 'gone' AND d.misses >= %s AND d.miss_reason <> %s ORDER BY d.canonical_url",
+        (source, CONFIRMATIONS, Reason.NEAR_EMPTY.value),
+    )
+    return [str(row[0]) for row in await cursor.fetchall()]
+
+
+async def load_version(connection: AsyncConnection, version_id: int) -> StoredVersion | None:
+    """One version with its text."""
+    async with connection.cursor(row_factory=class_row(StoredVersion)) as cursor:
+        await cursor.execute(
+            "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker"
+            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
+            (version_id,),
+        )
+        return await cursor.fetchone()
+
+
+async def lock_urls(connection: AsyncConnection, *urls: str) -> None:
+    """Serialise writers of these URLs until the transaction ends. Once per transaction: sorted, nobody deadlocks."""
+    for url in sorted(set(urls)):
+        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (url,))
+
+
+async def ensure_document(connection: AsyncConnection, url: str) -> int:
+    """Id of the document with this canonical URL, made (with its source) when new."""
+    key = source_key(url)
+    await connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", (key,))
+    cursor = await connection.execute(
+        "INSERT INTO documents (source_id, canonical_url) SELECT s.id, %s FROM sources s WHERE s.key = %s"
+        " ON CONFLICT (canonical_url) DO UPDATE SET updated_at = documents.updated_at RETURNING id",
+        (url, key),
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+async def store_version(
+    connection: AsyncConnection, page: AcquiredPage, converted: ConvertedPage, acquirer: str, next_check: datetime
+) -> tuple[int, int]:
+    """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
+
+    Returns (document id, version id). The same text is the same version, whenever it is seen again; the version
+    does not become current here (indexing does that, once everything that belongs to it is there).
+    """
+    aliases = sorted({page.url, *page.redirects} - {page.final_url})
+    await lock_urls(connection, page.final_url, *aliases)
+    document_id = await ensure_document(connection, page.final_url)
+    # a URL is either a document or an alias: what it was seen as last counts
+    await connection.execute("DELETE FROM url_aliases WHERE url = %s", (page.final_url,))
+    for alias in aliases:
+        await connection.execute(
+            "INSERT INTO url_aliases (url, document_id) VALUES (%s, %s)"
+            " ON CONFLICT (url) DO UPDATE SET document_id = EXCLUDED.document_id",
+            (alias, document_id),
+        )
+    digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
+    cursor = await connection.execute(
+        "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
+        " http_status, media_type, fetched_at, published, modified, extractor)"
+        " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
+        " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s, %(published)s, %(modified)s, %(extractor)s"
+        " FROM document_versions WHERE document_id = %(document)s"
+        " ON CONFLICT (document_id, sha256) DO UPDATE SET"
+        " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
+        " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor RETURNING id",
+        {
+            "document": document_id,
+            "markdown": converted.markdown,
+            "sha256": digest,
+            "title": converted.title,
+            "description": converted.description,
+            "language": converted.language,
+            "status": page.status,
+            "media_type": page.media_type or "text/html",
+            "fetched_at": page.fetched_at,
+            "published": converted.published,
+            "modified": converted.modified,
+            "extractor": EXTRACTOR_VERSION,
+        },
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    version_id = int(row[0])
+    await _replace_links(connection, version_id, converted.links)
+    # validators go with the latest version: a slower fetch that began earlier must not bring back its own
+    await connection.execute(
+        "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"
+        " misses = 0, miss_reason = NULL, last_miss = NULL, updated_at = now(),"
+        " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s"
+        " AND NOT EXISTS (SELECT FROM document_versions n WHERE n.document_id = d.id AND n.fetched_at > %s)",
+        (
+            acquirer,
+            page.headers.get("etag"),
+            page.headers.get("last-modified"),
+            page.fetched_at,
+            next_check,
+            document_id,
+            page.fetched_at,
+        ),
+    )
+    return document_id, version_id
+
+
+async def _replace_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:
+    await connection.execute("DELETE FROM link_candidates WHERE version_id = %s", (version_id,))
+    async with (
+        connection.cursor() as cursor,
+        cursor.copy(
+            "COPY link_candidates (version_id, ordinal, target_url, anchor_text, context, heading_path,"
+            " in_navigation, nofollow) FROM STDIN"
+        ) as copy,
+    ):
+        for ordinal, link in enumerate(links):
+            await copy.write_row(
+                (
+                    version_id,
+                    ordinal,
+                    link.target_url,
+                    link.anchor_text,
+                    link.context,
+                    list(link.heading_path),
+                    link.in_navigation,
+                    link.nofollow,
+                )
+            )
+
+
+async def touch_unchanged(
+    connection: AsyncConnection, document_id: int, page: AcquiredPage, next_check: datetime
+) -> None:
+    """A conditional request said that the stored copy is still current."""
+    await connection.execute(
+        "UPDATE documents SET last_checked = %s, etag = coalesce(%s, etag), next_check = %s,"
+        " last_modified = coalesce(%s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL WHERE id = %s",
+        (page.fetched_at, page.headers.get("etag"), next_check, page.headers.get("last-modified"), document_id),
+    )
+
+
+async def record_failure(connection: AsyncConnection, url: str, error: FetchError, next_check: datetime) -> None:
+    """A document without a good version becomes `failed`; one that has a version keeps it and stays `ready`.
+
+    That the page is not there is counted, once a day; the count begins again with the first good answer.
+    """
+    document = await find_document(connection, url)
+    document_id = document.id if document else await ensure_document(connection, url)
+    await connection.execute(
+        "UPDATE documents SET last_checked = now(), next_check = %(next)s, updated_at = now(),"
+        " status = CASE WHEN current_version IS NULL AND status <> 'gone' THEN 'failed' ELSE status END,"
+        " reason = CASE WHEN current_version IS NULL AND status <> 'gone' THEN %(reason)s ELSE reason END"
+        " WHERE id = %(id)s",
+        {"next": next_check, "reason": error.reason.value, "id": document_id},
+    )
+    if error.reason in ABSENT:
+        await connection.execute(
+            "UPDATE documents SET misses = misses + 1, miss_reason = %s, last_miss = now()"
+            " WHERE id = %s AND (last_miss IS NULL OR last_miss <= now() - %s)",
+            (error.reason.value, document_id, CONFIRMATION_SPACING),
+        )
+    await log_change(connection, document_id, None, "failed")
+
+
+async def log_change(connection: AsyncConnection, document_id: int, version_id: int | None, change: str) -> None:
+    """Append to the outbox that followers of the corpus read."""
+    await connection.execute(
+        "INSERT INTO corpus_log (source_id, document_id, version_id, change)"
+        " SELECT source_id, id, %s, %s FROM documents WHERE id = %s",
+        (version_id, change, document_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FetchRecord:
+    """One line of the coverage ledger. Sizes in bytes."""
+
+    url: str
+    acquirer: str
+    outcome: str
+    started_at: datetime
+    final_url: str | None = None
+    hop: int = 0
+    reason: str | None = None
+    http_status: int | None = None
+    bytes_raw: int | None = None
+    bytes_decoded: int | None = None
+    run_id: str | None = None
+
+
+async def record_fetch(connection: AsyncConnection, record: FetchRecord) -> None:
+    """Append to the coverage ledger."""
+    await connection.execute(
+        "INSERT INTO fetch_log (url, final_url, hop, run_id, acquirer, outcome, reason, http_status, bytes_raw,"
+        " bytes_decoded, started_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            record.url,
+            record.final_url,
+            record.hop,
+            record.run_id,
+            record.acquirer,
+            record.outcome,
+            record.reason,
+            record.http_status,
+            record.bytes_raw,
+            record.bytes_decoded,
+            record.started_at,
+        ),
+    )
+
+
+async def record_skipped(connection: AsyncConnection, record: FetchRecord) -> None:
+    """Append a URL that was met and not asked for; once for each reason, however often it is met again."""
+    cursor = await connection.execute(
+        "SELECT EXISTS (SELECT FROM fetch_log WHERE url = %s AND outcome = 'skipped' AND reason = %s)",
+        (record.url, record.reason),
+    )
+    row = await cursor.fetchone()
+    if row is not None and not row[0]:
+        await record_fetch(connection, record)
+
+
+async def load_links(connection: AsyncConnection, document_ids: Sequence[int]) -> list[StoredLink]:
+    """Links on the current versions of these documents, in page order; `nofollow` links are left out.
+
+    `title` and `description` are what a site map says about the target, where there is one.
+    """
+    async with connection.cursor(row_factory=class_row(StoredLink)) as cursor:
+        await cursor.execute(
+            "SELECT d.id AS document_id, d.canonical_url AS from_url, l.target_url, l.anchor_text, l.context,"
+            " l.heading_path, l.in_navigation, m.title, m.description"
+            " FROM documents d JOIN link_candidates l ON l.version_id = d.current_version"
+            " LEFT JOIN LATERAL (SELECT p.title, p.description FROM site_map_pages p WHERE p.url = l.target_url"
+            " ORDER BY p.source_id LIMIT 1) m ON true"
+            " WHERE d.id = ANY(%s) AND NOT l.nofollow ORDER BY d.canonical_url, l.ordinal",
+            (list(document_ids),),
+        )
+        return await cursor.fetchall()

@@ -1,0 +1,271 @@
+"""Layer 1's face: a URL in, a stored document version out, every outcome in the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from psycopg import AsyncConnection
+
+from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
+from webrag_core.acquisition.gate import NetworkGate
+from webrag_core.acquisition.http import HttpAcquirer
+from webrag_core.acquisition.politeness import HostQueues
+from webrag_core.acquisition.robots import ObedientGate, Robots
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.config import Settings
+from webrag_core.conversion.canonical import preferred_url
+from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
+from webrag_core.conversion.parse_worker import convert_in_worker
+from webrag_core.conversion.soft_404 import word_count
+from webrag_core.corpus import documents, sources
+from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
+from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_to_nothing
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.store.database import Database
+
+_LIVE = frozenset({"http", "firecrawl"})
+_RETRY_AFTER = timedelta(days=1)
+_PERMANENT = frozenset(
+    {
+        Reason.INVALID_URL,
+        Reason.BLOCKED_ADDRESS,
+        Reason.TOO_LARGE,
+        Reason.ROBOTS_DISALLOWED,
+        Reason.CRAWLER_TRAP,
+        Reason.UNSUPPORTED_TYPE,
+        Reason.PARSE_FAILURE,
+    }
+)
+_TRUST_VALIDATORS = 4
+"""Revisit intervals after which a page is fetched whole, whatever its validators say: some servers always say 304."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestOutcome:
+    """What became of one URL. `url` is the document's canonical URL after redirects, `warnings` what went amiss."""
+
+    url: str
+    document_id: int
+    version_id: int
+    outcome: Literal["fetched", "unchanged", "reused"]
+    bytes_raw: int = 0
+    warnings: tuple[str, ...] = ()
+
+
+def make_acquirer(settings: Settings, wanted: str | None = None) -> Acquirer:
+    """The acquirer that the settings ask for: a frozen site when WEBRAG_WARC is set, else the live web.
+
+    The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, by ourselves where
+    Firecrawl fails and where neither is set. `wanted` is a source's own choice: `http` never asks Firecrawl,
+    `firecrawl` needs it to be set. Raises InvalidInputError.
+    """
+    if settings.webrag_warc is not None:
+        return WarcAcquirer(settings.webrag_warc)
+    gate = NetworkGate(settings)
+    own = _polite_acquirer(settings, gate)
+    if wanted == "http":
+        return own
+    if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
+        if wanted == "firecrawl":
+            raise InvalidInputError("the source wants Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
+        return own
+    from webrag_core.acquisition.fallback import FallbackAcquirer  # nobody else pays for its client
+    from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+
+    return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
+
+
+def _polite_acquirer(settings: Settings, gate: NetworkGate) -> HttpAcquirer:
+    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout)
+    seconds = settings.webrag_map_timeout
+    if not settings.webrag_obey_robots:
+        return HttpAcquirer(gate, hosts=hosts, map_seconds=seconds)
+    robots = Robots(gate, settings.webrag_user_agent)
+    return HttpAcquirer(ObedientGate(settings, robots), robots=robots, hosts=hosts, map_seconds=seconds)
+
+
+class Ingestor:
+    """Fetches pages through one acquirer and stores them as versions. Does not index, follow links or recurse."""
+
+    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings) -> None:
+        self._database = database
+        self.acquirer = acquirer
+        self._settings = settings
+
+    async def ingest(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> IngestOutcome:
+        """Store the page at `url` unless a fresh enough copy is stored already.
+
+        `refresh` asks the site again even then (conditionally). Raises FetchError with a reason when the URL gives
+        no usable page; the failure is in the ledger by then and a good version stays as it was. What is no URL at
+        all is in no ledger.
+        """
+        url = canonicalise(url)
+        async with self._database.connection() as connection:
+            stored = await documents.find_document(connection, url)
+        if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
+            stored = None  # a frozen copy never stands in for the live page, nor the other way round
+        if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored):
+            return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
+        started = datetime.now(UTC)
+        try:
+            page = await self._fetch(url, stored)
+            converted = None if page.not_modified else await convert_in_worker(page)
+            if converted is not None:
+                page = _under_preferred_url(page, converted)
+                await self._keep_what_is_good(url, stored, page, converted)
+        except FetchError as error:
+            await self._failed(url, error, started, run_id)
+            raise
+        if converted is None:
+            return await self._unchanged(url, stored, page, started, run_id)
+        async with self._database.transaction() as connection:
+            document_id, version_id = await documents.store_version(
+                connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.fetched_at)
+            )
+            same = stored is not None and stored.current_version == version_id
+            if stored is not None and stored.id == document_id:
+                await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
+            outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
+            await documents.record_fetch(connection, self._record(url, page, outcome, started, run_id))
+        return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, page.warnings)
+
+    async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
+        """The page, or a 304 that is about the stored document. A text of another extractor is fetched anew."""
+        if stored is None or not await self._may_ask_conditionally(stored):
+            return await self.acquirer.fetch(url)
+        page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
+        if page.not_modified and page.final_url != stored.canonical_url:  # redirected elsewhere, to an equal validator
+            return await self.acquirer.fetch(url)
+        return page
+
+    async def _may_ask_conditionally(self, stored: StoredDocument) -> bool:
+        if stored.fetched_at is None or stored.status == "gone" or stored.extractor != EXTRACTOR_VERSION:
+            return False
+        if not _has_validators(stored):
+            return False
+        if datetime.now(UTC) - stored.fetched_at > _TRUST_VALIDATORS * self._interval:
+            return False
+        async with self._database.connection() as connection:
+            record = await sources.signal_record(connection, stored.source_id, "validator")
+        return record.silence_holds is not False
+
+    async def _keep_what_is_good(
+        self, url: str, stored: StoredDocument | None, page: AcquiredPage, converted: ConvertedPage
+    ) -> None:
+        """Raise FetchError for an answer that would replace a good version and is no page.
+
+        Where next to nothing is left of a page that is what it is, once that was confirmed.
+        """
+        if stored is None or stored.current_version is None:
+            return
+        if redirected_to_front_page(stored.canonical_url, page.final_url):
+            raise FetchError(Reason.SOFT_404, "the site sends to its front page instead", status=page.status)
+        if page.final_url != stored.canonical_url or _nearly_confirmed(stored, Reason.NEAR_EMPTY):
+            return
+        async with self._database.connection() as connection:
+            version = await documents.load_version(connection, stored.current_version)
+        if version is None:
+            return
+        if shrinks_to_nothing(word_count(version.markdown), word_count(converted.markdown)):
+            raise FetchError(Reason.NEAR_EMPTY, "next to nothing is left of the stored text", status=page.status)
+
+    @property
+    def _interval(self) -> timedelta:
+        return timedelta(days=self._settings.webrag_revisit_days)
+
+    def _next_check(self, checked: datetime, error: FetchError | None = None) -> datetime:
+        soon = error is not None and error.reason not in _PERMANENT
+        return checked + (min(_RETRY_AFTER, self._interval) if soon else self._interval)
+
+    def _fresh(self, stored: StoredDocument) -> bool:
+        if stored.status == "gone":
+            return False
+        max_age = self._settings.webrag_max_age
+        if max_age is None or stored.last_checked is None:
+            return max_age is None
+        return datetime.now(UTC) - stored.last_checked <= timedelta(seconds=max_age)
+
+    async def _unchanged(
+        self,
+        url: str,
+        stored: StoredDocument | None,
+        page: AcquiredPage,
+        started: datetime,
+        run_id: str | None,
+    ) -> IngestOutcome:
+        if stored is None or stored.latest_version is None:
+            error = FetchError(Reason.BAD_RESPONSE, f"{url} answered 304 to an unconditional request", status=304)
+            await self._failed(url, error, started, run_id)
+            raise error
+        async with self._database.transaction() as connection:
+            await documents.touch_unchanged(connection, stored.id, page, self._next_check(page.fetched_at))
+            await documents.record_fetch(connection, self._record(url, page, "unchanged", started, run_id))
+        return IngestOutcome(
+            stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings
+        )
+
+    async def _failed(self, url: str, error: FetchError, started: datetime, run_id: str | None) -> None:
+        async with self._database.transaction() as connection:
+            await documents.lock_urls(connection, url)
+            await documents.record_failure(connection, url, error, self._next_check(datetime.now(UTC), error))
+            await documents.record_fetch(
+                connection,
+                FetchRecord(
+                    url=url,
+                    acquirer=self.acquirer.name,
+                    outcome="failed",
+                    started_at=started,
+                    reason=error.reason.value,
+                    http_status=error.status,
+                    run_id=run_id,
+                ),
+            )
+
+    def _record(self, url: str, page: AcquiredPage, outcome: str, started: datetime, run_id: str | None) -> FetchRecord:
+        return FetchRecord(
+            url=url,
+            acquirer=page.acquirer or self.acquirer.name,
+            outcome=outcome,
+            started_at=started,
+            final_url=page.final_url,
+            hop=len(page.redirects),
+            http_status=page.status,
+            bytes_raw=page.bytes_raw,
+            bytes_decoded=len(page.body),
+            run_id=run_id,
+        )
+
+
+def _has_validators(stored: StoredDocument) -> bool:
+    return bool(stored.etag or stored.last_modified)
+
+
+def _nearly_confirmed(stored: StoredDocument, reason: Reason) -> bool:
+    """True when one more answer with this reason makes the last of the confirmations."""
+    spaced = stored.last_miss is not None and datetime.now(UTC) - stored.last_miss >= CONFIRMATION_SPACING
+    return stored.miss_reason == reason.value and stored.misses >= CONFIRMATIONS - 1 and spaced
+
+
+def _under_preferred_url(page: AcquiredPage, converted: ConvertedPage) -> AcquiredPage:
+    """The page under the spelling of its URL that it names itself; the spelling that answered becomes an alias."""
+    preferred = preferred_url(page.final_url, converted.canonical)
+    if preferred == page.final_url:
+        return page
+    return replace(page, final_url=preferred, redirects=(*page.redirects, page.final_url))
+
+
+async def _learn_validators(
+    connection: AsyncConnection, stored: StoredDocument, page: AcquiredPage, *, changed: bool
+) -> None:
+    """A page that came whole tells whether its validators tell the truth."""
+    if _has_validators(stored):
+        moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
+        await sources.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
+
+
+def _same_web(stored: str | None, asked: str) -> bool:
+    """True when pages of one acquirer may stand for pages of the other: both are the live web, or they are the same."""
+    return stored == asked or (stored in _LIVE and asked in _LIVE)

@@ -1,0 +1,111 @@
+"""Which pages the corpus holds, one by one: for people and models who want to know what can be searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+from pydantic import BaseModel
+
+from webrag_core.acquisition.urls import canonicalise, source_key
+
+_SCHEME = re.compile(r"^https?://")
+_PAGES = (
+    "FROM documents d JOIN document_versions v ON v.id = d.current_version"
+    " LEFT JOIN document_sizes z ON z.document_id = d.id"
+    " WHERE %(ids)s::integer[] IS NULL OR d.id = ANY(%(ids)s::integer[])"
+)
+
+
+class StoredPage(BaseModel):
+    """A searchable page; `tokens` are those of its parents."""
+
+    url: str
+    title: str | None
+    chunks: int
+    tokens: int
+    fetched_at: datetime
+
+
+class StoredPages(BaseModel):
+    """The newest pages, and the number and tokens of all of them."""
+
+    pages: list[StoredPage]
+    total: int
+    chunks: int
+    tokens: int
+
+
+async def stored_pages(connection: AsyncConnection, *, ids: Sequence[int] | None, limit: int) -> StoredPages:
+    """The last `limit` pages fetched among these documents (None = all)."""
+    given = {"ids": None if ids is None else list(ids), "limit": limit}
+    cursor = await connection.execute(
+        f"SELECT count(*), coalesce(sum(z.parents), 0), coalesce(sum(z.tokens), 0) {_PAGES}".encode(), given
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    async with connection.cursor(row_factory=class_row(StoredPage)) as typed:
+        await typed.execute(
+            "SELECT d.canonical_url AS url, v.title, coalesce(z.parents, 0) AS chunks,"
+            " coalesce(z.tokens, 0) AS tokens, v.fetched_at"
+            f" {_PAGES} ORDER BY v.fetched_at DESC, d.canonical_url LIMIT %(limit)s".encode(),
+            given,
+        )
+        pages = await typed.fetchall()
+    return StoredPages(pages=pages, total=int(row[0]), chunks=int(row[1]), tokens=int(row[2]))
+
+
+async def pages_below(connection: AsyncConnection, address: str) -> list[int]:
+    """Ids of the searchable documents at `address` (a URL with or without scheme, or a host) or below it.
+
+    Raises FetchError(INVALID_URL) for what is no address.
+    """
+    text = address.strip()
+    url = canonicalise(text if _SCHEME.match(text) else f"https://{text}")
+    place = _SCHEME.sub("", url)
+    if place.partition("/")[2] == "":
+        cursor = await connection.execute(
+            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id"
+            " WHERE d.current_version IS NOT NULL AND s.key = %s",
+            (source_key(url),),
+        )
+    else:
+        cursor = await connection.execute(
+            "SELECT d.id FROM documents d WHERE d.current_version IS NOT NULL AND ("
+            " regexp_replace(d.canonical_url, '^https?://', '') = %(place)s"
+            " OR starts_with(regexp_replace(d.canonical_url, '^https?://', ''), %(below)s)"
+            " OR d.id IN (SELECT document_id FROM url_aliases WHERE url = %(url)s))",
+            {"place": place, "below": place if place.endswith("/") else f"{place}/", "url": url},
+        )
+    return [int(row[0]) for row in await cursor.fetchall()]
+
+
+async def known_sites(connection: AsyncConnection) -> list[str]:
+    """Keys of all sources."""
+    cursor = await connection.execute("SELECT key FROM sources ORDER BY key")
+    return [str(row[0]) for row in await cursor.fetchall()]
+
+
+async def known_urls(connection: AsyncConnection, urls: Sequence[str]) -> set[str]:
+    """Those of these canonical URLs that are stored, or that a stored page links to."""
+    cursor = await connection.execute(
+        "SELECT canonical_url FROM documents WHERE canonical_url = ANY(%(urls)s)"
+        " UNION SELECT url FROM url_aliases WHERE url = ANY(%(urls)s)"
+        " UNION SELECT target_url FROM link_candidates WHERE target_url = ANY(%(urls)s)",
+        {"urls": list(urls)},
+    )
+    return {str(row[0]) for row in await cursor.fetchall()}
+
+
+async def linked_sites(connection: AsyncConnection, keys: Sequence[str]) -> set[str]:
+    """Those of these source keys that a stored page links to."""
+    cursor = await connection.execute(
+        "SELECT k.key FROM unnest(%s::text[]) AS k (key) WHERE EXISTS (SELECT FROM link_candidates l"
+        " WHERE starts_with(l.target_url, 'https://' || k.key || '/')"
+        " OR starts_with(l.target_url, 'http://' || k.key || '/'))",
+        (list(keys),),
+    )
+    return {str(row[0]) for row in await cursor.fetchall()}

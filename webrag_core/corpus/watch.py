@@ -1,0 +1,222 @@
+"""A cheap look at one source: what its own signals say has changed since its pages were last asked for.
+
+Signals are dates in its site map or feed, and answers to conditional requests for a few pages that no date covers. A
+signal that has proved to lie is not listened to. What is flagged is due for the next refresh; nothing is stored here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+
+from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
+from webrag_core.acquisition.traps import count_patterns, find_trap
+from webrag_core.config import Settings
+from webrag_core.corpus import documents, sources
+from webrag_core.corpus.documents import ABSENT, FetchRecord
+from webrag_core.corpus.refresh import at_cadence
+from webrag_core.corpus.revisit import plan_refresh
+from webrag_core.corpus.sources import Source
+from webrag_core.errors import FetchError
+from webrag_core.store.database import Database
+
+PROBES = 5
+"""Pages of a live source that are asked conditionally in one look."""
+NO_MAP_FOR = timedelta(days=7)
+_PLAIN = ("http", "warc")
+"""Acquirers whose answers carry the site's own validators, and cost nothing but the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A page that a signal says has changed; `value` is what the signal says now."""
+
+    url: str
+    signal: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What one look at a source found."""
+
+    key: str
+    flags: tuple[Flag, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    id: int
+    canonical_url: str
+    etag: str | None
+    last_modified: str | None
+
+
+def frozen_snapshot(settings: Settings) -> str | None:
+    """Names the state of the frozen site that the settings replay; None for the live web. Only looks at the file."""
+    if settings.webrag_warc is None or not settings.webrag_warc.is_file():
+        return None
+    state = settings.webrag_warc.stat()
+    return f"{state.st_size}-{state.st_mtime_ns}"
+
+
+def flags_version(flags: tuple[Flag, ...], day: datetime) -> str:
+    """Digest of what is flagged. A flag that no refresh has cleared by the next day is a new one."""
+    lines = sorted(f"{flag.url}\x1f{flag.signal}\x1f{flag.value}" for flag in flags)
+    return hashlib.sha256("\n".join((*lines, f"{day:%Y-%m-%d}")).encode()).hexdigest()
+
+
+async def watch_source(database: Database, acquirer: Acquirer, settings: Settings, source: Source) -> Watched:
+    """Look at `source` once and remember when. Pages flagged by a request of their own are due from now on.
+
+    A frozen site is compared page by page, and only when the file is another one. Raises StoreError.
+    """
+    now = datetime.now(UTC)
+    token = frozen_snapshot(settings)
+    warnings: list[str] = []
+    flags: list[Flag] = []
+    if token is None or token != source.watch_token:
+        warnings += await _read_map(database, acquirer, source, now)
+        flags += await _flagged_by_dates(database, settings, source, now)
+        if acquirer.name in _PLAIN:
+            flags += await _flagged_by_answers(database, acquirer, settings, source, {flag.url for flag in flags}, now)
+    async with database.connection() as connection:
+        await connection.execute(
+            "UPDATE sources SET watched_at = %s, watch_token = %s WHERE id = %s", (now, token, source.id)
+        )
+    return Watched(source.key, tuple(sorted(flags, key=lambda flag: flag.url)), tuple(warnings))
+
+
+async def _read_map(database: Database, acquirer: Acquirer, source: Source, now: datetime) -> list[str]:
+    if source.map_entries == 0 and source.map_read_at is not None and now - source.map_read_at < NO_MAP_FOR:
+        return []
+    try:
+        site_map = await acquirer.site_map(source.start_url)
+    except FetchError as error:
+        return [f"the map of {source.key} could not be read: {error.message}"]
+    async with database.transaction() as connection:
+        await sources.store_map(connection, source, site_map.entries, now)
+    return list(site_map.warnings)
+
+
+async def _flagged_by_dates(database: Database, settings: Settings, source: Source, now: datetime) -> list[Flag]:
+    """Known pages whose date moved after they were asked, and pages that are new on the map."""
+    async with database.connection() as connection:
+        known = await sources.known_pages(connection, source)
+        records = await sources.signal_records(connection, source)
+        unknown = await sources.unknown_urls(connection, source) if source.page_limit is not None else []
+    interval = timedelta(days=settings.webrag_revisit_days)
+    heard = [
+        page
+        for page in at_cadence(known, source, interval)
+        if page.signal is None or page.signal not in records or records[page.signal].flags_hold is not False
+    ]
+    plan = plan_refresh(heard, records, now, interval)
+    said = {page.url: page for page in heard}
+    flags = [
+        Flag(url, said[url].signal or "", str(said[url].last_modified))
+        for url, why in plan.asked.items()
+        if why == "flagged"
+    ]
+    taken = count_patterns([page.url for page in known])
+    limit = source.page_limit or 0
+    new = [url for url in unknown if find_trap(url, taken, max_per_pattern=limit) is None]
+    room = max(0, limit - sum(source.covers(page.url) for page in known))
+    return flags + [Flag(url, "new", "") for url in new[:room]]
+
+
+async def _flagged_by_answers(
+    database: Database, acquirer: Acquirer, settings: Settings, source: Source, flagged: set[str], now: datetime
+) -> list[Flag]:
+    """Pages that answer a conditional request with something new; of a live source a few, in turn."""
+    frozen = acquirer.name == "warc"
+    async with database.connection() as connection:
+        record = await sources.signal_record(connection, source.id, "validator")
+        if not frozen and (record.flags_hold is False or record.silence_holds is False):
+            return []
+        pages = await _to_probe(connection, source, _snapshot_time(settings, source), frozen=frozen)
+    flags: list[Flag] = []
+    changed: list[int] = []
+    for page in pages:
+        if page.canonical_url in flagged:
+            continue
+        value = await _ask(database, acquirer, settings, page, now, keep=not frozen)
+        if value is not None:
+            flags.append(Flag(page.canonical_url, "validator", value))
+            changed.append(page.id)
+    async with database.connection() as connection:
+        await connection.execute("UPDATE documents SET next_check = %s WHERE id = ANY(%s)", (now, changed))
+    return flags
+
+
+def _snapshot_time(settings: Settings, source: Source) -> datetime | None:
+    """When the frozen site was made, for a source that was never looked at: what was read after it is current."""
+    if settings.webrag_warc is None or source.watch_token is not None:
+        return None
+    return datetime.fromtimestamp(settings.webrag_warc.stat().st_mtime, UTC)
+
+
+async def _to_probe(
+    connection: AsyncConnection, source: Source, checked_before: datetime | None, *, frozen: bool
+) -> list[_Probe]:
+    """Pages to ask: of a frozen site all, of the live web a few that are neither due nor dated."""
+    async with connection.cursor(row_factory=class_row(_Probe)) as cursor:
+        await cursor.execute(
+            "SELECT d.id, d.canonical_url, d.etag, d.last_modified FROM documents d WHERE d.source_id = %(source)s"
+            " AND d.current_version IS NOT NULL AND d.acquirer = ANY(%(acquirers)s)"
+            " AND (%(before)s::timestamptz IS NULL OR d.last_checked < %(before)s)"
+            " AND (%(frozen)s OR ((d.etag IS NOT NULL OR d.last_modified IS NOT NULL) AND d.next_check > now()"
+            "  AND NOT EXISTS (SELECT FROM site_map_pages m WHERE m.source_id = d.source_id"
+            "   AND m.url = d.canonical_url AND m.last_modified IS NOT NULL AND m.listed_in IN ('sitemap', 'feed'))))"
+            " ORDER BY d.last_checked, d.canonical_url LIMIT %(limit)s",
+            {
+                "source": source.id,
+                "acquirers": ["warc"] if frozen else ["http", "firecrawl"],
+                "before": checked_before,
+                "frozen": frozen,
+                "limit": None if frozen else PROBES,
+            },
+        )
+        return await cursor.fetchall()
+
+
+async def _ask(
+    database: Database, acquirer: Acquirer, settings: Settings, page: _Probe, now: datetime, *, keep: bool
+) -> str | None:
+    """What says that the page changed; None when nothing does. `keep`: the answer counts as a check of the page."""
+    try:
+        answer = await acquirer.fetch(page.canonical_url, etag=page.etag, last_modified=page.last_modified)
+    except FetchError as error:
+        return error.reason.value if error.reason in ABSENT else None
+    if not (answer.not_modified or _same_validators(page, answer)):
+        validators = (answer.headers.get("etag"), answer.headers.get("last-modified"))
+        return " ".join(filter(None, validators)) or hashlib.sha256(answer.body).hexdigest()
+    if keep:
+        async with database.transaction() as connection:
+            next_check = now + timedelta(days=settings.webrag_revisit_days)
+            await documents.touch_unchanged(connection, page.id, answer, next_check)
+            await documents.record_fetch(
+                connection,
+                FetchRecord(
+                    url=page.canonical_url,
+                    acquirer=answer.acquirer or acquirer.name,
+                    outcome="unchanged",
+                    started_at=now,
+                    final_url=answer.final_url,
+                    hop=len(answer.redirects),
+                    http_status=answer.status,
+                    bytes_raw=answer.bytes_raw,
+                ),
+            )
+    return None
+
+
+def _same_validators(page: _Probe, answer: AcquiredPage) -> bool:
+    """True for a whole page (a server that ignores conditions) with the validators that are stored."""
+    here = (answer.headers.get("etag"), answer.headers.get("last-modified"))
+    return here == (page.etag, page.last_modified) and here != (None, None)

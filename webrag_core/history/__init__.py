@@ -1,0 +1,1 @@
+"""The past of the corpus: what became of the pages that answers quote."""

@@ -1,0 +1,80 @@
+"""A URL in, a searchable document out: layers 1 and 2 as one call."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.config import Settings
+from webrag_core.corpus.documents import ABSENT
+from webrag_core.corpus.ingestor import Ingestor, make_acquirer
+from webrag_core.corpus.refresh import SourceRefresh
+from webrag_core.errors import FetchError
+from webrag_core.indexing.indexer import Indexer
+from webrag_core.providers.embedder import Embedder
+from webrag_core.providers.embedder_factory import make_embedder
+from webrag_core.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class AddedDocument:
+    """A page that is searchable now. `embedded` counts texts that had to be embedded for it."""
+
+    url: str
+    document_id: int
+    version_id: int
+    outcome: Literal["fetched", "unchanged", "reused"]
+    embedded: int
+    warnings: tuple[str, ...] = ()
+
+
+class Corpus:
+    """The open corpus: database, acquirer, embedding model (of the settings, unless one is given)."""
+
+    def __init__(
+        self, database: Database, acquirer: Acquirer, settings: Settings, embedder: Embedder | None = None
+    ) -> None:
+        self.database = database
+        self.settings = settings
+        self.ingestor = Ingestor(database, acquirer, settings)
+        self.indexer = Indexer(database, embedder or make_embedder(settings), settings)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[Corpus]:
+        """Open everything, close everything. Raises StoreError, InvalidInputError."""
+        acquirer = acquirer or make_acquirer(settings)
+        try:
+            embedder = make_embedder(settings)
+            try:
+                async with await Database.open(settings) as database:
+                    yield cls(database, acquirer, settings, embedder)
+            finally:
+                await embedder.aclose()
+        finally:
+            await acquirer.aclose()
+
+    async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:
+        """Fetch (unless fresh), store and index one page.
+
+        Raises FetchError with the reason recorded. A page that is confirmed to be gone has left the index by then.
+        """
+        try:
+            page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh)
+        except FetchError as error:
+            if error.reason in ABSENT:
+                await self.indexer.retire(canonicalise(url))
+            raise
+        indexed = await self.indexer.index(page.version_id)
+        return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
+
+    def refresher(self) -> SourceRefresh:
+        """Refreshes whole sources; what changed is searchable afterwards."""
+        return SourceRefresh(self.database, self.ingestor.acquirer, self.settings, self._refresh_page)
+
+    async def _refresh_page(self, url: str, run_id: str) -> AddedDocument:
+        return await self.add(url, run_id=run_id, refresh=True)

@@ -1,0 +1,1 @@
+"""Clients of embedding models, rerankers and chat models, with one retry policy."""

@@ -1,0 +1,1 @@
+"""Rerankers behind paid or self-hosted endpoints."""

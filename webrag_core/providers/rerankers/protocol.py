@@ -1,0 +1,44 @@
+"""What every reranker promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class RerankResult(BaseModel):
+    """One reranked passage: its position in the input and its relevance in [0, 1]."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    index: int = Field(ge=0)
+    relevance_score: float = Field(ge=0, le=1)
+    confidence: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reranked:
+    """One result per passage, best first; equal scores keep the input order. `warnings` are for the user."""
+
+    results: list[RerankResult]
+    warnings: tuple[str, ...] = ()
+
+
+class Reranker(Protocol):
+    """Scores passages against a query in [0, 1]."""
+
+    name: str
+
+    async def rerank(
+        self,
+        query: str,
+        passages: Sequence[str],
+        *,
+        term_idf: Mapping[str, float],
+        instruction: str | None = None,
+    ) -> Reranked:
+        """Score all passages. Raises RerankError when the provider fails, EmbeddingError when a model does."""
+        ...

@@ -1,0 +1,51 @@
+"""Reranking by ZeroEntropy, through its SDK (alpha releases only).
+
+Exercised against a local server that speaks the wire format; the real provider was never called.
+"""
+
+from __future__ import annotations
+
+from webrag_core.config import Settings
+from webrag_core.providers.endpoint import key_or_dummy, require_package
+from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
+from webrag_core.providers.retry import Failure
+
+
+class ZeroEntropyReranker(RemoteReranker):
+    """POST {base}/models/rerank."""
+
+    name = "zeroentropy"
+    base_url = "https://api.zeroentropy.dev/v1"
+    model = "zerank-2"
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises InvalidInputError when the SDK is not installed."""
+        require_package("zeroentropy", "RERANKER_PROVIDER=zeroentropy")
+        super().__init__(settings)
+
+    async def _ask(self, query: str, passages: list[str]) -> object:
+        import zeroentropy
+
+        try:
+            async with zeroentropy.AsyncZeroEntropy(
+                api_key=key_or_dummy(self._key),
+                base_url=self._url,
+                timeout=2 * self._seconds,  # ours comes first
+                max_retries=0,
+                http_client=zeroentropy.DefaultAsyncHttpxClient(
+                    follow_redirects=False, event_hooks={"response": [read_at_most]}
+                ),
+            ) as client:
+                answer: object = await client.models.rerank(
+                    model=self._model,
+                    query=query,
+                    documents=passages,
+                    latency="fast",  # else an exhausted quota answers after more than ten seconds
+                )
+        except zeroentropy.APIStatusError as error:
+            return Failure.of_status(error.status_code, PREFIX)
+        except zeroentropy.APIConnectionError:
+            return UNREACHABLE
+        except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError):
+            return GARBAGE  # no JSON, or JSON of another shape, on which the SDK stumbles
+        return getattr(answer, "results", None)

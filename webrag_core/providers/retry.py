@@ -1,0 +1,119 @@
+"""Asking a model's endpoint again as long as that has a point: attempts, pauses, and options that it refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+from asyncio import sleep
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Generic, TypeVar
+
+from webrag_core.providers.endpoint import http_reason
+
+Answer = TypeVar("Answer")
+Form = TypeVar("Form")
+
+MAX_RETRY_AFTER_S = 30 * 24 * 3600.0
+
+_FIRST_PAUSE_S = 0.5  # doubles with every attempt
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+
+def retry_after_s(value: str, now: datetime) -> float | None:
+    """Seconds from `now` (aware) that a Retry-After header asks for, 30 days at most; None when it says nothing.
+
+    Both forms of RFC 9110 are understood, and fractions of seconds, which some APIs send. What lies in the past is
+    zero.
+    """
+    value = value.strip()
+    if _SECONDS.fullmatch(value):
+        return min(float(value), MAX_RETRY_AFTER_S)
+    try:
+        moment = parsedate_to_datetime(value)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return min(max((moment - now).total_seconds(), 0.0), MAX_RETRY_AFTER_S)
+    except (ValueError, OverflowError, TypeError, IndexError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one request gave no answer, in words that hold nothing the endpoint said: it may repeat the key.
+
+    `again` = worth another attempt, `wait` = seconds that the server asked for.
+    """
+
+    reason: str
+    again: bool = False
+    wait: float | None = None
+    status: int | None = None
+
+    @classmethod
+    def of_status(cls, status: int | None, prefix: str, headers: Mapping[str, str] | None = None) -> Failure:
+        """For an HTTP error of the endpoint that the settings `<prefix>_…` name."""
+        again = status is not None and (status in (408, 429) or status >= 500)
+        wait = retry_after_s((headers or {}).get("retry-after", ""), datetime.now(UTC))
+        return cls(http_reason(status, prefix), again, wait, status)
+
+    @classmethod
+    def unreachable(cls, prefix: str) -> Failure:
+        """For an endpoint that no connection comes to, or holds."""
+        return cls(f"the endpoint cannot be reached (check {prefix}_BASE_URL)", again=True)
+
+
+class PatientEndpoint(Generic[Form]):
+    """An endpoint that is asked in one of several forms, richest first. One that it refuses is not tried again, by
+    any request."""
+
+    def __init__(self, prefix: str, forms: Sequence[Form], *, attempts: int) -> None:
+        """`prefix` begins the names of its settings; `attempts` of one request, refused forms not counted."""
+        self._prefix = prefix
+        self._forms = forms
+        self._attempts = attempts
+        self._first = 0  # the first form that was not refused
+
+    async def ask(
+        self,
+        send: Callable[[Form], Awaitable[Answer | Failure]],
+        seconds: float,
+        slots: AbstractAsyncContextManager[object] | None = None,
+    ) -> Answer | Failure:
+        """What `send` returns for the first form that the endpoint takes (HTTP 400 and 422 refuse one).
+
+        Failures that pass are tried again within `seconds`, after what the server asks for or growing pauses. `slots`
+        is held from the first attempt to the last, and waiting for it counts. What has failed is returned, not raised:
+        the caller raises it outside any handler, since SDKs' errors hold the request and so the key.
+        """
+        failure = Failure(f"no answer within {seconds:.4g} s")
+        clock = asyncio.get_running_loop().time
+        ends = clock() + seconds
+        try:
+            async with asyncio.timeout_at(ends), slots or nullcontext():
+                form, attempt = self._first, 0
+                while True:
+                    answer = await send(self._forms[form])
+                    if not isinstance(answer, Failure):
+                        self._first = max(form, self._first)
+                        return answer
+                    failure = answer
+                    if failure.status in (400, 422) and form + 1 < len(self._forms):
+                        form += 1
+                        continue
+                    attempt += 1
+                    wait = _FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.8, 1.2)
+                    wait = wait if failure.wait is None else failure.wait
+                    if not failure.again or attempt == self._attempts:
+                        return failure
+                    if clock() + wait >= ends:
+                        return Failure(f"{failure.reason}; waiting {wait:.0f} s exceeds {self._prefix}_TIMEOUT")
+                    await sleep(wait)
+        except TimeoutError:
+            if failure.status is not None:
+                failure = Failure(f"{failure.reason}, then no answer within {seconds:.4g} s")
+        return failure

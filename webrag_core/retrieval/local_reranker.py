@@ -1,0 +1,75 @@
+"""The reranker that needs nothing: no download, no key, no network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.passages import cut_passages
+from webrag_core.indexing.terms import terms
+from webrag_core.providers.embedder import Embedder
+from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
+from webrag_core.retrieval.calibration import relevance
+from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.retrieval.scoring import LEXICAL_SHARE, lexical_share, profile, score_passages
+
+_INSTRUCTION_SHARE = 0.15
+
+
+class LocalReranker:
+    """Probabilities of relevance in [0, 1], fitted on questions with known evidence (`retrieval.calibration`)."""
+
+    name = "local"
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    def judge(self, chunks: Sequence[RetrievedChunk], instruction: str | None = None) -> Reranked:
+        """Retrieved chunks by the relevance that retrieval found in the whole parent and its best child; nothing is
+        computed twice, so each must have one. An instruction counts for 15 %."""
+        scores = [chunk.relevance for chunk in chunks if chunk.relevance is not None]
+        if len(scores) < len(chunks):
+            raise ValueError("a chunk without relevance cannot be judged, only reranked")
+        if instruction and chunks:
+            texts = [f"{' > '.join(chunk.match_heading_path)}\n{plain_text(chunk.match_text)}" for chunk in chunks]
+            scores = _instructed(scores, instruction, texts)
+        return _ranked(scores)
+
+    async def rerank(
+        self,
+        query: str,
+        passages: Sequence[str],
+        *,
+        term_idf: Mapping[str, float],
+        instruction: str | None = None,
+    ) -> Reranked:
+        """As `Reranker.rerank`, for passages that come without a parent: their words count as the parent's too.
+
+        `term_idf` weighs the query's terms (alike when there is none); an instruction counts for 15 %.
+        """
+        if not passages:
+            return Reranked([])
+        vectors = await self._embedder.embed([query, *passages])
+        wanted = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
+        cut = cut_passages(passages)
+        own = score_passages(wanted, cut).joined(vectors[1:] @ vectors[0])
+        raw = np.clip(own + LEXICAL_SHARE * lexical_share(wanted, cut), 0, 1)
+        scores = relevance([float(score) for score in raw])
+        return _ranked(_instructed(scores, instruction, passages) if instruction else scores)
+
+
+def _instructed(scores: Sequence[float], instruction: str, passages: Sequence[str]) -> list[float]:
+    wanted = profile(instruction, dict.fromkeys(terms(instruction), 1.0))
+    met = score_passages(wanted, cut_passages(passages))
+    share = (met.coverage + met.meaning) / 2
+    return [
+        (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * float(more)
+        for score, more in zip(scores, share, strict=True)
+    ]
+
+
+def _ranked(scores: Sequence[float]) -> Reranked:
+    results = [RerankResult(index=index, relevance_score=score) for index, score in enumerate(scores)]
+    return Reranked(sorted(results, key=lambda result: -result.relevance_score))

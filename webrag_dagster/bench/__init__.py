@@ -1,1 +1,0 @@
-"""Benchmarks of the platform. Each is a command of the Makefile."""
