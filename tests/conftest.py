@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -92,3 +93,19 @@ def settings(database_url: str) -> Settings:
 def run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
     """Run a coroutine to its end."""
     return asyncio.run
+
+
+@pytest.fixture
+def time_zone(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The process in the time zone that is the parameter."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(os.environ, "TZ", request.param)
+        time.tzset()
+        yield request.param
+    time.tzset()
+
+
+def in_time_zone(test: Callable[..., None]) -> Callable[..., None]:
+    """Run a test in several time zones: its result must be the same."""
+    zones = ("UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati")
+    return pytest.mark.usefixtures("time_zone")(pytest.mark.parametrize("time_zone", zones, indirect=True)(test))

@@ -6,7 +6,7 @@ import asyncio
 import pickle
 import threading
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -76,7 +76,7 @@ def test_pages_in_order_with_headings_paragraphs_and_metadata() -> None:
         "## Limits\n\nNothing is for ever.\n\nThe next page.\n"
     )
     assert (converted.title, converted.description) == ("A book of queues", "All of them")
-    assert converted.published == datetime(2024, 1, 31, 12, tzinfo=timezone(timedelta(hours=1, minutes=30)))
+    assert converted.published == datetime(2024, 1, 31, 10, 30, tzinfo=UTC)
     assert converted.modified == datetime(2025, 1, 1, tzinfo=UTC)
 
 

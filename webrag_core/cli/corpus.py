@@ -134,7 +134,10 @@ def status(as_json: Json = False) -> None:
         print_table(
             ("source", "documents", "ready", "failed", "gone", "due", "parents", "children", "tokens", "last checked"),
             [
-                (*list(s.model_dump().values())[:-1], f"{s.last_checked:%Y-%m-%d %H:%M}" if s.last_checked else "never")
+                (
+                    *list(s.model_dump().values())[:-1],
+                    f"{s.last_checked:%Y-%m-%d %H:%M} UTC" if s.last_checked else "never",
+                )
                 for s in found.sources
             ],
         )

@@ -9,7 +9,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.conversion.canonical import header_urls
 from webrag_core.conversion.html import ConvertedPage, convert_html
-from webrag_core.conversion.page_robots import headers_say_nofollow
+from webrag_core.conversion.metadata import headers_say_nofollow
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable

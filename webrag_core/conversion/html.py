@@ -27,12 +27,12 @@ from webrag_core.conversion.definition_lists import (
     replace_definition_lists,
     strip_placeholder_marks,
 )
-from webrag_core.conversion.folding import fold_space, without_invisible
+from webrag_core.conversion.folding import fold_space
 from webrag_core.conversion.images import tell_images
 from webrag_core.conversion.links import PageLink, extract_links
 from webrag_core.conversion.list_numbers import keep_numbers
 from webrag_core.conversion.main_content import drop, main_content
-from webrag_core.conversion.page_robots import page_says_nofollow
+from webrag_core.conversion.metadata import page_says_nofollow, read_metadata
 from webrag_core.conversion.raised_text import lower_indices, mark_footnotes, raise_exponents
 from webrag_core.conversion.rewrites import mark_raw_tex, protect_math, shows_raw_tex, unwrap_layout_tables
 from webrag_core.conversion.table_spans import drop_false_spans
@@ -41,7 +41,6 @@ from webrag_core.store.text import storable
 
 EXTRACTOR_VERSION = "html-4"
 
-_SPACE = re.compile(r"\s+")
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
 _QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'")
@@ -59,7 +58,6 @@ _OPTIONS = converter.ConversionOptions(
     preprocessing=converter.PreprocessingOptions(enabled=False),
 )
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
-_MAX_TITLE = 300
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _LEVEL = re.compile("[1-9]")
 _HEADING_LIKE = {"div", "p", "span", "strong", "b"}
@@ -94,7 +92,7 @@ def convert_html(
     document = _parse(body, charset)
     base_url = _take_base(document, url)
     root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
-    title = _title(document)
+    metadata = read_metadata(document)
     if root is None:
         root = document
         for element in list(root.iter("title")):
@@ -126,11 +124,11 @@ def convert_html(
         raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
     return ConvertedPage(
         markdown=markdown + "\n",
-        title=title,
-        description=_meta(document, "description", "og:description"),
-        language=(document.get("lang") or document.get("{http://www.w3.org/XML/1998/namespace}lang") or None),
-        published=_date(_meta(document, "article:published_time", "date", "dcterms.created")),
-        modified=_date(_meta(document, "article:modified_time", "last-modified", "dcterms.modified")),
+        title=metadata.title,
+        description=metadata.description,
+        language=metadata.language,
+        published=metadata.published,
+        modified=metadata.modified,
         links=links,
         canonical=canonical,
     )
@@ -214,33 +212,3 @@ def _convert(html: str) -> str:
         return converter.convert(fold_space(html), _OPTIONS).content or ""
     except (html_to_markdown.ConversionError, html_to_markdown.PanicError) as error:
         raise FetchError(Reason.PARSE_FAILURE, "the page could not be converted to Markdown") from error
-
-
-def _title(document: HtmlElement) -> str | None:
-    for path in (".//title", ".//h1"):
-        element = document.find(path)
-        if element is not None:
-            text = storable(_SPACE.sub(" ", without_invisible(element.text_content())).replace("¶", "").strip())
-            if text:
-                return text[:_MAX_TITLE].rstrip()
-    title = _meta(document, "og:title")
-    return title[:_MAX_TITLE].rstrip() if title else None
-
-
-def _meta(document: HtmlElement, *names: str) -> str | None:
-    for element in document.iter("meta"):
-        key = (element.get("name") or element.get("property") or "").lower()
-        content = storable((element.get("content") or "").strip())
-        if key in names and content:
-            return content
-    return None
-
-
-def _date(text: str | None) -> datetime | None:
-    if not text:
-        return None
-    try:
-        value = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    return value if value.tzinfo else value.astimezone()

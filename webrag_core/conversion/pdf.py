@@ -13,13 +13,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
 from itertools import pairwise
 from statistics import median
 
 import pypdfium2
 import pypdfium2.raw as pdfium
 
+from webrag_core.acquisition.dates import parse_date
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
@@ -38,7 +38,6 @@ _CLEANED = str.maketrans(
 )
 _BULLET = re.compile(r"[•◦▪‣●∙·]\s*(?=\S)")
 _BLOCK_START = re.compile(r"(?=#{1,6}(?:\s|$)|>|<|`{3}|~{3}|(?:=+|-+|(?:[-*_]\s*){3,})$|[-+*]\s*$)")
-_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:([+-])(\d\d)'?(\d\d)?)?")
 _NO_TITLE = re.compile(r"^(untitled.*|microsoft word - .*|.*\.(docx?|tex|dvi|indd|pdf|qxd|fm))$", re.IGNORECASE)
 _HEADING_RATIO = 1.15
 _MAX_HEADING_CHARS = 200
@@ -79,8 +78,8 @@ def convert_pdf(body: bytes) -> ConvertedPage:
         title=heading if not title or _NO_TITLE.match(title) else title,
         description=storable(" ".join(information.get("Subject", "").split())) or None,
         language=None,
-        published=_date(information.get("CreationDate", "")),
-        modified=_date(information.get("ModDate", "")),
+        published=parse_date(information.get("CreationDate", "")),
+        modified=parse_date(information.get("ModDate", "")),
         links=(),
     )
 
@@ -199,20 +198,3 @@ def _line(text: str) -> str:
     if _BULLET.match(text):
         return _BULLET.sub("- ", text, count=1)
     return "\\" + text if _BLOCK_START.match(text) else text
-
-
-def _date(text: str) -> datetime | None:
-    match = _DATE.match(text)
-    if match is None:
-        return None
-    year, month, day, hour, minute, second = (
-        int(part) if part else least for part, least in zip(match.groups()[:6], (1, 1, 1, 0, 0, 0), strict=True)
-    )
-    zone = UTC
-    try:
-        if match[7]:
-            offset = timedelta(hours=int(match[8]), minutes=int(match[9] or 0))
-            zone = timezone(offset if match[7] == "+" else -offset)
-        return datetime(year, month, day, hour, minute, second, tzinfo=zone)
-    except ValueError:
-        return None

@@ -106,6 +106,8 @@ class Database:
 
 
 async def _configure(connection: AsyncConnection) -> None:
+    # a statement, not a start-up option: DATABASE_URL may set options of its own, and PgBouncer refuses them
+    await connection.execute("SET TIME ZONE 'UTC'")
     await register_vector_async(connection)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.acquisition.served_map import inventory, urlset
 from webrag_core.acquisition.sitemaps.files import Scope, ScopedFile, read_map_file
-from webrag_core.acquisition.sitemaps.listing import Listed, TitleRank, feed_date, w3c_date
+from webrag_core.acquisition.sitemaps.listing import Listed, TitleRank
 from webrag_core.acquisition.sitemaps.models import MAX_FILE_BYTES
 from webrag_core.errors import FetchError, Reason
 
@@ -238,30 +238,3 @@ def test_inventories_of_other_versions_and_broken_ones() -> None:
     cut = read(whole[:-3_000])
     assert 0 < len(cut.pages) < 2_000
     assert cut.listing.problem == "it breaks off before its end"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("2024", datetime(2024, 1, 1, tzinfo=UTC)),
-        ("2024-02", datetime(2024, 2, 1, tzinfo=UTC)),
-        (" 2024-02-03\n", datetime(2024, 2, 3, tzinfo=UTC)),
-        ("2024-02-03T04:05Z", datetime(2024, 2, 3, 4, 5, tzinfo=UTC)),
-        ("2024-02-03T04:05:06+02:00", datetime(2024, 2, 3, 2, 5, 6, tzinfo=UTC)),
-        ("2024-02-03T04:05:06.1234567-0530", datetime(2024, 2, 3, 9, 35, 6, 123_456, UTC)),
-        ("2024-02-03 04:05:06", datetime(2024, 2, 3, 4, 5, 6, tzinfo=UTC)),
-        *((text, None) for text in ("", "2024-13", "2024-02-30", "2024-W05", "0000", "٢٠٢٤", "yesterday", "12:00")),
-        ("0001-01-01T00:00:00+05:00", None),
-        ("2024-02-03T04:05:06+99:00", None),
-    ],
-)
-def test_dates_of_sitemaps(text: str, expected: datetime | None) -> None:
-    assert w3c_date(text) == expected
-
-
-def test_dates_of_feeds() -> None:
-    assert feed_date("Wed, 02 Oct 2002 13:00:00 GMT") == datetime(2002, 10, 2, 13, tzinfo=UTC)
-    assert feed_date("2 Oct 02 13:00 EST") == datetime(2002, 10, 2, 18, tzinfo=UTC)
-    assert feed_date("Wed, 02 Oct 2002 13:00:00 -0000") == datetime(2002, 10, 2, 13, tzinfo=UTC)
-    for text in ("", "soon", "Wed, 99 Oct 2002 99:00:00 GMT"):
-        assert feed_date(text) is None

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import httpx
 from pydantic import BaseModel
 
+from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
 from webrag_core.providers.retry import retry_after_s
@@ -143,13 +144,10 @@ def copied_at(page: Scraped, now: datetime, max_age_s: float) -> tuple[datetime,
     """
     if page.metadata.get("cache_state") != "hit":
         return now, None
-    try:
-        made = datetime.fromisoformat(page.said("cached_at"))
-    except ValueError:
-        made = None
+    made = parse_date(page.said("cached_at"))
     if made is None:
         return now - timedelta(seconds=max_age_s), "Firecrawl served a cached copy of unknown age"
-    made = min(made if made.tzinfo else made.replace(tzinfo=UTC), now)
+    made = min(made, now)
     age = (now - made).total_seconds()
     if age > max_age_s + 60:
         return made, f"Firecrawl served a cached copy {age:.0f} s old although {max_age_s:.0f} s were allowed"

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.sitemaps.listing import (
     Listed,
     Listing,
     TitleRank,
-    feed_date,
     plain,
     plain_from_markup,
     plain_title,
@@ -119,7 +119,7 @@ def _newest(fields: list[Field]) -> datetime | None:
     for name in _DATES:
         for field in fields:
             if field.name == name and field.namespace in _DATED:
-                found = feed_date(field.text)
+                found = parse_date(field.text)
                 if found is not None:
                     return found
     return None

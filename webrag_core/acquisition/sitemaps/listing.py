@@ -1,12 +1,11 @@
-"""What one file of a site map lists, as written in it, and the plain text and dates that such files are made of."""
+"""What one file of a site map lists, as written in it, and its texts as plain text."""
 
 from __future__ import annotations
 
 import html
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
+from datetime import datetime
 from enum import IntEnum
 
 from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, ListedIn
@@ -19,11 +18,6 @@ _WITHIN_WORDS = {
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "em", "font", "i", "kbd", "mark", "q", "s", "small", "span",
     "strong", "sub", "sup", "tt", "u", "var", "wbr",
 }  # fmt: skip
-_W3C = re.compile(
-    r"(\d{4})(?:-(\d\d?)(?:-(\d\d?))?)?"
-    r"(?:[T ](\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,6})\d*)?)?\s?(Z|UTC|GMT|[+-]\d\d:?\d\d)?)?",
-    re.ASCII | re.IGNORECASE,
-)
 
 
 class TitleRank(IntEnum):
@@ -99,47 +93,3 @@ def plain_title(text: str, limit: int) -> str | None:
         for number, piece in enumerate(_TAG.split(text[:_MAX_RAW_CHARS]))
     )
     return plain(html.unescape("".join(kept)), limit)
-
-
-def w3c_date(text: str) -> datetime | None:
-    """A W3C date in any of its precisions, from a year to fractions of a second, in UTC; None for anything else.
-
-    Without a zone it is UTC. Blanks instead of the T and zones without a colon, which some sites write, are understood.
-    """
-    matched = _W3C.fullmatch(text.strip()[:64])
-    if matched is None:
-        return None
-    year, month, day, hour, minute, second, fraction, zone = matched.groups()
-    try:
-        moment = datetime(
-            int(year),
-            int(month or 1),
-            int(day or 1),
-            int(hour or 0),
-            int(minute or 0),
-            int(second or 0),
-            int((fraction or "0").ljust(6, "0")),
-            _zone(zone),
-        )
-        return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-
-
-def feed_date(text: str) -> datetime | None:
-    """A date of a feed, as in mail (RSS) or as W3C has it (Atom, RSS 1.0), in UTC; None for anything else."""
-    found = w3c_date(text)
-    if found is not None:
-        return found
-    try:
-        moment = parsedate_to_datetime(text.strip()[:100])
-        return (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return None
-
-
-def _zone(text: str | None) -> timezone:
-    if text is None or not text.startswith(("+", "-")):
-        return UTC
-    size = timedelta(hours=int(text[1:3]), minutes=int(text[-2:]))
-    return timezone(-size if text.startswith("-") else size)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from webrag_core.acquisition.sitemaps.listing import Listed, Listing, w3c_date
+from webrag_core.acquisition.dates import parse_date
+from webrag_core.acquisition.sitemaps.listing import Listed, Listing
 from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES
 from webrag_core.acquisition.sitemaps.xml import Record
 from webrag_core.acquisition.urls import MAX_URL_CHARS
@@ -21,7 +22,7 @@ def take_sitemap_record(record: Record, listing: Listing) -> None:
         else:
             listing.cut = True
     else:
-        listing.add(Listed(url, last_modified=w3c_date(said.get("lastmod", ""))))
+        listing.add(Listed(url, last_modified=parse_date(said.get("lastmod", ""))))
 
 
 def read_text_sitemap(text: str) -> Listing:
