@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from webrag_core.cli.main import main as cli
+from webrag_core.cli import main as cli
 
 Webrag = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -14,7 +14,7 @@ from tests.acquisition.local_server import Page, reply, serving
 from tests.local_site import SITE, LocalSite, page
 from tests.suites import naughty_strings
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.cli.main import output as cli_output
+from webrag_core.cli import output as cli_output
 from webrag_core.config import Settings
 from webrag_core.corpus.verification import Verified, verify_corpus
 from webrag_core.errors import InvalidInputError, WebragError

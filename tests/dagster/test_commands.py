@@ -18,7 +18,7 @@ from rich.console import Console
 from tests.conftest import REPOSITORY, fresh_database
 from tests.dagster.test_deployment_leftovers import recorded
 from tests.dagster.test_deployment_services import alive, wait_for
-from webrag_core.cli.main import output as cli_output
+from webrag_core.cli import output as cli_output
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_dagster.processes.instance_lock import FILE, hold
 
