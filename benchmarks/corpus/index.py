@@ -71,7 +71,7 @@ def _workers() -> tuple[float, int]:
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu, largest = ended.ru_utime + ended.ru_stime, 0
     for child in psutil.Process().children():
-        if "parse_child" in " ".join(child.cmdline()):
+        if "worker_main" in " ".join(child.cmdline()):
             times = child.cpu_times()
             cpu += times.user + times.system
             largest = max(largest, child.memory_info().rss)

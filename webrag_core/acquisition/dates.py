@@ -34,7 +34,12 @@ def parse_date(text: str) -> datetime | None:
         moment = (moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError, TypeError, IndexError):  # the last two are of email.utils
         return None
-    return moment if _EARLIEST <= moment <= datetime.now(UTC) + _TOLERANCE else None
+    return moment if is_plausible(moment) else None
+
+
+def is_plausible(moment: datetime) -> bool:
+    """Whether a page of the web can bear a date: it has a zone, is not before 1990, and at most a day ahead."""
+    return moment.tzinfo is not None and _EARLIEST <= moment <= datetime.now(UTC) + _TOLERANCE
 
 
 def _w3c(text: str) -> datetime | None:

@@ -18,8 +18,8 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
-from webrag_core.conversion.parse_worker import convert_in_worker
 from webrag_core.conversion.soft_404 import word_count
+from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, sources
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_to_nothing

@@ -20,13 +20,14 @@ import psutil
 import pytest
 
 from tests.conftest import FROZEN_SITE, REPOSITORY
+from tests.conversion.hostile_worker import REPLIES
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.conversion import parse_child
 from webrag_core.conversion.convert import convert_page
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.links import PageLink
-from webrag_core.conversion.parse_worker import WorkerPool, convert_in_worker
+from webrag_core.conversion.worker import WorkerPool, convert_in_worker
+from webrag_core.conversion.worker_main import reply_to
 from webrag_core.errors import FetchError, Reason, WebragError
 
 URL = "https://site.example/"
@@ -98,13 +99,15 @@ def said(text: str) -> ConvertedPage:
     ],
 )
 def test_what_is_too_large_to_index_does_not_leave_the_worker(converted: ConvertedPage, reason: Reason | None) -> None:
-    kind, what = parse_child._reply(lambda _: converted, page())
-    assert (kind, what) == ("page", converted) if reason is None else (kind, what[0]) == ("refused", reason.value)
+    reply = reply_to(lambda _: converted, page())
+    assert (reply["kind"], reply.get("page"), reply.get("reason")) == (
+        ("page", converted, None) if reason is None else ("refused", None, reason.value)
+    )
 
 
 @pytest.fixture
 def pool() -> Iterator[WorkerPool]:
-    made = WorkerPool(1, conversion=f"{__name__}:misbehave", seconds=1.0, memory_bytes=400_000_000)
+    made = WorkerPool(1, conversion=f"{__name__}:misbehave", cpu_seconds=1.0, memory_bytes=400_000_000)
     yield made
     made.close()
 
@@ -160,7 +163,7 @@ def test_refusals_arrive_whole(pool: WorkerPool) -> None:
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (b"hang", Reason.PARSE_FAILURE),
+        (b"hang", Reason.TIMEOUT),
         (b"crash", Reason.PARSE_FAILURE),
         (b"recurse", Reason.PARSE_FAILURE),
         (b"bug", Reason.PARSE_FAILURE),
@@ -176,7 +179,7 @@ def test_what_goes_wrong_costs_one_page(pool: WorkerPool, body: bytes, reason: R
 
 
 def test_neighbours_of_a_hanging_page_go_on() -> None:
-    pool = WorkerPool(2, conversion=f"{__name__}:misbehave", seconds=1.0)
+    pool = WorkerPool(2, conversion=f"{__name__}:misbehave", cpu_seconds=1.0)
 
     async def together() -> list[ConvertedPage | BaseException]:
         bodies = (b"", b"hang", b"", b"crash", b"")
@@ -200,7 +203,7 @@ def test_a_worker_that_died_while_idle_costs_nothing(pool: WorkerPool) -> None:
 
 
 def test_cancelling_kills_the_worker() -> None:
-    pool = WorkerPool(1, conversion=f"{__name__}:misbehave", seconds=60.0)
+    pool = WorkerPool(1, conversion=f"{__name__}:misbehave", cpu_seconds=60.0)
 
     async def cancelled() -> int:
         pid = int((await pool.convert(page())).markdown)
@@ -236,7 +239,7 @@ def test_workers_end_with_a_parent_that_is_killed(body: str) -> None:
         "import asyncio\n"
         f"from {__name__} import WorkerPool, page\n"
         "async def main():\n"
-        f"    pool = WorkerPool(1, conversion='{__name__}:misbehave', seconds=60)\n"
+        f"    pool = WorkerPool(1, conversion='{__name__}:misbehave', cpu_seconds=60)\n"
         "    print((await pool.convert(page())).markdown, flush=True)\n"
         f"    await pool.convert(page({body}))\n"
         "    await asyncio.sleep(60)\n"
@@ -253,6 +256,36 @@ def test_workers_end_with_a_parent_that_is_killed(body: str) -> None:
     assert gone(worker)
 
 
+def taken_over(mode: str, cpu_seconds: float = 60.0) -> ConvertedPage:
+    """The page that comes from a worker which somebody else controls."""
+    pool = WorkerPool(1, conversion=mode, cpu_seconds=cpu_seconds, program="tests.conversion.hostile_worker")
+    try:
+        return asyncio.run(pool.convert(page()))
+    finally:
+        pool.close()
+
+
+def test_the_hostile_worker_can_be_honest() -> None:
+    assert taken_over("honest").title == "T"
+
+
+@pytest.mark.parametrize("mode", [*(mode for mode in REPLIES if mode != "honest"), "endless", "cut off"])
+def test_what_a_subverted_worker_answers_is_a_failure_of_its_page(
+    mode: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    with pytest.raises(FetchError) as caught:
+        taken_over(mode)
+    assert caught.value.reason is Reason.PARSE_FAILURE
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_worker_that_waits_is_ended_by_the_clock() -> None:
+    with pytest.raises(FetchError) as caught:
+        taken_over("silent", cpu_seconds=0.1)
+    assert caught.value.reason is Reason.TIMEOUT
+
+
 HOSTILE: dict[str, Callable[[], bytes]] = {
     "links": lambda: START + b"".join(b"<p>See <a href=/p/%d>page %d</a> for more." % (i, i) for i in range(100_000)),
     "attributes": lambda: START + b"<div %s>text</div>" % b" ".join(b"a%d=v" % i for i in range(200_000)),
@@ -263,7 +296,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 
 
 def test_hostile_pages_end_and_leave_the_main_process_small() -> None:
-    pool = WorkerPool(2, seconds=6.0)
+    pool = WorkerPool(2, cpu_seconds=6.0)
     ends: dict[str, str] = {}
     risen: dict[str, int] = {}
 
