@@ -42,6 +42,26 @@ PLANTED = {
     "ledger row removed": ("DELETE FROM fetch_log WHERE id = 1", "ledger-knows-document"),
     "ledger of nothing": ("UPDATE fetch_log SET url = 'x', final_url = 'x' WHERE id = 1", "ledger-leads-to-document"),
     "outbox row removed": ("DELETE FROM corpus_log WHERE document_id = 1", "outbox-knows-version"),
+    "ledger line of another outcome": (
+        "UPDATE fetch_log SET outcome = 'unchanged' WHERE id = 2",
+        "ledger-knows-document",
+    ),
+    "outcome lost": ("UPDATE documents SET last_outcome = NULL WHERE id = 2", "ledger-knows-document"),
+    "another version announced": ("UPDATE documents SET announced_version = 2 WHERE id = 1", "outbox-knows-version"),
+    "text pruned that is needed": (
+        "UPDATE document_versions SET markdown = NULL, pruned_at = now() WHERE id = 1",
+        "needed-text-is-kept",
+    ),
+    "counts that do not add up": (
+        "INSERT INTO refresh_runs (source_id, run_id, started_at, discovered, fetched, unchanged, failed, skipped,"
+        " not_due) VALUES (1, 'r', now(), 2, 1, 0, 0, 0, 0)",
+        "refresh-balances",
+    ),
+    "a refresh without its lines": (
+        "INSERT INTO refresh_runs (source_id, run_id, started_at, discovered, fetched, unchanged, failed, skipped,"
+        " not_due) VALUES (1, 'r', now(), 1, 1, 0, 0, 0, 0)",
+        "refresh-balances",
+    ),
     "another's version": ("UPDATE documents SET current_version = 2 WHERE id = 1", "current-version-of-its-document"),
     "alias over a document": (
         "INSERT INTO url_aliases (url, document_id) SELECT canonical_url, 2 FROM documents WHERE id = 1",
@@ -85,5 +105,25 @@ def test_an_empty_corpus_is_sound(settings: Settings) -> None:
         async with Corpus.open(settings, ServedPages()) as corpus:
             assert await broken_rules(corpus.database) == set()
             assert await rows(corpus.database, "SELECT 1 FROM documents") == []
+
+    asyncio.run(run())
+
+
+def test_pruned_history_is_no_violation_and_what_is_newer_is_still_checked(settings: Settings) -> None:
+    async def run() -> None:
+        await _build(settings)
+        async with Corpus.open(settings, ServedPages()) as corpus:
+            async with corpus.database.connection() as connection:
+                await connection.execute("DELETE FROM fetch_log WHERE id < 3")
+                await connection.execute("DELETE FROM corpus_log WHERE document_id < 3")
+                await connection.execute(
+                    "INSERT INTO retention_horizons SELECT 'fetch_log', max(last_fetch_at) FROM documents"
+                    " UNION ALL SELECT 'corpus_log', max(announced_at) FROM documents"
+                )
+            assert await broken_rules(corpus.database) == set()
+            async with corpus.database.connection() as connection:
+                await connection.execute("DELETE FROM fetch_log")
+                await connection.execute("DELETE FROM corpus_log")
+            assert await broken_rules(corpus.database) == {"ledger-knows-document", "outbox-knows-version"}
 
     asyncio.run(run())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from psycopg import AsyncConnection
@@ -104,11 +104,12 @@ async def confirmed_missing(connection: AsyncConnection, source: str) -> list[st
 
 
 async def load_version(connection: AsyncConnection, version_id: int) -> StoredVersion | None:
-    """One version with its text."""
+    """One version with its text; None when it does not exist or its text was pruned."""
     async with connection.cursor(row_factory=class_row(StoredVersion)) as cursor:
         await cursor.execute(
             "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker"
-            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
+            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s"
+            " AND v.pruned_at IS NULL",
             (version_id,),
         )
         return await cursor.fetchone()
@@ -162,6 +163,7 @@ async def store_version(
         " FROM document_versions WHERE document_id = %(document)s"
         " ON CONFLICT (document_id, sha256) DO UPDATE SET"
         " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
+        " markdown = EXCLUDED.markdown, pruned_at = NULL,"
         " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor RETURNING id",
         {
             "document": document_id,
@@ -262,8 +264,10 @@ async def record_failure(connection: AsyncConnection, url: str, error: FetchErro
 async def log_change(connection: AsyncConnection, document_id: int, version_id: int | None, change: str) -> None:
     """Append to the outbox that followers of the corpus read."""
     await connection.execute(
-        "INSERT INTO corpus_log (source_id, document_id, version_id, change)"
-        " SELECT source_id, id, %s, %s FROM documents WHERE id = %s",
+        "WITH line AS (INSERT INTO corpus_log (source_id, document_id, version_id, change)"
+        " SELECT source_id, id, %s, %s FROM documents WHERE id = %s RETURNING *)"
+        " UPDATE documents d SET announced_version = l.version_id, announcement = l.id, announced_at = l.logged_at"
+        " FROM line l WHERE d.id = l.document_id AND l.change = 'version'",
         (version_id, change, document_id),
     )
 
@@ -285,25 +289,21 @@ class FetchRecord:
     run_id: str | None = None
 
 
+_RECORD = (
+    "WITH line AS (INSERT INTO fetch_log (url, final_url, hop, run_id, acquirer, outcome, reason, http_status,"
+    " bytes_raw, bytes_decoded, started_at) VALUES (%(url)s, %(final_url)s, %(hop)s, %(run_id)s, %(acquirer)s,"
+    " %(outcome)s, %(reason)s, %(http_status)s, %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s) RETURNING *)"
+    " UPDATE documents d SET last_outcome = l.outcome, last_reason = l.reason, last_run = l.run_id,"
+    " last_fetch = l.id, last_fetch_at = l.ended_at FROM line l"
+    " WHERE d.id = coalesce((SELECT o.id FROM documents o WHERE o.canonical_url = %(final_url)s),"
+    " (SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
+    " (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s))"
+)
+
+
 async def record_fetch(connection: AsyncConnection, record: FetchRecord) -> None:
-    """Append to the coverage ledger."""
-    await connection.execute(
-        "INSERT INTO fetch_log (url, final_url, hop, run_id, acquirer, outcome, reason, http_status, bytes_raw,"
-        " bytes_decoded, started_at) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (
-            record.url,
-            record.final_url,
-            record.hop,
-            record.run_id,
-            record.acquirer,
-            record.outcome,
-            record.reason,
-            record.http_status,
-            record.bytes_raw,
-            record.bytes_decoded,
-            record.started_at,
-        ),
-    )
+    """Append to the coverage ledger, and write the outcome to the document."""
+    await connection.execute(_RECORD, asdict(record))
 
 
 async def record_skipped(connection: AsyncConnection, record: FetchRecord) -> None:

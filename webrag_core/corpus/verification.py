@@ -1,10 +1,14 @@
-"""Every invariant of the stored corpus, checked against the tables themselves."""
+"""The invariants of the stored corpus, of all of it or of some documents, checked against the tables.
+
+They rest on state: a ledger or outbox whose old lines were pruned (see `retention_horizons`) breaks none of them.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
+from typing import LiteralString
 
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
@@ -15,7 +19,7 @@ from webrag_core.store.vector_tables import vector_table
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken invariant: which rule, where, and what was found."""
+    """One broken invariant: the rule, the place, and what is wrong there."""
 
     rule: str
     where: str
@@ -29,8 +33,6 @@ class _Version:
     markdown: str
     sha256: str
     chunker: str | None
-    parent_count: int | None
-    child_count: int | None
     canonical_url: str
     current_version: int | None
 
@@ -47,7 +49,7 @@ class _Chunk:
 
 @dataclass(slots=True)
 class Verified:
-    """How much was looked at."""
+    """How much was checked."""
 
     documents: int = 0
     versions: int = 0
@@ -60,26 +62,58 @@ class Verified:
 async def verify_corpus(database: Database, counted: Verified) -> AsyncIterator[Violation]:
     """Yield every violation; `counted` is filled while it runs. Reads page by page, changes nothing."""
     async with database.snapshot() as connection:
-        cursor = await connection.execute("SELECT id FROM document_versions ORDER BY id")
+        cursor = await connection.execute("SELECT id FROM document_versions WHERE pruned_at IS NULL ORDER BY id")
         for (version_id,) in await cursor.fetchall():
             async for violation in verify_version(connection, version_id, counted):
                 yield violation
-        async for violation in _verify_tables(connection):
-            yield violation
-        async for violation in _verify_vectors(connection, counted):
-            yield violation
+        for rule in _RULES:
+            for violation in await _check(connection, rule):
+                yield violation
+        cursor = await connection.execute("SELECT id FROM embedding_models WHERE state = 'live'")
+        for (model_id,) in await cursor.fetchall():
+            for violation in await verify_vectors(connection, None, model_id):
+                yield violation
+            total = await connection.execute(sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)))
+            counted.vectors = int((await total.fetchone() or (0,))[0])
         counts = await connection.execute("SELECT (SELECT count(*) FROM documents), (SELECT count(*) FROM fetch_log)")
-        row = await counts.fetchone()
-        assert row is not None
-        counted.documents, counted.ledger_rows = int(row[0]), int(row[1])
+        counted.documents, counted.ledger_rows = await counts.fetchone() or (0, 0)
+
+
+async def verify_slices(connection: AsyncConnection, versions: Sequence[int], counted: Verified) -> list[Violation]:
+    """Check hashes, slices, cover and partition of these versions; `counted` is added to."""
+    return [violation for version_id in versions async for violation in verify_version(connection, version_id, counted)]
+
+
+async def verify_counts(connection: AsyncConnection, documents: Sequence[int]) -> list[Violation]:
+    """Check that chunks and lexical entries of these documents are as many as was written down."""
+    return [violation for rule in _COUNTS for violation in await _check(connection, rule, documents)]
+
+
+async def verify_ledger(connection: AsyncConnection, source: str, documents: Sequence[int]) -> list[Violation]:
+    """Check the ledger lines of these documents and the balances of the latest refreshes of their source."""
+    return [violation for rule in _LEDGER for violation in await _check(connection, rule, documents, source)]
+
+
+async def verify_vectors(
+    connection: AsyncConnection, documents: Sequence[int] | None, model_id: int
+) -> list[Violation]:
+    """Check that every child of a current version of these documents (None = all) has one vector, and nothing else."""
+    cursor = await connection.execute(
+        sql.SQL(_VECTORS).format(vectors=vector_table(model_id), **_FRAGMENTS),
+        {"documents": None if documents is None else list(documents)},
+        prepare=False,
+    )
+    return [
+        Violation("vectors", str(where), f"{without} children without a vector, {stray} vectors without a child")
+        for where, without, stray in await cursor.fetchall()
+    ]
 
 
 async def verify_version(connection: AsyncConnection, version_id: int, counted: Verified) -> AsyncIterator[Violation]:
     """Hash, slices, cover and partition of one version."""
     async with connection.cursor(row_factory=class_row(_Version)) as cursor:
         await cursor.execute(
-            "SELECT v.id, v.number, v.markdown, v.sha256, v.chunker, v.parent_count, v.child_count,"
-            " d.canonical_url, d.current_version"
+            "SELECT v.id, v.number, v.markdown, v.sha256, v.chunker, d.canonical_url, d.current_version"
             " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
             (version_id,),
         )
@@ -104,9 +138,6 @@ async def verify_version(connection: AsyncConnection, version_id: int, counted: 
     counted.parents += len(parents)
     counted.children += len(children)
     if version.current_version == version.id or version.chunker is not None:
-        if (len(parents), len(children)) != (version.parent_count, version.child_count):
-            expected = f"{version.parent_count} + {version.child_count}"
-            yield Violation("chunk-count", where, f"{len(parents)} + {len(children)} chunks, expected {expected}")
         gap = _uncovered(text, 0, len(text), [(c.char_start, c.char_end) for c in parents])
         if gap is not None:
             yield Violation("parents-cover", where, f"text at {gap} lies in no parent or in two")
@@ -133,79 +164,158 @@ def _uncovered(text: str, start: int, end: int, spans: list[tuple[int, int]]) ->
     return position if text[position:end].strip() else None
 
 
-_RULES: dict[str, str] = {
-    "current-version-of-its-document": (
-        "SELECT d.canonical_url FROM documents d JOIN document_versions v ON v.id = d.current_version"
-        " WHERE v.document_id <> d.id"
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """An invariant: a query that selects (where, what is wrong) for every violation.
+
+    `%(documents)s` limits it to some documents and `%(source)s` to one source; NULL means all.
+    """
+
+    name: str
+    query: LiteralString
+
+
+_GIVEN = "(%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))"
+_FRAGMENTS = {
+    "given": sql.SQL(_GIVEN),
+    "ledger_pruned": sql.SQL(
+        "(SELECT coalesce(max(pruned_before), '-infinity') FROM retention_horizons WHERE history = 'fetch_log')"
     ),
-    "ready-has-chunks": (
-        "SELECT d.canonical_url FROM documents d WHERE d.status = 'ready'"
-        " AND NOT EXISTS (SELECT FROM chunks c WHERE c.version_id = d.current_version)"
-    ),
-    "ledger-knows-document": (
-        "SELECT d.canonical_url FROM documents d WHERE NOT EXISTS"
-        " (SELECT FROM fetch_log f WHERE f.url = d.canonical_url OR f.final_url = d.canonical_url)"
-    ),
-    "ledger-leads-to-document": (
-        "SELECT f.url FROM fetch_log f WHERE f.outcome <> 'skipped'"
-        " AND NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url = coalesce(f.final_url, f.url))"
-        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url)"
-    ),
-    "refresh-balances": (
-        "SELECT s.key || ' ' || r.run_id FROM refresh_runs r JOIN sources s ON s.id = r.source_id WHERE r.discovered <>"
-        " r.fetched + r.unchanged + r.failed + r.skipped + r.not_due OR (r.fetched, r.unchanged, r.failed) <> (SELECT"
-        " count(*) FILTER (WHERE f.outcome = 'fetched'), count(*) FILTER (WHERE f.outcome = 'unchanged'),"
-        " count(*) FILTER (WHERE f.outcome = 'failed') FROM fetch_log f WHERE f.run_id = r.run_id)"
-    ),
-    "gone-is-out-of-the-index": (
-        "SELECT d.canonical_url FROM documents d WHERE d.status = 'gone' AND (d.current_version IS NOT NULL"
-        " OR EXISTS (SELECT FROM chunks c WHERE c.document_id = d.id))"
-    ),
-    "postings-of-current-parents": (
-        "SELECT DISTINCT p.chunk_id::text FROM lexical_postings p LEFT JOIN chunks c ON c.id = p.chunk_id"
-        " LEFT JOIN documents d ON d.id = p.document_id"
-        " WHERE c.id IS NULL OR c.level <> 'parent' OR c.version_id IS DISTINCT FROM d.current_version"
-    ),
-    "lexical-parent-count": (
-        "SELECT d.canonical_url FROM documents d JOIN document_versions v ON v.id = d.current_version"
-        " LEFT JOIN lexical_documents l ON l.document_id = d.id WHERE l.parents IS DISTINCT FROM v.parent_count"
-    ),
-    "outbox-knows-version": (
-        "SELECT d.canonical_url FROM documents d WHERE d.current_version IS NOT NULL AND NOT EXISTS"
-        " (SELECT FROM corpus_log l WHERE l.document_id = d.id AND l.version_id = d.current_version)"
-    ),
-    "alias-is-no-document": (
-        "SELECT a.url FROM url_aliases a JOIN documents d ON d.canonical_url = a.url AND d.id <> a.document_id"
-        " WHERE d.current_version IS NOT NULL"
+    "outbox_pruned": sql.SQL(
+        "(SELECT coalesce(max(pruned_before), '-infinity') FROM retention_horizons WHERE history = 'corpus_log')"
     ),
 }
+_REFRESHES = 20
+"""The latest refreshes of a source whose balance is checked with it."""
+
+_COUNTS = (
+    _Rule(
+        "chunk-count",
+        "SELECT d.canonical_url || ' v' || v.number, count(c.id) FILTER (WHERE c.level = 'parent') || ' + ' ||"
+        " count(c.id) FILTER (WHERE c.level = 'child') || ' chunks, expected ' || concat_ws(' + ',"
+        "  coalesce(v.parent_count::text, '?'), coalesce(v.child_count::text, '?'))"
+        " FROM document_versions v JOIN documents d ON d.id = v.document_id LEFT JOIN chunks c ON c.version_id = v.id"
+        " WHERE {given} AND (v.chunker IS NOT NULL OR v.id = d.current_version) GROUP BY v.id, d.canonical_url"
+        " HAVING count(c.id) FILTER (WHERE c.level = 'parent') IS DISTINCT FROM v.parent_count"
+        " OR count(c.id) FILTER (WHERE c.level = 'child') IS DISTINCT FROM v.child_count ORDER BY 1",
+    ),
+    _Rule(
+        "lexical-parent-count",
+        "SELECT d.canonical_url, coalesce(l.parents, 0) || ' parents in the lexical index, ' ||"
+        " coalesce(v.parent_count, 0) || ' chunked' FROM documents d JOIN document_versions v"
+        " ON v.id = d.current_version LEFT JOIN lexical_documents l ON l.document_id = d.id"
+        " WHERE {given} AND l.parents IS DISTINCT FROM v.parent_count ORDER BY 1",
+    ),
+    _Rule(
+        "ready-has-chunks",
+        "SELECT d.canonical_url, 'no chunk of its current version' FROM documents d WHERE {given}"
+        " AND d.status = 'ready' AND NOT EXISTS (SELECT FROM chunks c WHERE c.version_id = d.current_version)"
+        " ORDER BY 1",
+    ),
+)
+_LEDGER = (
+    _Rule(
+        "ledger-knows-document",
+        "SELECT d.canonical_url, CASE WHEN d.last_outcome IS NULL THEN 'no outcome of a fetch'"
+        " WHEN f.id IS NULL THEN 'its last line is missing from the ledger'"
+        " ELSE 'last outcome ' || d.last_outcome || ', in the ledger ' || f.outcome END"
+        " FROM documents d LEFT JOIN fetch_log f ON f.id = d.last_fetch WHERE {given} AND (d.last_outcome IS NULL"
+        " OR f.id IS NULL AND d.last_fetch_at >= {ledger_pruned}"
+        " OR (f.outcome, f.reason, f.run_id) IS DISTINCT FROM (d.last_outcome, d.last_reason, d.last_run)"
+        " AND f.id IS NOT NULL) ORDER BY 1",
+    ),
+    # of given documents the last lines, of the whole corpus all that are kept
+    _Rule(
+        "ledger-leads-to-document",
+        "SELECT f.url, f.outcome || ', and no document came of it' FROM fetch_log f"
+        " WHERE f.outcome IN ('fetched', 'unchanged') AND (%(documents)s::integer[] IS NULL"
+        "  OR f.id IN (SELECT last_fetch FROM documents WHERE id = ANY(%(documents)s::integer[])))"
+        " AND NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url = coalesce(f.final_url, f.url))"
+        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url) ORDER BY 1",
+    ),
+    # lines of forgotten pages are gone and counted in `removed`: what they said is not known any more
+    _Rule(
+        "refresh-balances",
+        "SELECT r.key || ' ' || r.run_id, r.discovered || ' known; ' || r.fetched || ' fetched, ' || r.unchanged"
+        " || ' unchanged, ' || r.failed || ' failed, ' || r.skipped || ' skipped, ' || r.not_due || ' not due;"
+        " ledger: '"
+        " || f.fetched || ' fetched, ' || f.unchanged || ' unchanged, ' || f.failed || ' failed, ' || r.removed"
+        " || ' removed' FROM (SELECT x.*, s.key FROM refresh_runs x JOIN sources s ON s.id = x.source_id"
+        "  WHERE %(source)s::text IS NULL OR s.key = %(source)s ORDER BY x.started_at DESC LIMIT %(refreshes)s) r"
+        " CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE l.outcome = 'fetched') AS fetched,"
+        "  count(*) FILTER (WHERE l.outcome = 'unchanged') AS unchanged,"
+        "  count(*) FILTER (WHERE l.outcome = 'failed') AS failed FROM fetch_log l WHERE l.run_id = r.run_id) f"
+        " WHERE r.discovered <> r.fetched + r.unchanged + r.failed + r.skipped + r.not_due"
+        " OR r.started_at >= {ledger_pruned} AND CASE WHEN r.removed = 0"
+        "  THEN (r.fetched, r.unchanged, r.failed) <> (f.fetched, f.unchanged, f.failed)"
+        "  ELSE r.fetched + r.unchanged + r.failed <> f.fetched + f.unchanged + f.failed + r.removed END ORDER BY 1",
+    ),
+)
+_RULES = (
+    *_COUNTS,
+    *_LEDGER,
+    _Rule(
+        "current-version-of-its-document",
+        "SELECT d.canonical_url, 'its current version belongs to another document' FROM documents d"
+        " JOIN document_versions v ON v.id = d.current_version WHERE {given} AND v.document_id <> d.id",
+    ),
+    _Rule(
+        "needed-text-is-kept",
+        "SELECT d.canonical_url || ' v' || v.number, 'current or cited, and its text was pruned'"
+        " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE {given}"
+        " AND v.pruned_at IS NOT NULL"
+        " AND (v.id = d.current_version OR EXISTS (SELECT FROM citations c WHERE c.version_id = v.id))",
+    ),
+    _Rule(
+        "gone-is-out-of-the-index",
+        "SELECT d.canonical_url, 'gone, and indexed' FROM documents d WHERE {given} AND d.status = 'gone'"
+        " AND (d.current_version IS NOT NULL OR EXISTS (SELECT FROM chunks c WHERE c.document_id = d.id))",
+    ),
+    _Rule(
+        "postings-of-current-parents",
+        "SELECT DISTINCT p.chunk_id::text, 'postings of no current parent' FROM lexical_postings p"
+        " LEFT JOIN chunks c ON c.id = p.chunk_id LEFT JOIN documents d ON d.id = p.document_id"
+        " WHERE {given} AND (c.id IS NULL OR c.level <> 'parent'"
+        "  OR c.version_id IS DISTINCT FROM d.current_version)",
+    ),
+    _Rule(
+        "outbox-knows-version",
+        "SELECT d.canonical_url, 'its current version was not announced' FROM documents d"
+        " WHERE {given} AND d.current_version IS NOT NULL AND (d.announced_version IS DISTINCT FROM d.current_version"
+        "  OR d.announced_at >= {outbox_pruned} AND NOT EXISTS"
+        "  (SELECT FROM corpus_log l WHERE l.id = d.announcement AND l.version_id = d.current_version))",
+    ),
+    _Rule(
+        "alias-is-no-document",
+        "SELECT a.url, 'an alias, and a searchable document' FROM url_aliases a JOIN documents d"
+        " ON d.canonical_url = a.url AND d.id <> a.document_id"
+        " WHERE {given} AND d.current_version IS NOT NULL",
+    ),
+)
+_VECTORS = (
+    "SELECT coalesce(d.canonical_url, 'document ' || w.document_id), count(*) FILTER (WHERE w.vector IS NULL),"
+    " count(*) FILTER (WHERE w.child IS NULL) FROM"
+    " (SELECT coalesce(c.document_id, e.document_id) AS document_id, c.id AS child, e.chunk_id AS vector FROM"
+    "  (SELECT k.id, k.document_id FROM chunks k JOIN documents d ON d.current_version = k.version_id"
+    "   WHERE k.level = 'child' AND {given}) c"
+    "  FULL JOIN (SELECT chunk_id, document_id FROM {vectors} WHERE %(documents)s::integer[] IS NULL"
+    "   OR document_id = ANY(%(documents)s::integer[])) e ON e.chunk_id = c.id"
+    "  WHERE c.id IS NULL OR e.chunk_id IS NULL) w"
+    " LEFT JOIN documents d ON d.id = w.document_id GROUP BY 1, w.document_id ORDER BY 1"
+)
 
 
-async def _verify_tables(connection: AsyncConnection) -> AsyncIterator[Violation]:
-    for rule, query in _RULES.items():
-        cursor = await connection.execute(query.encode())
-        for (where,) in await cursor.fetchall():
-            yield Violation(rule, str(where), "")
-
-
-async def _verify_vectors(connection: AsyncConnection, counted: Verified) -> AsyncIterator[Violation]:
-    """One vector of the live model for every child of a current version, and no other."""
-    cursor = await connection.execute("SELECT id FROM embedding_models WHERE state = 'live'")
-    row = await cursor.fetchone()
-    if row is None:
-        return
-    table = vector_table(row[0])
-    cursor = await connection.execute(sql.SQL("SELECT count(*) FROM {}").format(table))
-    total = await cursor.fetchone()
-    counted.vectors = int(total[0]) if total else 0
+async def _check(
+    connection: AsyncConnection, rule: _Rule, documents: Sequence[int] | None = None, source: str | None = None
+) -> list[Violation]:
+    # never prepared: a generic plan could not leave out the filters that are not given
     cursor = await connection.execute(
-        sql.SQL(
-            "SELECT coalesce(c.id, e.chunk_id), e.chunk_id IS NULL FROM"
-            " (SELECT k.id FROM chunks k JOIN documents d ON d.current_version = k.version_id"
-            " WHERE k.level = 'child') c FULL JOIN {} e ON e.chunk_id = c.id"
-            " WHERE c.id IS NULL OR e.chunk_id IS NULL"
-        ).format(table)
+        sql.SQL(rule.query).format(**_FRAGMENTS),
+        {
+            "documents": None if documents is None else list(documents),
+            "source": source,
+            "refreshes": None if source is None else _REFRESHES,
+        },
+        prepare=False,
     )
-    for chunk_id, missing in await cursor.fetchall():
-        found = "a child of a current version has no vector" if missing else "a vector belongs to no current child"
-        yield Violation("vectors", f"chunk {chunk_id}", found)
+    return [Violation(rule.name, str(where), str(wrong)) for where, wrong in await cursor.fetchall()]

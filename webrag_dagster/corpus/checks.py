@@ -50,15 +50,14 @@ def look_at(context: dg.AssetCheckExecutionContext, corpus: CorpusResource, look
 
 async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tuple[Page, list[Violation]]]":
     """Pages whose newest version breaks what the blocking checks of `chunks` ask for, and how."""
-    from webrag_core.corpus.source_verification import verify_counts, verify_slices
-    from webrag_core.corpus.verification import Verified
+    from webrag_core.corpus.verification import Verified, verify_counts, verify_slices
 
     found = []
     async with corpus.database.snapshot() as connection:
         for page in pages:
             if page.version_id is not None:
                 violations = await verify_slices(connection, [page.version_id], Verified())
-                violations += await verify_counts(connection, [page.version_id], [page.document_id])
+                violations += await verify_counts(connection, [page.document_id])
                 if violations:
                     found.append((page, violations))
     return found

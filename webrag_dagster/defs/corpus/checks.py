@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
     from webrag_core.corpus.shards import split_key
-    from webrag_core.corpus.source_verification import verify_ledger
+    from webrag_core.corpus.verification import verify_ledger
 
     async with corpus.database.snapshot() as connection:
         found = await verify_ledger(connection, split_key(key)[0], [page.document_id for page in pages])
@@ -24,8 +24,7 @@ async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Met
 
 
 async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.corpus.source_verification import verify_slices
-    from webrag_core.corpus.verification import Verified
+    from webrag_core.corpus.verification import Verified, verify_slices
 
     counted = Verified()
     async with corpus.database.snapshot() as connection:
@@ -35,16 +34,16 @@ async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Met
 
 
 async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.corpus.source_verification import verify_counts
+    from webrag_core.corpus.verification import verify_counts
 
     versions = _versions(pages)
     async with corpus.database.snapshot() as connection:
-        found = await verify_counts(connection, versions, [page.document_id for page in pages])
+        found = await verify_counts(connection, [page.document_id for page in pages])
     return {"versions": dg.MetadataValue.int(len(versions))}, found
 
 
 async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
-    from webrag_core.corpus.source_verification import verify_vectors
+    from webrag_core.corpus.verification import verify_vectors
 
     model_id = await corpus.indexer.model_id()
     async with corpus.database.snapshot() as connection:
