@@ -11,8 +11,8 @@ import typer
 
 from evals import judging_commands, replay_command
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
-from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, load_goldens
-from webrag_core.cli.output import Json, out, print_json, print_table, progress
+from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
+from webrag_core.cli.output import Json, err, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -29,7 +29,10 @@ def register(app: typer.Typer) -> None:
 @eval_app.command()
 def sitewalk(
     golden: Annotated[Path, typer.Option(help="Golden queries, JSONL.")] = DEFAULT_GOLDEN,
-    warc: Annotated[Path, typer.Option(help="The frozen site.")] = DEFAULT_SITE,
+    warc: Annotated[
+        Path | None, typer.Option(help="The frozen site; unset = the one that the golden queries name.")
+    ] = None,
+    items: Annotated[int | None, typer.Option(help="How many of them, every kind in turn; unset = all.")] = None,
     policy: Annotated[str, typer.Option(help="Stop policy.")] = "calibrated",
     run_log: Annotated[Path, typer.Option("--out", help="Where the run log goes, JSONL.")] = Path(
         "runs/sitewalk.jsonl"
@@ -46,15 +49,23 @@ def sitewalk(
     from evals.walks.recorded import load_run_log
     from evals.walks.scoring import METRICS, aggregate
     from evals.walks.sitewalk import UNTIL_CAP, log_digest, run_suite, suite_settings
+    from evals.walks.suites import DEMO_SITE, covered, sample_goldens, sites_of
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_goldens(golden)
+    [site, *more] = sites_of(goldens, warc)
+    if more:
+        raise InvalidInputError("the golden queries are about several sites; one run walks over one")
+    if site == DEMO_SITE and warc is None:
+        whole, goldens = len(goldens), covered(goldens, site)
+        err.print(f"only the demo site is installed: it holds the pages of {len(goldens)} of {whole} questions")
+    goldens = goldens if items is None else sample_goldens(goldens, items)
     settings = load_settings()
     get_policy(policy, settings)
-    own = suite_settings(settings, warc)
+    own = suite_settings(settings, site)
     with _writable(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
         records = asyncio.run(
-            run_suite(goldens, warc=warc, policy=policy, settings=own, out=stream, advance=advance, until_cap=until_cap)
+            run_suite(goldens, warc=site, policy=policy, settings=own, out=stream, advance=advance, until_cap=until_cap)
         )
     table = aggregate(goldens, records)
     runs = load_run_log(run_log)

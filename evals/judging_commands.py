@@ -14,7 +14,7 @@ from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
 Golden = Annotated[Path | None, typer.Option(help="The golden queries, JSONL; unset = this package's own.")]
-Warc = Annotated[Path | None, typer.Option(help="The frozen site; unset = this package's own.")]
+Warc = Annotated[Path | None, typer.Option(help="The frozen site; unset = the one that the golden queries name.")]
 
 
 def register(eval_app: typer.Typer) -> None:
@@ -33,11 +33,11 @@ def regret(
     from evals.judging.regret import FIELDS, regret_table, regrets_of
     from evals.judging.score_tables import print_scores, score_cells
     from evals.walks.recorded import load_run_log
-    from evals.walks.suites import goldens_of, links_of, pages_of, site_of
+    from evals.walks.suites import goldens_of, links_of, pages_of, sites_of
 
     runs = load_run_log(run)
     goldens = goldens_of(runs, golden)
-    links = links_of(site_of(goldens, golden, warc), pages_of(goldens, runs))
+    links = links_of(sites_of(goldens, warc), pages_of(goldens, runs))
     regrets = regrets_of(goldens, {one.id: one.record for one in runs}, links)
     table = regret_table(goldens, regrets)
     if as_json:
@@ -65,7 +65,7 @@ def report(
     """One HTML page that needs no network: intervals, baselines, calibration, regret, and every item round by round."""
     from evals.report.page import NamedRun, render_report
     from evals.walks.recorded import load_run_log
-    from evals.walks.suites import goldens_of, links_of, site_of
+    from evals.walks.suites import goldens_of, links_of, sites_of
 
     logs = [NamedRun(path.stem, load_run_log(path)) for path in runs]
     stops = load_run_log(recording) if recording else None
@@ -73,7 +73,7 @@ def report(
     goldens = [one for one in goldens_of(logs[0].runs, golden) if one.id in shared]
     if not goldens:
         raise InvalidInputError("the run logs share no item")
-    links = links_of(site_of(goldens, golden, warc))
+    links = links_of(sites_of(goldens, warc))
     page = render_report(logs, goldens=goldens, recording=stops, links=links, settings=load_settings())
     try:
         html.parent.mkdir(parents=True, exist_ok=True)

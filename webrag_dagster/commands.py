@@ -20,11 +20,11 @@ def demo(
     as_json: Json = False,
 ) -> None:
     """Ask a frozen real website one question, through Dagster."""
-    from evals.walks.goldens import DEFAULT_SITE
+    from evals.walks.suites import DEMO_SITE
     from webrag_core.cli.output import out, print_answer, print_json
     from webrag_dagster.demo import run_demo
 
-    result, run_id = run_demo(DEFAULT_SITE)
+    result, run_id = run_demo(DEMO_SITE)
     if as_json:
         print_json({**result.model_dump(mode="json"), "run_id": run_id})
         return
@@ -47,7 +47,7 @@ def up(
     ] = False,
 ) -> None:
     """Dagster's UI and daemon, until Ctrl-C."""
-    from evals.walks.goldens import DEFAULT_SITE
+    from evals.walks.suites import python_site
     from webrag_dagster.processes.server import serve
 
-    raise typer.Exit(serve(port, DEFAULT_SITE if demo_site else None))
+    raise typer.Exit(serve(port, python_site() if demo_site else None))

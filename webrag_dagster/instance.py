@@ -8,13 +8,14 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
 
 def use_instance() -> Path:
     """Settle DAGSTER_HOME for this process and its children, and return it.
 
-    Unset, it becomes the folder with dagster.yaml (the working directory, else this project's), whose relative
+    Unset, it becomes the first folder with a dagster.yaml: the working directory, WEBRAG_HOME, this package. Relative
     storage paths lie under the working directory. Raises InvalidInputError for a folder that is not there.
     """
     given = os.environ.get("DAGSTER_HOME")
@@ -23,11 +24,9 @@ def use_instance() -> Path:
         if not home.is_dir():
             raise InvalidInputError(f"DAGSTER_HOME is {given}, which is not a folder")
     else:
-        folders = (Path.cwd(), Path(__file__).resolve().parent.parent)
-        found = next((folder for folder in folders if (folder / "dagster.yaml").is_file()), None)
-        if found is None:
-            raise InvalidInputError("no dagster.yaml here; set DAGSTER_HOME to the folder of a Dagster instance")
-        home = found
+        package = Path(__file__).resolve().parent  # not copied from there: a copy would miss the next version's changes
+        folders = (Path.cwd(), load_settings().webrag_home)
+        home = next((folder for folder in folders if (folder / "dagster.yaml").is_file()), package)
     os.environ["DAGSTER_HOME"] = str(home.resolve())
     return home.resolve()
 

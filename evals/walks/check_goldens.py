@@ -21,8 +21,9 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
+from evals.walks.goldens import GoldenQuery, load_goldens
 from evals.walks.site_map import SiteMap, key_of, letters_of, read_site
+from evals.walks.suites import own_suites
 from webrag_core.conversion.html import convert_html
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
@@ -152,12 +153,6 @@ def main() -> None:
     report = {name: asyncio.run(check(golden, warc)) for name, (golden, warc) in suites.items()}
     print(json.dumps(report, indent=2, ensure_ascii=False))
     sys.exit(1 if any(figures["problems"] for figures in report.values()) else 0)
-
-
-def own_suites() -> dict[str, tuple[Path, Path]]:
-    """Golden file and frozen site of every suite in this package, by name."""
-    names = [path.stem.removeprefix("sitewalk-") for path in sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))]
-    return {name: (EVALS / "golden" / f"sitewalk-{name}.jsonl", EVALS / "sites" / f"{name}.warc.gz") for name in names}
 
 
 if __name__ == "__main__":

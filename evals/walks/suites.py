@@ -7,11 +7,15 @@ from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
+from evals.walks.goldens import DEFAULT_SITE, EVALS, GoldenQuery, load_goldens
 from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import page_of, pages_in_order
 from evals.walks.site_map import read_site
+from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.errors import InvalidInputError
+
+DEMO_SITE = EVALS / "sites" / "demo.warc.gz"
+"""A cut of the frozen Python site, small enough for the installed package."""
 
 
 def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuery]:
@@ -29,35 +33,49 @@ def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuer
     return [golden for golden in goldens if golden.id in chosen]
 
 
+def own_suites() -> dict[str, tuple[Path, Path]]:
+    """Golden file and frozen site of every suite in this package, by name."""
+    files = {path.stem.removeprefix("sitewalk-"): path for path in sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))}
+    return {name: (path, EVALS / "sites" / f"{name}.warc.gz") for name, path in files.items()}
+
+
+def python_site() -> Path:
+    """The frozen Python site, or the cut of it that comes with an installed package."""
+    return DEFAULT_SITE if DEFAULT_SITE.is_file() else DEMO_SITE
+
+
 def goldens_of(runs: Sequence[RecordedRun], golden: Path | None) -> list[GoldenQuery]:
     """The goldens that `runs` have answered, in their order: of the given file, else of this package's own.
 
-    Raises InvalidInputError when none is found.
+    Raises InvalidInputError when there is none.
     """
-    files = [golden] if golden else sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))
+    files = [golden] if golden else [file for file, _ in own_suites().values()]
     items = {run.id for run in runs}
-    found = [one for file in files for one in load_goldens(file) if one.id in items]
-    if not found:
+    goldens = [one for file in files for one in load_goldens(file) if one.id in items]
+    if not goldens:
         raise InvalidInputError("none of the recorded items is a golden query here; name their file with --golden")
-    return found
+    return goldens
 
 
-def site_of(goldens: Sequence[GoldenQuery], golden: Path | None, warc: Path | None) -> list[Path]:
-    """The frozen sites that hold the goldens: the given one, else those of this package's own golden files.
+def sites_of(goldens: Sequence[GoldenQuery], warc: Path | None) -> list[Path]:
+    """The frozen sites that hold the goldens: the given one, else this package's for the names in `GoldenQuery.site`.
 
-    Raises InvalidInputError for goldens of another file without a site.
+    Raises InvalidInputError for a name that is not one of this package's sites.
     """
     if warc is not None:
         return [warc]
-    if golden is not None and golden.resolve().parent != (EVALS / "golden").resolve():
-        raise InvalidInputError("whose links are they? Name the frozen site with --warc")
-    wanted = {one.id for one in goldens}
-    names = [
-        file.stem.removeprefix("sitewalk-")
-        for file in sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))
-        if wanted & {one.id for one in load_goldens(file)}
-    ]
-    return [EVALS / "sites" / f"{name}.warc.gz" for name in names]
+    own = {load_goldens(file)[0].site: site for file, site in own_suites().values()} | {"python": python_site()}
+    names = dict.fromkeys(golden.site for golden in goldens)
+    unknown = [name for name in names if name not in own]
+    if unknown:
+        raise InvalidInputError(f"no frozen site is known for {', '.join(unknown)}; pass it with --warc FILE")
+    return [own[name] for name in names]
+
+
+def covered(goldens: Sequence[GoldenQuery], warc: Path) -> list[GoldenQuery]:
+    """The goldens whose seed and gold pages are all in the frozen site."""
+    pages = {page_of(url) for url in WarcAcquirer(warc).page_urls()}
+    return [golden for golden in goldens if pages >= pages_of([golden], ()) | {page_of(golden.seed_url)}]
 
 
 def links_of(sites: Sequence[Path], only: Collection[str] | None = None) -> dict[str, frozenset[str]]:

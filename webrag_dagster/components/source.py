@@ -97,8 +97,8 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """One external asset: the entry in the catalog. Touches nothing outside this process."""
-        # below the project, so that two machines say the same
-        declared_in = context.path.relative_to(context.project_root).as_posix()
+        # relative to the folder that holds the package, so that two machines say the same
+        declared_in = context.path.relative_to(context.defs_module_path.parents[1]).as_posix()
         declaration = self.declaration(declared_in)
         metadata: Mapping[str, Any] = {
             "seed": dg.MetadataValue.url(self.seed),

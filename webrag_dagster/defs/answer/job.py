@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from webrag_core.orchestration.engine import AnswerRequest
     from webrag_core.orchestration.models import OrchestrationResult, Round
 
-DEMO_URL = "https://docs.python.org/3.11/library/asyncio.html"
-DEMO_QUERY = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
+DEMO_URL = "https://docs.python.org/3.11/library/numeric.html"
+DEMO_QUERY = "How can a float such as 0.1 be turned into a fraction with a limited denominator?"
 
 
 class AnswerConfig(dg.Config):
