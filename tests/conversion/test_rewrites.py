@@ -6,7 +6,7 @@ import lxml.html
 import pytest
 
 from tests.conversion.test_html import code, markdown, page
-from webrag_core.conversion.rewrites import mark_raw_tex
+from webrag_core.conversion.math import mark_raw_tex
 from webrag_core.indexing.markdown import parse_blocks
 
 

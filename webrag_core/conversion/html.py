@@ -32,14 +32,14 @@ from webrag_core.conversion.images import tell_images
 from webrag_core.conversion.links import PageLink, extract_links
 from webrag_core.conversion.list_numbers import keep_numbers
 from webrag_core.conversion.main_content import drop, main_content
+from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
 from webrag_core.conversion.metadata import page_says_nofollow, read_metadata
 from webrag_core.conversion.raised_text import lower_indices, mark_footnotes, raise_exponents
-from webrag_core.conversion.rewrites import mark_raw_tex, protect_math, shows_raw_tex, unwrap_layout_tables
-from webrag_core.conversion.table_spans import drop_false_spans
+from webrag_core.conversion.tables import drop_false_spans, flatten_tables, unwrap_layout_tables
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
-EXTRACTOR_VERSION = "html-4"
+EXTRACTOR_VERSION = "html-5"
 
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
@@ -109,6 +109,7 @@ def convert_html(
     placeholders = Placeholders(_convert)
     unwrap_layout_tables(main)
     drop_false_spans(main)
+    flatten_tables(main)
     mark_code(main)
     flatten_inline_code(main)
     mark_footnotes(main)
@@ -202,9 +203,21 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
             element.set(name, absolute(element.get(name) or "", base_url))
     for element in main.iter("aside", "header", "footer", "form"):
         element.tag = "div"  # within the content they are content; the converter would drop them
-    for quote in main.iter("blockquote"):
-        if [child.tag for child in quote] == ["div"] and not (quote.text or "").strip():
-            quote.tag = "div"  # docutils indents with it; real quotes hold paragraphs
+    for quote in list(main.iter("blockquote")):
+        if _only_indents(quote):
+            quote.tag = "div"
+
+
+def _only_indents(quote: HtmlElement) -> bool:
+    """Whether a quote serves layout: it wraps one box, as docutils does, or holds nothing but code and tables."""
+    if (quote.text or "").strip():
+        return False
+    if [child.tag for child in quote] == ["div"]:
+        return True
+    children = [child for child in quote if isinstance(child.tag, str)]
+    return bool(children) and all(
+        not (child.tail or "").strip() and (child.tag in ("pre", "table") or _only_indents(child)) for child in children
+    )
 
 
 def _convert(html: str) -> str:

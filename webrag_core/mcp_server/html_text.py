@@ -8,7 +8,7 @@ from html import unescape
 from lxml import etree
 from lxml.html import HtmlElement, fragment_fromstring
 
-from webrag_core.mcp_server.math_text import as_tex
+from webrag_core.conversion.math import as_tex
 
 _BLOCK = re.compile(r"<(table|math|dl|pre)\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(

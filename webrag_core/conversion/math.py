@@ -1,4 +1,4 @@
-"""Rewrites of a page's tables and formulas into what the Markdown converter keeps."""
+"""Formulas as TeX between dollar signs: from raw TeX in running text, marked elements, and MathML."""
 
 from __future__ import annotations
 
@@ -9,45 +9,13 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.code_blocks import code_text, is_line_numbers
 from webrag_core.conversion.definition_lists import Placeholders
 
 _SPACE = re.compile(r"\s+")
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _VERBATIM = {"pre", "code", "kbd", "samp", "tt"}
 _TEX_START = re.compile(r"\\[(\[]")
 _TEX_END = {"\\(": "\\)", "\\[": "\\]"}
-
-
-def unwrap_layout_tables(main: HtmlElement) -> None:
-    """Make plain blocks of tables that only place things: a Markdown cell is one line and would break what they hold.
-
-    That is a table with headings, several lines of code or another table in it, of one cell, or without header
-    cells around lists. Columns of line numbers go.
-    """
-    layouts = []  # judged before any is changed: an inner table is what makes the outer one layout
-    for table in main.iter("table"):
-        rows = [row for part in (table, *table.iterchildren("thead", "tbody", "tfoot")) for row in part.findall("tr")]
-        cells = [cell for row in rows for cell in row.iterchildren("td", "th")]
-        if _is_layout(table, cells):
-            layouts.append((table, rows, cells))
-    for table, rows, cells in layouts:
-        for cell in cells:
-            if is_line_numbers(cell):
-                cell.drop_tree()
-        for element in (table, *table.iterchildren("thead", "tbody", "tfoot", "caption", "colgroup"), *rows, *cells):
-            element.tag = "div"
-
-
-def _is_layout(table: HtmlElement, cells: list[HtmlElement]) -> bool:
-    if len(cells) == 1 or (table.get("role") or "").lower() in ("presentation", "none"):
-        return True
-    if next(table.iter(*_HEADINGS), None) is not None or table.find(".//table") is not None:
-        return True
-    if any("\n" in code_text(pre).strip("\n") for pre in table.iter("pre")):
-        return True
-    headed = any(cell.tag == "th" for cell in cells)
-    return not headed and next(table.iter("pre", "ul", "ol", "dl"), None) is not None
+_MAX_DEPTH = 40
 
 
 def shows_raw_tex(document: HtmlElement) -> bool:
@@ -114,16 +82,77 @@ def _formulas(text: str) -> Iterator[tuple[int, int]]:
 
 
 def protect_math(main: HtmlElement, placeholders: Placeholders) -> None:
-    """TeX goes through unescaped: from MathML annotations and from `math` elements (Sphinx, MathJax)."""
-    for annotation in main.xpath("descendant::*[local-name()='annotation'][contains(@encoding, 'tex')]"):
-        formula = next((a for a in annotation.iterancestors() if a.tag == "math"), None)
-        if formula is not None and formula.getparent() is not None:
-            placeholders.replace_inline(formula, f"${_one_line(annotation.text or '')}$")
+    """Put TeX through unescaped: of MathML, and of elements with the class `math` (Sphinx, MathJax)."""
+    for formula in [element for element in main.iter("math") if element.getparent() is not None]:
+        placeholders.replace_inline(formula, _in_place(as_tex(formula), formula))
     for element in main.xpath("descendant::*[contains(concat(' ', @class, ' '), ' math ')]"):
         tex = _one_line(element.text_content() or "")
         if tex and len(element) == 0:
-            placeholders.replace_inline(element, re.sub(r"^\\[(\[] ?| ?\\[)\]]$", "$", tex))
+            tex = re.sub(r"^\\[(\[] ?| ?\\[)\]]$", "$", tex)
+            placeholders.replace_inline(element, _in_place(tex, element))
+
+
+def _in_place(tex: str, element: HtmlElement) -> str:
+    """TeX as Markdown takes it there: in a table, bars part the cells."""
+    in_cell = next(element.iterancestors("td", "th"), None) is not None
+    return re.sub(r"(?<!\\)\|", r"\\|", tex) if in_cell else tex
+
+
+def as_tex(formula: HtmlElement) -> str:
+    """`$…$` from the author's own TeX (annotation or alttext), else from the structure."""
+    for annotation in formula.iter("annotation"):
+        if "tex" in (annotation.get("encoding") or "").lower() and (annotation.text or "").strip():
+            return f"${_bare(annotation.text or '')}$"
+    written = formula.get("alttext")
+    tex = _bare(written if written and written.strip() else _tex(formula, 0))
+    return f"${tex}$" if tex else ""
 
 
 def _one_line(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
+
+
+def _bare(tex: str) -> str:
+    return _one_line(tex).strip("$").strip()
+
+
+def _tex(element: HtmlElement, depth: int) -> str:
+    if depth > _MAX_DEPTH:
+        return str(element.text_content())
+    name = str(element.tag).rpartition(":")[2].lower()
+    parts = [
+        _tex(child, depth + 1)
+        for child in element
+        if isinstance(child.tag, str) and child.tag.lower() not in ("annotation", "annotation-xml")
+    ]
+    match name, parts:
+        case "mfrac", [over, under]:
+            return rf"\frac{{{over}}}{{{under}}}"
+        case "msup", [base, high]:
+            return f"{_grouped(base)}^{{{high}}}"
+        case "msub", [base, low]:
+            return f"{_grouped(base)}_{{{low}}}"
+        case (("msubsup" | "munderover"), [base, low, high]):
+            return f"{_grouped(base)}_{{{low}}}^{{{high}}}"
+        case "munder", [base, low]:
+            return f"{_grouped(base)}_{{{low}}}"
+        case "mover", [base, high]:
+            return rf"\overset{{{high}}}{{{base}}}"
+        case "msqrt", _:
+            return rf"\sqrt{{{' '.join(parts)}}}"
+        case "mroot", [base, index]:
+            return rf"\sqrt[{index}]{{{base}}}"
+        case "mtable", rows:
+            return r"\begin{matrix}" + r" \\ ".join(rows) + r"\end{matrix}"
+        case "mtr", cells:
+            return " & ".join(cells)
+        case "mtext", _:
+            return rf"\text{{{_one_line(element.text_content())}}}"
+        case "mfenced", _:
+            return (element.get("open") or "(") + ", ".join(parts) + (element.get("close") or ")")
+    own = [element.text or "", *parts] if parts else [element.text_content()]
+    return " ".join(part for part in (_SPACE.sub(" ", part).strip() for part in own) if part)
+
+
+def _grouped(base: str) -> str:
+    return f"{{{base}}}" if len(base) > 1 and " " in base else base
