@@ -82,6 +82,24 @@ class Settings(BaseSettings):
     embedding_max_workers: int = Field(default=4, ge=1, description="Requests to the endpoint at the same time")
     embedding_timeout: float = Field(default=30.0, gt=0, description="Seconds for one batch, retries included")
 
+    # Retention (`webrag prune`)
+    ledger_retention_days: float = Field(default=90.0, ge=1, description="Days that ledger lines and refreshes stay")
+    outbox_retention_days: float = Field(
+        default=30.0, ge=1, description="Days that outbox lines stay; longer where a known reader has not read them"
+    )
+    outbox_reader_days: float = Field(
+        default=90.0, ge=1, description="Days without a sign after which a reader of the outbox counts as gone"
+    )
+    answer_round_retention_days: float = Field(
+        default=180.0, ge=1, description="Days that the rounds of an answer can be replayed; the answer itself stays"
+    )
+    version_retention_days: float | None = Field(
+        default=None, ge=1, description="Days that a superseded text stays; cited ones always do; unset = all do"
+    )
+    retired_model_days: float = Field(
+        default=30.0, ge=0, description="Days that the vectors of a retired embedding model stay"
+    )
+
     # Retrieval
     retrieval_full_context_threshold: int = Field(default=30_000, ge=0)
     retrieval_context_budget: int = Field(default=40_000, ge=1)

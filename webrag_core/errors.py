@@ -29,6 +29,7 @@ class Reason(StrEnum):
     NEAR_EMPTY = "near_empty"
     PAGE_LIMIT = "page_limit"
     PARSE_FAILURE = "parse_failure"
+    FORGOTTEN = "forgotten"
 
 
 class WebragError(Exception):

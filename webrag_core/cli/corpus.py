@@ -34,6 +34,7 @@ def ingest(
     from webrag_core.acquisition.urls import canonicalise
     from webrag_core.acquisition.warc import WarcAcquirer
     from webrag_core.corpus.bounded_gather import take_all
+    from webrag_core.corpus.forget import allow_again
     from webrag_core.indexing.pipeline import Corpus
 
     async def work() -> int:
@@ -46,6 +47,9 @@ def ingest(
         counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
         embedded = 0
         async with Corpus.open(load_settings(), archive) as corpus:
+            if archive is None:
+                async with corpus.database.connection() as connection:
+                    await allow_again(connection, wanted)
             with progress(len(wanted), "ingest") as advance:
 
                 async def take(url: str) -> AddedDocument:

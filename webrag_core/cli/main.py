@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from webrag_core.cli.corpus import add_corpus_commands
+from webrag_core.cli.lifecycle import add_lifecycle_commands
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, err, out, print_answer, print_json
@@ -32,6 +33,7 @@ app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
 add_corpus_commands(app)
+add_lifecycle_commands(app)
 add_search_command(app)
 add_mcp_command(app)
 

@@ -121,6 +121,18 @@ async def lock_urls(connection: AsyncConnection, *urls: str) -> None:
         await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 0))", (url,))
 
 
+async def refuse_forgotten(connection: AsyncConnection, *urls: str) -> None:
+    """Raise FetchError(FORGOTTEN) when one of these URLs was removed on request. Writers ask under `lock_urls`."""
+    cursor = await connection.execute(
+        "SELECT EXISTS (SELECT FROM unnest(%s::text[]) u WHERE is_forgotten(u))", ([*urls],)
+    )
+    row = await cursor.fetchone()
+    if row is not None and row[0]:
+        raise FetchError(
+            Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again"
+        )
+
+
 async def ensure_document(connection: AsyncConnection, url: str) -> int:
     """Id of the document with this canonical URL, made (with its source) when new."""
     key = source_key(url)
@@ -140,11 +152,13 @@ async def store_version(
 ) -> tuple[int, int]:
     """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
 
-    Returns (document id, version id). The same text is the same version, whenever it is seen again; the version
-    does not become current here (indexing does that, once everything that belongs to it is there).
+    Returns (document id, version id). The same text is the same version, whenever it is seen again. The version does
+    not become current here (indexing does that, once everything that belongs to it is there).
+    Raises FetchError(FORGOTTEN).
     """
     aliases = sorted({page.url, *page.redirects} - {page.final_url})
     await lock_urls(connection, page.final_url, *aliases)
+    await refuse_forgotten(connection, page.final_url, *aliases)
     document_id = await ensure_document(connection, page.final_url)
     # a URL is either a document or an alias: what it was seen as last counts
     await connection.execute("DELETE FROM url_aliases WHERE url = %s", (page.final_url,))
@@ -205,6 +219,10 @@ async def store_version(
 
 async def _replace_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:
     await connection.execute("DELETE FROM link_candidates WHERE version_id = %s", (version_id,))
+    cursor = await connection.execute(
+        "SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", ([link.target_url for link in links],)
+    )
+    forgotten = {str(row[0]) for row in await cursor.fetchall()}
     async with (
         connection.cursor() as cursor,
         cursor.copy(
@@ -212,7 +230,7 @@ async def _replace_links(connection: AsyncConnection, version_id: int, links: Se
             " in_navigation, nofollow) FROM STDIN"
         ) as copy,
     ):
-        for ordinal, link in enumerate(links):
+        for ordinal, link in enumerate(link for link in links if link.target_url not in forgotten):
             await copy.write_row(
                 (
                     version_id,

@@ -100,10 +100,11 @@ class Ingestor:
 
         `refresh` asks the site again even then (conditionally). Raises FetchError with a reason when the URL gives
         no usable page; the failure is in the ledger by then and a good version stays as it was. What is no URL at
-        all is in no ledger.
+        all is in no ledger, nor is a page that was removed on request (reason `forgotten`).
         """
         url = canonicalise(url)
         async with self._database.connection() as connection:
+            await documents.refuse_forgotten(connection, url)
             stored = await documents.find_document(connection, url)
         if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
             stored = None  # a frozen copy never stands in for the live page, nor the other way round
@@ -201,6 +202,8 @@ class Ingestor:
             await self._failed(url, error, started, run_id)
             raise error
         async with self._database.transaction() as connection:
+            await documents.lock_urls(connection, url, stored.canonical_url)
+            await documents.refuse_forgotten(connection, url, stored.canonical_url)
             await documents.touch_unchanged(connection, stored.id, page, self._next_check(page.fetched_at))
             await documents.record_fetch(connection, self._record(url, page, "unchanged", started, run_id))
         return IngestOutcome(
@@ -210,6 +213,7 @@ class Ingestor:
     async def _failed(self, url: str, error: FetchError, started: datetime, run_id: str | None) -> None:
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, url)
+            await documents.refuse_forgotten(connection, url)
             await documents.record_failure(connection, url, error, self._next_check(datetime.now(UTC), error))
             await documents.record_fetch(
                 connection,

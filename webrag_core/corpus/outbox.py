@@ -32,7 +32,7 @@ class Changes:
 
 
 async def read_changes(connection: AsyncConnection, since: Place | None) -> Changes:
-    """Sources with lines written since `since` (None: since ever). Call inside a snapshot.
+    """Sources with lines written since `since`; None or another corpus: all that hold documents. Call in a snapshot.
 
     Lines of transactions that run beside an unfinished older one wait for the next look: they are late, never lost.
     """
@@ -44,13 +44,27 @@ async def read_changes(connection: AsyncConnection, since: Place | None) -> Chan
     row = await cursor.fetchone()
     assert row is not None
     here = Place(str(row[0]), int(row[1]))
-    begin = since.horizon if since is not None and since.corpus == here.corpus else 0
-    cursor = await connection.execute(
-        "SELECT DISTINCT s.key, s.shards FROM corpus_log l JOIN sources s ON s.id = l.source_id"
-        " WHERE l.written_by >= %s::text::xid8 AND l.written_by < %s::text::xid8 ORDER BY s.key",
-        (str(begin), str(here.horizon)),
-    )
+    if since is None or since.corpus != here.corpus:  # old lines may be pruned: the state tells it all
+        cursor = await connection.execute(
+            "SELECT s.key, s.shards FROM sources s WHERE EXISTS (SELECT FROM documents d WHERE d.source_id = s.id)"
+            " ORDER BY s.key"
+        )
+    else:
+        cursor = await connection.execute(
+            "SELECT DISTINCT s.key, s.shards FROM corpus_log l JOIN sources s ON s.id = l.source_id"
+            " WHERE l.written_by >= %s::text::xid8 AND l.written_by < %s::text::xid8 ORDER BY s.key",
+            (str(since.horizon), str(here.horizon)),
+        )
     return Changes(tuple((str(key), int(shards)) for key, shards in await cursor.fetchall()), here)
+
+
+async def acknowledge(connection: AsyncConnection, reader: str, place: Place) -> None:
+    """Remember that `reader` has read up to `place` and will go on from there: older lines may be pruned."""
+    await connection.execute(
+        "INSERT INTO outbox_readers (name, horizon) VALUES (%s, %s::text::xid8)"
+        " ON CONFLICT (name) DO UPDATE SET horizon = EXCLUDED.horizon, read_at = now()",
+        (reader, str(place.horizon)),
+    )
 
 
 @dataclass(frozen=True, slots=True)

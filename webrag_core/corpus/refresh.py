@@ -212,6 +212,8 @@ class _Walk:
         return await self._take(url, self._run_id)
 
     def _done(self, url: str, result: Taken | FetchError) -> None:
+        if isinstance(result, FetchError) and result.reason is Reason.FORGOTTEN:
+            return  # removed on request while the refresh ran: no ledger may name it
         if isinstance(result, FetchError):
             self.failed[url] = result
         self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome

@@ -158,7 +158,7 @@ async def store_map(
     await connection.execute(
         "INSERT INTO site_map_pages AS old (source_id, url, title, description, listed_in, last_modified, first_seen,"
         " last_seen) SELECT %(source)s, url, title, description, listed_in, last_modified, %(now)s, %(now)s"
-        " FROM mapped ORDER BY url"
+        " FROM mapped WHERE NOT is_forgotten(url) ORDER BY url"
         " ON CONFLICT (source_id, url) DO UPDATE SET title = EXCLUDED.title, description = EXCLUDED.description,"
         " listed_in = EXCLUDED.listed_in, last_seen = EXCLUDED.last_seen, last_modified = EXCLUDED.last_modified,"
         " moved_at = CASE WHEN old.last_modified <> EXCLUDED.last_modified THEN %(now)s ELSE old.moved_at END",
@@ -205,7 +205,7 @@ async def unknown_urls(connection: AsyncConnection, source: Source) -> list[str]
         "  JOIN link_candidates l ON l.version_id = d.current_version WHERE d.source_id = %(source)s AND NOT l.nofollow"
         " ) u WHERE starts_with(u.url, %(prefix)s) AND (%(follow)s = 'links' OR u.mapped AND %(follow)s = 'map')"
         " AND NOT EXISTS (SELECT FROM documents o WHERE o.canonical_url = u.url)"
-        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url)"
+        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url) AND NOT is_forgotten(u.url)"
         " GROUP BY u.url ORDER BY 2 DESC, 3, 1",
         {"source": source.id, "prefix": source.section, "follow": source.follow},
     )

@@ -233,14 +233,15 @@ _LEDGER = (
         " AND NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url = coalesce(f.final_url, f.url))"
         " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url) ORDER BY 1",
     ),
-    # lines of forgotten pages are gone and counted in `removed`: what they said is not known any more
+    # lines of forgotten pages are gone; a refresh that ran meanwhile may have counted them or not
     _Rule(
         "refresh-balances",
         "SELECT r.key || ' ' || r.run_id, r.discovered || ' known; ' || r.fetched || ' fetched, ' || r.unchanged"
         " || ' unchanged, ' || r.failed || ' failed, ' || r.skipped || ' skipped, ' || r.not_due || ' not due;"
         " ledger: '"
         " || f.fetched || ' fetched, ' || f.unchanged || ' unchanged, ' || f.failed || ' failed, ' || r.removed"
-        " || ' removed' FROM (SELECT x.*, s.key FROM refresh_runs x JOIN sources s ON s.id = x.source_id"
+        " || ' removed' FROM (SELECT x.*, s.key, coalesce(n.lines, 0) AS removed FROM refresh_runs x"
+        "  JOIN sources s ON s.id = x.source_id LEFT JOIN removed_lines n ON n.run_id = x.run_id"
         "  WHERE %(source)s::text IS NULL OR s.key = %(source)s ORDER BY x.started_at DESC LIMIT %(refreshes)s) r"
         " CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE l.outcome = 'fetched') AS fetched,"
         "  count(*) FILTER (WHERE l.outcome = 'unchanged') AS unchanged,"
@@ -248,7 +249,8 @@ _LEDGER = (
         " WHERE r.discovered <> r.fetched + r.unchanged + r.failed + r.skipped + r.not_due"
         " OR r.started_at >= {ledger_pruned} AND CASE WHEN r.removed = 0"
         "  THEN (r.fetched, r.unchanged, r.failed) <> (f.fetched, f.unchanged, f.failed)"
-        "  ELSE r.fetched + r.unchanged + r.failed <> f.fetched + f.unchanged + f.failed + r.removed END ORDER BY 1",
+        "  ELSE r.fetched + r.unchanged + r.failed - f.fetched - f.unchanged - f.failed NOT BETWEEN 0 AND r.removed END"
+        " ORDER BY 1",
     ),
 )
 _RULES = (

@@ -198,6 +198,9 @@ async def _ask(
         return " ".join(filter(None, validators)) or hashlib.sha256(answer.body).hexdigest()
     if keep:
         async with database.transaction() as connection:
+            await documents.lock_urls(connection, page.canonical_url)
+            if await documents.find_document(connection, page.canonical_url) is None:
+                return None  # removed on request meanwhile
             next_check = now + timedelta(days=settings.webrag_revisit_days)
             await documents.touch_unchanged(connection, page.id, answer, next_check)
             await documents.record_fetch(

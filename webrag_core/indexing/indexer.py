@@ -16,7 +16,7 @@ from psycopg import AsyncConnection, sql
 from webrag_core.config import Settings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
-from webrag_core.errors import IntegrityError
+from webrag_core.errors import FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
@@ -155,7 +155,7 @@ class Indexer:
         async with self._database.connection() as connection:
             version = await documents.load_version(connection, version_id)
         if version is None:
-            raise IntegrityError(f"document version {version_id} does not exist")
+            raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
         return version
 
     async def _cut(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
@@ -185,7 +185,8 @@ class Indexer:
             {"version": version.id, "chunker": self._key},
         )
         row = await cursor.fetchone()
-        assert row is not None
+        if row is None:  # removed on request meanwhile
+            return True
         overtaken, complete = row
         return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
 

@@ -33,7 +33,7 @@ _AT_ONCE = 10
 def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult:
     """A source that a run works on waits: that run reports by itself. So do those that a tick has no time for. The
     cursor keeps who waits."""
-    from webrag_core.corpus.outbox import read_changes, unfinished_sources
+    from webrag_core.corpus.outbox import acknowledge, read_changes, unfinished_sources
     from webrag_core.corpus.shards import keys_of
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.touched import news
@@ -47,6 +47,9 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
             async with database.snapshot() as connection:
                 found = await read_changes(connection, place)
                 unfinished = await unfinished_sources(connection)
+            if place is not None and place.corpus == found.place.corpus:
+                async with database.connection() as connection:
+                    await acknowledge(connection, "dagster", place)
             changed = {*waiting, *keys_of(found.sources)}
             held = changed if now.answering else changed & now.partitions
             events: list[dg.AssetMaterialization] = []

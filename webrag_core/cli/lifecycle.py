@@ -1,0 +1,77 @@
+"""`webrag forget|prune`: what leaves the corpus, on request or by age."""
+
+from __future__ import annotations
+
+import asyncio
+import getpass
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webrag_core.cli.output import Json, out, print_json, print_table
+from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from webrag_core.corpus.forget import Removal
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the counts, remove nothing.")]
+
+
+def add_lifecycle_commands(app: typer.Typer) -> None:
+    """Register the commands."""
+    for command in (forget, prune):
+        app.command()(command)
+
+
+def forget(
+    target: Annotated[str, typer.Argument(help="URL of a page, key of a source, or number of an answer.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Remove a page, a source or an answer with everything derived from it.
+
+    A removed page is not stored again until `webrag ingest URL` asks for it.
+    """
+    from webrag_core.corpus.forget import forget as remove
+    from webrag_core.store.database import Database
+
+    async def work(*, really: bool) -> Removal:
+        async with await Database.open(load_settings()) as database:
+            return await remove(database, target, removed_by=f"{getpass.getuser()}: webrag forget", dry_run=not really)
+
+    if not yes and not dry_run:
+        if as_json or not sys.stdin.isatty():
+            raise InvalidInputError("confirm the removal with --yes, or see what it would remove with --dry-run")
+        _show(asyncio.run(work(really=False)))
+        typer.confirm("Remove this for good?", abort=True)
+    removal = asyncio.run(work(really=not dry_run))
+    if as_json:
+        print_json(removal)
+    else:
+        _show(removal)
+
+
+def prune(dry_run: DryRun = False, as_json: Json = False) -> None:
+    """Delete what the retention settings no longer keep: old history, unused vectors, superseded texts."""
+    from webrag_core.corpus.retention import prune as delete_old
+    from webrag_core.store.database import Database
+
+    async def work() -> dict[str, int]:
+        settings = load_settings()
+        async with await Database.open(settings) as database:
+            return await delete_old(database, settings, dry_run=dry_run)
+
+    deleted = asyncio.run(work())
+    if as_json:
+        print_json({"dry_run": dry_run, "deleted": deleted})
+    else:
+        print_table(("category", "would be deleted" if dry_run else "deleted"), list(deleted.items()))
+
+
+def _show(removal: Removal) -> None:
+    counts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in removal.counts.items())
+    done = "would be removed" if removal.dry_run else "removed"
+    out.print(f"{removal.kind} {removal.target}: {counts} {done}", markup=False, highlight=False)

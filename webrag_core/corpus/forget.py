@@ -1,0 +1,276 @@
+"""Removal on request: a page, a source or an answer goes with everything that was derived from it.
+
+Each page goes in one transaction under the locks of its URLs, so a kill leaves it whole or gone, and running the same
+command again goes on. What stays is a row of `removals` with digests and counts, and a mark in `forgotten_urls` that
+keeps refreshes and answers from storing the page again. `webrag ingest URL` lifts it; so does attaching the source,
+where the whole source was removed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+from psycopg import AsyncConnection, sql
+from psycopg.types.json import Jsonb
+from pydantic import BaseModel
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.corpus.documents import find_document, lock_urls, log_change
+from webrag_core.corpus.sources import Source, find_source
+from webrag_core.errors import InvalidInputError
+from webrag_core.store.database import Database
+from webrag_core.store.vector_tables import vector_table
+
+Kind = Literal["page", "source", "answer"]
+
+
+class Removal(BaseModel):
+    """What was removed, or would be (`dry_run`). `counts` holds rows by kind, without those that are zero."""
+
+    kind: Kind
+    target: str
+    subject_sha256: str
+    dry_run: bool
+    counts: dict[str, int]
+
+
+async def forget(database: Database, target: str, *, removed_by: str, dry_run: bool = False) -> Removal:
+    """Remove the page at a URL, a source by its key, or an answer by its number.
+
+    `dry_run` removes nothing and returns the same counts; of a source they are summed page by page, so that a link
+    between two of its pages counts twice. Raises InvalidInputError when nothing is stored under `target` or a file
+    declares the source.
+    """
+    text = target.strip()
+    if text.isdecimal():
+        return await _forget_answer(database, int(text), removed_by, dry_run)
+    if "://" in text:
+        return await _forget_page(database, canonicalise(text), removed_by, dry_run)
+    async with database.connection() as connection:
+        source = await find_source(connection, text)
+    return await _forget_source(database, source, removed_by, dry_run)
+
+
+async def allow_again(connection: AsyncConnection, urls: Sequence[str]) -> None:
+    """Let canonical `urls` be stored again: somebody asked for them by name."""
+    await connection.execute("DELETE FROM forgotten_urls WHERE url_sha256 = ANY(%s)", ([_digest(url) for url in urls],))
+
+
+async def _forget_page(database: Database, url: str, removed_by: str, dry_run: bool) -> Removal:
+    async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
+        counts = await _remove_page(connection, url)
+        if not counts:
+            raise InvalidInputError(f"nothing is stored of {url}")
+        return await _record(connection, "page", url, counts, removed_by, dry_run)
+
+
+async def _forget_source(database: Database, source: Source, removed_by: str, dry_run: bool) -> Removal:
+    if source.declared_in is not None:
+        raise InvalidInputError(f"{source.key} is declared in {source.declared_in}: delete it there first")
+    counts: Counter[str] = Counter()
+    if not dry_run:
+        async with database.connection() as connection:  # no schedule begins a refresh of it meanwhile
+            await connection.execute("UPDATE sources SET paused = true WHERE id = %s", (source.id,))
+    last = 0
+    while True:
+        async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
+            cursor = await connection.execute(
+                "SELECT id, canonical_url FROM documents WHERE source_id = %s AND id > %s ORDER BY id LIMIT 1",
+                (source.id, last),
+            )
+            row = await cursor.fetchone()
+            if row is None:
+                break
+            last = int(row[0])
+            counts += await _remove_page(connection, str(row[1]), source.key)
+    async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
+        counts += await _remove_source(connection, source)
+        return await _record(connection, "source", source.key, counts, removed_by, dry_run)
+
+
+async def _forget_answer(database: Database, answer_id: int, removed_by: str, dry_run: bool) -> Removal:
+    async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
+        counts: Counter[str] = Counter()
+        for name in ("citations", "answer_rounds"):
+            counts[name] = await _delete(connection, name, "answer_id = %(answer)s", answer=answer_id)
+        if not await _delete(connection, "answer_runs", "id = %(answer)s", answer=answer_id):
+            raise InvalidInputError(f"there is no answer {answer_id}")
+        counts["answers"] = 1
+        return await _record(connection, "answer", str(answer_id), counts, removed_by, dry_run)
+
+
+async def _record(
+    connection: AsyncConnection, kind: Kind, target: str, counts: Counter[str], removed_by: str, dry_run: bool
+) -> Removal:
+    found = {name: number for name, number in counts.items() if number}
+    await connection.execute(
+        "INSERT INTO removals (kind, subject_sha256, removed_by, counts) VALUES (%s, %s, %s, %s)",
+        (kind, _digest(target), removed_by, Jsonb(found)),
+    )
+    return Removal(kind=kind, target=target, subject_sha256=_digest(target), dry_run=dry_run, counts=found)
+
+
+async def _remove_page(connection: AsyncConnection, url: str, source_key: str | None = None) -> Counter[str]:
+    """Remove one page under all of its URLs; call inside a transaction. Empty counts: nothing was stored of it."""
+    urls = await _urls_of(connection, url)
+    await lock_urls(connection, *urls)
+    document = await find_document(connection, url)
+    urls = sorted({*urls, *await _urls_of(connection, url)})
+    counts: Counter[str] = Counter()
+    if document is not None:
+        counts += await _remove_document(connection, document.id)
+    counts += await _remove_mentions(connection, urls)
+    if counts:
+        await connection.execute(
+            "INSERT INTO forgotten_urls (url_sha256, source_sha256) SELECT unnest(%s::text[]), %s"
+            " ON CONFLICT (url_sha256) DO NOTHING",
+            ([_digest(one) for one in urls], None if source_key is None else _digest(source_key)),
+        )
+    return counts
+
+
+async def _urls_of(connection: AsyncConnection, url: str) -> list[str]:
+    """The URL, that of its document, and the document's aliases."""
+    document = await find_document(connection, url)
+    if document is None:
+        return [url]
+    cursor = await connection.execute("SELECT url FROM url_aliases WHERE document_id = %s", (document.id,))
+    return sorted({url, document.canonical_url, *(str(row[0]) for row in await cursor.fetchall())})
+
+
+async def _remove_document(connection: AsyncConnection, document_id: int) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    counts["citations"] = await _remove_citations(connection, document_id)
+    # a cached vector goes unless a chunk of another page has the same text
+    counts["cached_vectors"] = await _delete(
+        connection,
+        "embedding_cache",
+        "text_sha256 IN (SELECT c.embed_sha256 FROM chunks c WHERE c.document_id = %(document)s)"
+        " AND NOT EXISTS (SELECT FROM chunks o WHERE o.embed_sha256 = embedding_cache.text_sha256"
+        "  AND o.document_id <> %(document)s)",
+        document=document_id,
+    )
+    cursor = await connection.execute("SELECT id FROM embedding_models ORDER BY id")
+    for (model_id,) in await cursor.fetchall():
+        done = await connection.execute(
+            sql.SQL("DELETE FROM {} WHERE document_id = %s").format(vector_table(model_id)), (document_id,)
+        )
+        counts["vectors"] += done.rowcount
+    for name in ("lexical_postings", "lexical_documents", "chunks"):
+        counts[name] = await _delete(connection, name, "document_id = %(document)s", document=document_id)
+    counts["links"] = await _delete(
+        connection,
+        "link_candidates",
+        "version_id IN (SELECT id FROM document_versions WHERE document_id = %(document)s)",
+        document=document_id,
+    )
+    counts["outbox_lines"] = await _delete(connection, "corpus_log", "document_id = %(document)s", document=document_id)
+    await log_change(connection, document_id, None, "gone")  # followers hear that the source changed
+    counts["aliases"] = await _delete(connection, "url_aliases", "document_id = %(document)s", document=document_id)
+    cursor = await connection.execute("SELECT count(*) FROM document_versions WHERE document_id = %s", (document_id,))
+    counts["versions"] = int((await cursor.fetchone() or (0,))[0])
+    counts["documents"] = await _delete(connection, "documents", "id = %(document)s", document=document_id)
+    return counts
+
+
+async def _remove_citations(connection: AsyncConnection, document_id: int) -> int:
+    """Remove the quotes of a document; answers keep their rows and say how many quotes they lost."""
+    cursor = await connection.execute(
+        "WITH lost AS (DELETE FROM citations c USING document_versions v WHERE v.id = c.version_id"
+        "  AND v.document_id = %s RETURNING c.answer_id),"
+        " counted AS (SELECT answer_id, count(*) AS quotes FROM lost GROUP BY answer_id),"
+        " told AS (UPDATE answer_runs a SET warnings = a.warnings || to_jsonb(n.quotes || CASE n.quotes WHEN 1"
+        "  THEN ' quote' ELSE ' quotes' END || ' of a page that was removed on request') FROM counted n"
+        "  WHERE a.id = n.answer_id)"
+        " SELECT coalesce(sum(quotes), 0) FROM counted",
+        (document_id,),
+    )
+    return int((await cursor.fetchone() or (0,))[0])
+
+
+async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> Counter[str]:
+    """Remove what other tables say about these URLs."""
+    counts: Counter[str] = Counter()
+    await connection.execute(
+        "INSERT INTO removed_lines AS r (run_id, lines) SELECT run_id, count(*) FROM fetch_log"
+        " WHERE (url = ANY(%(urls)s) OR final_url = ANY(%(urls)s)) AND run_id IS NOT NULL AND outcome <> 'skipped'"
+        " GROUP BY run_id ORDER BY run_id ON CONFLICT (run_id) DO UPDATE SET lines = r.lines + EXCLUDED.lines",
+        {"urls": list(urls)},
+    )
+    counts["ledger_lines"] = await _delete(
+        connection, "fetch_log", "url = ANY(%(urls)s) OR final_url = ANY(%(urls)s)", urls=list(urls)
+    )
+    counts["links"] = await _delete(connection, "link_candidates", "target_url = ANY(%(urls)s)", urls=list(urls))
+    counts["map_entries"] = await _delete(connection, "site_map_pages", "url = ANY(%(urls)s)", urls=list(urls))
+    counts["answer_rounds"] = await _redact_answers(connection, urls)
+    for url in urls:
+        await connection.execute(
+            "UPDATE refresh_runs SET warnings = (SELECT coalesce(jsonb_agg(w), '[]') FROM jsonb_array_elements_text("
+            "warnings) w WHERE strpos(w, %(url)s) = 0) WHERE strpos(warnings::text, %(url)s) > 0",
+            {"url": url},
+        )
+    return counts
+
+
+async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> int:
+    """Remove these URLs from stored answers: candidates and passages of rounds, seeds, options. Returns the rounds."""
+    cursor = await connection.execute(
+        "UPDATE answer_rounds SET"
+        " chunks = (SELECT coalesce(jsonb_agg(c ORDER BY n), '[]') FROM jsonb_array_elements(chunks)"
+        "  WITH ORDINALITY e (c, n) WHERE NOT c ->> 'url' = ANY(%(urls)s)),"
+        " candidates = (SELECT coalesce(jsonb_agg(c ORDER BY n), '[]') FROM jsonb_array_elements(candidates)"
+        "  WITH ORDINALITY e (c, n) WHERE NOT c ->> 'url' = ANY(%(urls)s) AND NOT c ->> 'from_url' = ANY(%(urls)s))"
+        " WHERE EXISTS (SELECT FROM jsonb_array_elements(chunks || candidates) c"
+        "  WHERE c ->> 'url' = ANY(%(urls)s) OR c ->> 'from_url' = ANY(%(urls)s))",
+        {"urls": list(urls)},
+    )
+    for url in urls:
+        await connection.execute(
+            "UPDATE answer_runs SET seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
+            " options = replace(options::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
+            " warnings = (SELECT coalesce(jsonb_agg(replace(w, %(url)s, %(digest)s)), '[]')"
+            "  FROM jsonb_array_elements_text(warnings) w)"
+            " WHERE seed_url = %(url)s OR strpos(options::text, %(url)s) > 0 OR strpos(warnings::text, %(url)s) > 0",
+            {"url": url, "digest": f"removed:{_digest(url)}"},
+        )
+    return cursor.rowcount
+
+
+async def _remove_source(connection: AsyncConnection, source: Source) -> Counter[str]:
+    """Remove what is left of a source without documents: ledger lines of pages that were never stored, its own row."""
+    counts: Counter[str] = Counter()
+    place = source.key.partition("/")[0] + source.path_prefix
+    cursor = await connection.execute(
+        "WITH gone AS (DELETE FROM fetch_log f WHERE starts_with(substr(url, strpos(url, '://') + 3), %s)"
+        "  AND NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url IN (f.url, f.final_url))"
+        "  AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url) RETURNING run_id, outcome),"
+        " counted AS (INSERT INTO removed_lines AS r (run_id, lines) SELECT run_id, count(*) FROM gone"
+        "  WHERE run_id IS NOT NULL AND outcome <> 'skipped' GROUP BY run_id"
+        "  ON CONFLICT (run_id) DO UPDATE SET lines = r.lines + EXCLUDED.lines)"
+        " SELECT count(*) FROM gone",
+        (place,),
+    )
+    counts["ledger_lines"] = int((await cursor.fetchone() or (0,))[0])
+    for name in ("site_map_pages", "refresh_runs"):
+        counts[name] = await _delete(connection, name, "source_id = %(source)s", source=source.id)
+    counts["outbox_lines"] = await _delete(connection, "corpus_log", "source_id = %(source)s", source=source.id)
+    # a refresh that runs may have stored a page since: the source stays with it, and the command can be run again
+    counts["sources"] = await _delete(
+        connection,
+        "sources",
+        "id = %(source)s AND NOT EXISTS (SELECT FROM documents WHERE source_id = %(source)s)",
+        source=source.id,
+    )
+    return counts
+
+
+async def _delete(connection: AsyncConnection, table: str, condition: str, **parameters: object) -> int:
+    statement = f"DELETE FROM {table} WHERE {condition}"  # noqa: S608 (both are this module's own)
+    return (await connection.execute(statement.encode(), parameters)).rowcount
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
