@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from datetime import UTC, datetime
+from random import Random
 
 import pytest
 
@@ -86,6 +88,9 @@ def test_statuses_without_a_page(status: str, reason: Reason) -> None:
         (typed("text/html"), "text/html"),
         (typed("application/xhtml+xml"), "application/xhtml+xml"),
         (typed("text/markdown; charset=utf-8", b"# t"), "text/markdown"),
+        (typed("text/html", HTML * 20 + b"\x00 \x0b"), "text/html"),
+        (typed("text/html; charset=utf-16le", "<p>words</p>".encode("utf-16-le")), "text/html"),
+        (typed("text/html", b"\xff\xfe" + "<p>words</p>".encode("utf-16-le")), "text/html"),
         (typed("text/plain"), "text/plain"),
         (typed("text/plain; charset=UTF-16LE", "text".encode("utf-16-le")), "text/plain"),
         (typed("application/octet-stream"), "text/html"),
@@ -112,6 +117,8 @@ def test_types_that_are_pages(page: bytes, media_type: str) -> None:
         *(typed("text/css"), typed("application/xml"), typed("nonsense")),
         *(typed("text/plain", PNG), typed("application/octet-stream", PNG)),
         *(reply(PNG), reply(b"PK\x03\x04zip"), reply(b'<?xml version="1.0"?><rss/>')),
+        *(typed("text/html", body) for body in (Random(1).randbytes(5_000), gzip.compress(gzip.compress(HTML)))),
+        typed("text/html", "<p>words</p>".encode("utf-16-le")),
         reply(b"", "content-type: video/mp4", length=10**9),
     ],
 )

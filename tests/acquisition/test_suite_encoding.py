@@ -7,8 +7,7 @@ import codecs
 import pytest
 
 from tests.suites import EncodingCase, encoding_cases
-from webrag_core.acquisition.charset import decode_page, page_encoding
-from webrag_core.acquisition.charset_labels import codec_of
+from webrag_core.acquisition.charset import codec_of, decode_page, page_encoding
 
 CASES = encoding_cases()
 
@@ -81,6 +80,7 @@ def test_what_a_page_says_of_itself(body: bytes, encoding: str) -> None:
         ("text/html", None),
         ("base64", None),
         ("utf-7", None),
+        ("hz-gb-2312", None),
         ("é", None),
         ("", None),
         (None, None),

@@ -27,6 +27,7 @@ _UNSTATED = frozenset({"", "application/octet-stream"})
 # What follows is the WHATWG MIME sniffing standard, reduced to telling HTML, PDF and text from everything else.
 _SNIFFED_BYTES = 1_445
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_MAX_CONTROLS = 0.02  # as a share of declared HTML; of random bytes it is a tenth
 _BINARY_MARKS = (b"%!PS-Adobe-", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 _WIDE_BOMS = {b"\xfe\xff": "utf-16-be", b"\xff\xfe": "utf-16-le"}
 _HTML_START = re.compile(
@@ -140,6 +141,17 @@ def sniff(head: bytes) -> str | None:
     return "text/plain"
 
 
+def _is_binary(body: bytes) -> bool:
+    """Whether a body that is declared as HTML is none: packed, random, or in wide characters without a mark.
+
+    Single control characters are errors that browsers overlook.
+    """
+    head = body[:_SNIFFED_BYTES]
+    if head[:2] in _WIDE_BOMS:
+        return False
+    return head.startswith(_BINARY_MARKS) or len(_BINARY.findall(head)) > _MAX_CONTROLS * len(head)
+
+
 def _check_status(status: int, headers: Mapping[str, str], *, conditional: bool) -> None:
     if status in (429, 503) and "retry-after" in headers:
         seconds = retry_after_s(headers["retry-after"], datetime.now(UTC))
@@ -160,9 +172,11 @@ def _page_headers(answer: GateResponse) -> Mapping[str, str]:
     sniffed = sniff(answer.body)
     if sniffed == _PDF or declared.endswith("pdf"):
         return {**answer.headers, "content-type": _PDF}  # whatever it was called; that it is none, its parser tells
-    if declared in _MARKUP:
-        return answer.headers
     wide = re.search(r"charset\s*=\s*[\"']?utf-(?:16|32)", answer.headers.get("content-type", ""), re.I)
+    if declared in _MARKUP:
+        if not wide and _is_binary(answer.body):
+            raise _unsupported()
+        return answer.headers
     if sniffed is None and not (declared == "text/plain" and wide):
         raise _unsupported()
     # text/plain stays text/plain whatever it looks like: a server that shows HTML source means its source.
