@@ -144,7 +144,7 @@ def test_pictures_in_the_page_itself_are_their_words() -> None:
         "<button>X</button><textarea>X</textarea><dialog>X</dialog>",
     ],
 )
-def test_furniture_and_hidden_parts_are_left_out(html: str) -> None:
+def test_boilerplate_and_hidden_parts_are_left_out(html: str) -> None:
     assert markdown(html) == ""
 
 

@@ -141,7 +141,7 @@ def test_an_article_is_its_sentences(head: str) -> None:
     assert text.count("KEEP") == 6
 
 
-def test_without_a_word_in_its_metadata_a_page_keeps_what_is_not_furniture_by_name() -> None:
+def test_without_a_word_in_its_metadata_a_page_keeps_what_is_not_boilerplate_by_name() -> None:
     text = markdown(f"<body>{BODY}</body>")
     assert text.count("KEEP") == 6
     assert "DROP share" not in text

@@ -1,4 +1,4 @@
-"""Which part of a page that calls itself an article is the article, and what in it is none."""
+"""Find the article of a page that declares itself one, and the boxes in it that do not belong to it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.furniture import stands_beside
+from webrag_core.conversion.boilerplate import is_beside_article
 from webrag_core.conversion.text_weights import Weight, Weights, is_block, weigh, weigh_without
 
-_SAYS_ARTICLE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*NewsArticle|Article|BlogPosting)"')  # not TechArticle
+_ARTICLE_TYPE = re.compile(r'"@type"\s*:\s*\[?\s*"(?:\w*NewsArticle|Article|BlogPosting)"')  # not TechArticle
 _ENTRY = {"entry-content", "e-content"}  # hAtom and h-entry
 _DATES = "descendant::*[contains(@itemprop, 'datePublished')]"
 _ENTRY_DATES = (
@@ -26,7 +26,7 @@ _CARD_LINKS = 3
 _LINKED = 0.6  # with this share of its text in links a block leads elsewhere; sentences have links at a few words
 
 
-def says_article(root: HtmlElement) -> bool:
+def is_declared_article(root: HtmlElement) -> bool:
     """Whether the metadata say so: Open Graph, JSON-LD, or an article body with a date in microdata or microformats.
 
     A body alone does not: a Sphinx theme calls every page an Article, and WordPress every page an entry.
@@ -37,7 +37,7 @@ def says_article(root: HtmlElement) -> bool:
         if name == "article:published_time" or (name, content.strip().lower()) == ("og:type", "article"):
             return True
     scripts = (script for script in document.iter("script") if script.get("type") == "application/ld+json")
-    if any(_SAYS_ARTICLE.search(script.text or "") for script in scripts):
+    if any(_ARTICLE_TYPE.search(script.text or "") for script in scripts):
         return True
     bodies, entries = 0, 0
     for box in root.iter("article", "div", "section"):
@@ -47,7 +47,7 @@ def says_article(root: HtmlElement) -> bool:
 
 
 def find_article(root: HtmlElement, main: HtmlElement) -> tuple[HtmlElement, list[HtmlElement]] | None:
-    """The element that holds the article, and what in it is none; None if the page does not read like an article."""
+    """Return the element that holds the article and its boilerplate; None if the page does not read like an article."""
     weights = weigh(root)
     prose = weights[main].prose
     boxes = {
@@ -55,7 +55,7 @@ def find_article(root: HtmlElement, main: HtmlElement) -> tuple[HtmlElement, lis
         for element in root.iterdescendants(*_BOXES)
         if (
             (names := element.get("class"))
-            and stands_beside(names)
+            and is_beside_article(names)
             and weights[element].prose < _MOST * prose
             and not _is_quote(element, weights)
         )
@@ -83,7 +83,7 @@ def find_article(root: HtmlElement, main: HtmlElement) -> tuple[HtmlElement, lis
 
 
 def _stands_alone(link: HtmlElement, weights: Weights) -> bool:
-    """Whether a link is a line of its own beside paragraphs, not a part of a text."""
+    """Whether a link is a line of its own between paragraphs, not part of a text."""
     parent, before, after = link.getparent(), link.getprevious(), link.getnext()
     if parent is None or parent.tag not in _DIVISIONS or (link.tail or "").strip():
         return False
@@ -93,19 +93,19 @@ def _stands_alone(link: HtmlElement, weights: Weights) -> bool:
 
 
 def _is_quote(element: HtmlElement, weights: Weights) -> bool:
-    """Whether a box is there for a quotation: a post that the article talks about stands in a "social" box."""
+    """Whether a box mostly quotes: a post that the article talks about is embedded in a "social" box."""
     quotes = sum(weights[quote].text for quote in element.iterdescendants("blockquote"))
     return quotes > _MOST * weights[element].text
 
 
 def _is_card(element: HtmlElement, weight: Weight) -> bool:
-    """Whether a piece of running text is three links without a word between them: a card shown beside a name."""
+    """Whether an inline element is three or more links without a word between them: a card beside a name."""
     return element.tag == "span" and weight.links == weight.text > 0 and len(element.findall("a")) >= _CARD_LINKS
 
 
 def _leads_elsewhere(weight: Weight) -> bool:
-    """Whether a block consists of links; one that says a sentence of its own does not, however many links it has."""
-    return weight.links > _LINKED * weight.text and not weight.said
+    """Whether a block consists of links and holds no sentence of its own."""
+    return weight.links > _LINKED * weight.text and not weight.outside
 
 
 def _holds_it(element: HtmlElement, prose: int, weights: Weights) -> bool:

@@ -1,7 +1,7 @@
-"""What a page names as its own URL (`rel=canonical`), and when it is believed.
+"""The canonical URL that a page declares (`rel=canonical`), and when it is trusted.
 
 A canonical link is a claim of the site, often a wrong one: whole sites name their front page, every page of a list
-names the first, pinned versions of a documentation name the newest. It is believed only where it is another spelling of
+names the first, pinned versions of a documentation name the newest. It is trusted only where it is another spelling of
 the URL that answered, never where it leads to another page.
 """
 
@@ -31,36 +31,36 @@ _CHOOSES = frozenset(
 
 
 def named_url(document: HtmlElement, base_url: str, from_header: Iterable[str] = ()) -> str | None:
-    """The canonical URL that a page names: its `<link rel=canonical>` in head and those of its Link header.
+    """Return the canonical URL that a page declares: its `<link rel=canonical>` in head and those of its Link header.
 
     `base_url` is what links of the page refer to, `from_header` holds absolute URLs (`header_urls`). None when nothing
-    usable is named, or two different URLs are.
+    usable is declared, or two different URLs are.
     """
-    named = {url for given in from_header if (url := _usable(given, base_url))}
+    declared = {url for href in from_header if (url := _usable(href, base_url))}
     for link in document.xpath("/html/head/link[@rel and @href]"):
         if "canonical" in (link.get("rel") or "").lower().split() and (
             url := _usable(link.get("href") or "", base_url)
         ):
-            named.add(url)
-    return named.pop() if len(named) == 1 else None
+            declared.add(url)
+    return declared.pop() if len(declared) == 1 else None
 
 
 def header_urls(headers: Mapping[str, str], final_url: str) -> tuple[str, ...]:
-    """URLs that the `Link` header (RFC 8288) of an answer names with rel=canonical; names of headers in lower case."""
+    """Return the rel=canonical URLs of a `Link` header (RFC 8288); names of headers in lower case."""
     return tuple(url for target in _canonical_targets(headers.get("link", "")) if (url := _usable(target, final_url)))
 
 
-def preferred_url(final_url: str, named: str | None) -> str:
-    """The URL to keep a page under: `named` where it is another spelling of `final_url`, else `final_url`.
+def preferred_url(final_url: str, declared: str | None) -> str:
+    """Choose the URL of a page: `declared` where it is another spelling of `final_url`, else `final_url`.
 
     Another spelling has the same host (with or without `www.`), http or https, and the same path but for a slash at the
     end, an index file (`index.html`, `index.php`, `default.aspx` and the like) and letter case. Its query has the same
     parameters or fewer; what is left out may not choose the content (a number, a page, a language, …), nor may
     anything be left out on a front page, where the query alone tells the pages apart. An https page stays https.
 
-    Both URLs canonical (`named` is canonicalised, a malformed one counts as none); so is the answer.
+    Both URLs are canonical (a malformed `declared` counts as none); so is the result.
     """
-    url = _usable(named, final_url) if named else None
+    url = _usable(declared, final_url) if declared else None
     if url is None or url == final_url:
         return final_url
     final, other = ada_url.URL(final_url), ada_url.URL(url)
@@ -70,16 +70,16 @@ def preferred_url(final_url: str, named: str | None) -> str:
         return final_url
     if (final.protocol, other.protocol) == ("https:", "http:"):
         if final.host != other.host:
-            return final_url  # nobody named that spelling under https
+            return final_url  # that spelling was not declared under https
         return canonicalise("https:" + url.removeprefix("http:"))
     return url
 
 
 def _canonical_targets(header: str) -> Iterator[str]:
     for target, parameters in _LINK_VALUE.findall(header):
-        given = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
+        parameters = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
         # `anchor` makes it a statement about another page
-        if "canonical" in given.get("rel", "").lower().split() and "anchor" not in given:
+        if "canonical" in parameters.get("rel", "").lower().split() and "anchor" not in parameters:
             yield target
 
 
@@ -97,16 +97,16 @@ def _bare(host: str) -> str:
 
 
 def _page_path(path: str) -> str:
-    """What is left of a path when all that spellings differ in is taken away."""
+    """Reduce a path to what all its spellings share."""
     directory = _INDEX_FILE.sub("/", path.lower())
     return directory.rstrip("/") or "/"
 
 
 def _is_lesser_query(fewer: str, more: str, *, at_front: bool) -> bool:
     """Whether a query has no parameters but those of another, and lacks none that chooses the content."""
-    kept, given = Counter(_parameters(fewer)), Counter(_parameters(more))
-    dropped = given - kept
-    if not kept <= given:
+    remaining, original = Counter(_parameters(fewer)), Counter(_parameters(more))
+    dropped = original - remaining
+    if not remaining <= original:
         return False
     return not dropped or not (at_front or any(map(_chooses, dropped)))
 

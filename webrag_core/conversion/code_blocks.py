@@ -1,4 +1,4 @@
-"""Code of a page as plain text with its language: what the Markdown converter makes a fenced block or a code span."""
+"""Reduce code to plain text with its language, for fenced blocks and code spans."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LINE_NUMBERS = {"linenos", "lineno", "line-numbers", "gutter", "rouge-gutter", 
 
 
 def is_line_numbers(element: HtmlElement) -> bool:
-    """True for a column or mark of line numbers beside code."""
+    """Whether an element is a column or mark of line numbers beside code."""
     return not _LINE_NUMBERS.isdisjoint((element.get("class") or "").split())
 
 
@@ -61,7 +61,7 @@ def mark_code(main: HtmlElement) -> None:
 
 
 def flatten_inline_code(main: HtmlElement) -> None:
-    """Inline code is one span of text: a line end inside it would end it in Markdown."""
+    """Put inline code on one line: a line end inside it would end it in Markdown."""
     for code in list(main.iter("code", "tt", "kbd", "samp")):
         if (
             all(inner.tag == "span" for inner in code.iterdescendants())
@@ -73,7 +73,7 @@ def flatten_inline_code(main: HtmlElement) -> None:
 
 
 def code_text(pre: HtmlElement) -> str:
-    """Text of a <pre> as a browser lays it out: <br> and blocks within it begin a new line."""
+    """Return the text of a <pre> as a browser lays it out: <br> and blocks within it begin a new line."""
     parts: list[str] = []
 
     def add(text: str | None) -> None:
@@ -113,7 +113,7 @@ def _language(pre: HtmlElement) -> str | None:
 
 
 def _named(place: HtmlElement) -> str:
-    """The language that an element's class names or data tell, in lower case, or nothing ("")."""
+    """Return the language in an element's class names or data attributes, in lower case, or ""."""
     names = place.get("class") or ""
     match = _PREFIXED.search(names) or _BRUSH.search(names)
     if match:
@@ -124,5 +124,5 @@ def _named(place: HtmlElement) -> str:
         bare = [name.lower() for name in others if _LANGUAGE.fullmatch(name)]
         if len(bare) == 1:
             return bare[0]
-    told = (place.get("data-lang") or place.get("data-language") or "").strip().lower()
-    return told if _LANGUAGE.fullmatch(told) else ""
+    declared = (place.get("data-lang") or place.get("data-language") or "").strip().lower()
+    return declared if _LANGUAGE.fullmatch(declared) else ""

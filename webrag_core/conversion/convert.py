@@ -1,4 +1,4 @@
-"""A fetched page as Markdown, by its media type. Pure and picklable: it can run in a worker process."""
+"""Convert a fetched page to Markdown by its media type. Pure: it runs in a worker process."""
 
 from __future__ import annotations
 
@@ -19,40 +19,42 @@ _MIN_WORDS = 3
 
 
 def convert_page(page: AcquiredPage) -> ConvertedPage:
-    """Markdown of a page. Plain text and Markdown answers are their own Markdown.
+    """Convert a page. Plain text and Markdown are taken as they are.
 
-    Raises FetchError: EMPTY_PAGE for fewer than three words (nothing that could be evidence) and for a shell that only
-    a script fills, SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
+    Raises FetchError: EMPTY_PAGE for fewer than three words and for a shell that only a script
+    fills, SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
     """
     charset = _CHARSET.search(page.headers.get("content-type", ""))
     encoding = charset.group(1) if charset else None
-    named = header_urls(page.headers, page.final_url)
+    canonicals = header_urls(page.headers, page.final_url)
     if page.media_type == "application/pdf":
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
-        converted = replace(convert_pdf(page.body), canonical=_only(named))
+        converted = replace(convert_pdf(page.body), canonical=_only(canonicals))
     elif page.media_type.startswith("text/") and page.media_type != "text/html":
-        converted = replace(_plain(page, encoding), canonical=_only(named))
+        converted = replace(_plain(page, encoding), canonical=_only(canonicals))
     else:
         nofollow = headers_say_nofollow(page.headers)
-        converted = convert_html(page.body, url=page.final_url, charset=encoding, canonicals=named, nofollow=nofollow)
+        converted = convert_html(
+            page.body, url=page.final_url, charset=encoding, canonicals=canonicals, nofollow=nofollow
+        )
     if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
-        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content to speak of")
+        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
     if page.media_type != "application/pdf":
         _refuse_placeholder(page, converted)
     return converted
 
 
 def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:
-    """Raises FetchError for an answer that stands where the page should be. A PDF never is one."""
+    """Raise FetchError for a soft 404 or an empty shell."""
     if says_not_found(converted):
         raise FetchError(Reason.SOFT_404, f"{page.final_url} says that the page does not exist", status=page.status)
     if needs_script(converted):
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content without a script")
 
 
-def _only(named: tuple[str, ...]) -> str | None:
-    return named[0] if len(set(named)) == 1 else None
+def _only(canonicals: tuple[str, ...]) -> str | None:
+    return canonicals[0] if len(set(canonicals)) == 1 else None
 
 
 def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:

@@ -24,14 +24,14 @@ _PLAIN = re.compile(r"[^\W\d_][^\W_]*(?:[,;:.]? [^\W_]+)*[.;:]?")
 
 
 class Placeholders:
-    """Pieces of finished Markdown that wait for their place in the converted text."""
+    """Pieces of finished Markdown, to be filled into the converted text."""
 
     def __init__(self, convert: Callable[[str], str]) -> None:
         self._convert = convert
         self._pieces: list[str] = []
 
     def convert(self, element: HtmlElement) -> str:
-        """Markdown of `element`, with every placeholder in it filled."""
+        """Convert `element` and fill every placeholder in it."""
         if len(element) == 0 and _PLAIN.fullmatch(text := (element.text or "").strip()):
             return text
         html = lxml.html.tostring(element, encoding="unicode", with_tail=False)
@@ -69,7 +69,7 @@ class Placeholders:
 
 
 def strip_placeholder_marks(main: HtmlElement) -> None:
-    """Take our marks out of the page's own text, so that no page can name a placeholder."""
+    """Remove our marks from the page's own text, so that no page can forge a placeholder."""
     for element in main.iter():
         for place in ("text", "tail"):
             text = getattr(element, place)
@@ -93,7 +93,7 @@ def replace_definition_lists(main: HtmlElement, placeholders: Placeholders) -> N
 
 
 def _entries(definition_list: HtmlElement) -> Iterator[tuple[list[HtmlElement], list[HtmlElement]]]:
-    """(terms, definitions) groups; `<div>` wrappers around a group are looked through."""
+    """Yield (terms, definitions) groups, also from within `<div>` wrappers."""
     terms: list[HtmlElement] = []
     bodies: list[HtmlElement] = []
     for child in _children(definition_list):
@@ -109,7 +109,7 @@ def _entries(definition_list: HtmlElement) -> Iterator[tuple[list[HtmlElement], 
 
 
 def _children(definition_list: HtmlElement) -> Iterator[HtmlElement]:
-    """Terms and definitions; text that stands loose between them counts as a definition."""
+    """Yield terms and definitions; loose text between them counts as a definition."""
     if (definition_list.text or "").strip():
         yield _loose(definition_list.text or "")
     for child in definition_list:

@@ -19,7 +19,6 @@ from lxml.html import HtmlElement
 
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.conversion.anchors import absolute, clean_anchors
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code
 from webrag_core.conversion.definition_lists import (
@@ -27,15 +26,15 @@ from webrag_core.conversion.definition_lists import (
     replace_definition_lists,
     strip_placeholder_marks,
 )
-from webrag_core.conversion.folding import fold_space
-from webrag_core.conversion.images import tell_images
-from webrag_core.conversion.links import PageLink, extract_links
-from webrag_core.conversion.list_numbers import keep_numbers
+from webrag_core.conversion.images import resolve_images
+from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extract_links
+from webrag_core.conversion.list_numbers import preserve_numbers
 from webrag_core.conversion.main_content import drop, main_content
 from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
 from webrag_core.conversion.metadata import page_says_nofollow, read_metadata
-from webrag_core.conversion.raised_text import lower_indices, mark_footnotes, raise_exponents
+from webrag_core.conversion.superscripts import bracket_footnotes, lower_indices, raise_exponents
 from webrag_core.conversion.tables import drop_false_spans, flatten_tables, unwrap_layout_tables
+from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
@@ -54,7 +53,7 @@ _OPTIONS = converter.ConversionOptions(
     extract_metadata=False,
     autolinks=False,
     compact_tables=True,
-    # its own idea of furniture goes by class name and takes code of side notes with it; ours is below
+    # its own idea of boilerplate goes by class name and takes code of side notes with it; ours is below
     preprocessing=converter.PreprocessingOptions(enabled=False),
 )
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
@@ -65,9 +64,9 @@ _HEADING_LIKE = {"div", "p", "span", "strong", "b"}
 
 @dataclass(frozen=True, slots=True)
 class ConvertedPage:
-    """A page as text: Markdown and what its head says. Dates are aware or None.
+    """A converted page: Markdown, metadata and links. Dates are in UTC.
 
-    `canonical` is the canonical URL that the page names as its own, a mere claim: see `canonical.preferred_url`.
+    `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`.
     """
 
     markdown: str
@@ -85,12 +84,12 @@ def convert_html(
 ) -> ConvertedPage:
     """Convert one HTML page whose canonical URL is `url`.
 
-    `charset`, `canonicals` (absolute URLs) and `nofollow` are what the HTTP headers say; the page may say more.
+    `charset`, `canonicals` (absolute URLs) and `nofollow` come from the HTTP headers; the page may add to them.
 
-    Raises FetchError(EMPTY_PAGE) when nothing readable is left, FetchError(PARSE_FAILURE) for what is no HTML.
+    Raises FetchError: EMPTY_PAGE when nothing readable is left, PARSE_FAILURE for what cannot be parsed as HTML.
     """
     document = _parse(body, charset)
-    base_url = _take_base(document, url)
+    base_url = _base_url(document, url)
     root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
     metadata = read_metadata(document)
     if root is None:
@@ -98,7 +97,7 @@ def convert_html(
         for element in list(root.iter("title")):
             drop(element)
     canonical = named_url(document, base_url, canonicals)
-    _take_role_headings(root)
+    _apply_role_headings(root)
     links = tuple(extract_links(root, base_url, url))
     if nofollow or page_says_nofollow(document):
         links = tuple(replace(link, nofollow=True) for link in links)
@@ -112,10 +111,10 @@ def convert_html(
     flatten_tables(main)
     mark_code(main)
     flatten_inline_code(main)
-    mark_footnotes(main)
+    bracket_footnotes(main)
     raise_exponents(main)
     lower_indices(main)
-    keep_numbers(main)
+    preserve_numbers(main)
     if raw_tex:
         mark_raw_tex(main)
     protect_math(main, placeholders)
@@ -136,7 +135,7 @@ def convert_html(
 
 
 def _without_attribute_flood(tag: re.Match[str]) -> str:
-    """The parser compares every attribute with all before it: 200,000 of them take it minutes."""
+    """Drop the attributes of a tag with thousands: the parser is quadratic in them."""
     if len(_QUOTED.sub("", tag[0]).split(None, _MAX_ATTRIBUTES + 1)) <= _MAX_ATTRIBUTES:
         return tag[0]
     return re.split(r"[\s/>]", tag[0], maxsplit=1)[0] + ">"
@@ -170,10 +169,10 @@ def _is_too_deep(document: HtmlElement) -> bool:
     return False
 
 
-def _take_base(document: HtmlElement, url: str) -> str:
-    """What relative links refer to: the first <base href> when it is usable, else the page itself.
+def _base_url(document: HtmlElement, url: str) -> str:
+    """Return the base of relative links: the first <base href> when it is usable, else the page itself.
 
-    The elements are taken out: lxml applies any that it finds, unusable ones too.
+    Removes the elements: lxml applies any, unusable ones too.
     """
     base = url
     for element in reversed(document.xpath(".//base[@href]")):
@@ -185,8 +184,8 @@ def _take_base(document: HtmlElement, url: str) -> str:
     return base
 
 
-def _take_role_headings(root: HtmlElement) -> None:
-    """Make headings of what ARIA calls so and gives a level; without one it is mostly a caption."""
+def _apply_role_headings(root: HtmlElement) -> None:
+    """Make headings of ARIA headings with a level; those without one are mostly captions."""
     for element in root.xpath("descendant::*[@role='heading'][@aria-level]"):
         level = element.get("aria-level") or ""
         if element.tag not in _HEADING_LIKE or not _LEVEL.fullmatch(level):
@@ -196,7 +195,7 @@ def _take_role_headings(root: HtmlElement) -> None:
 
 
 def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
-    tell_images(main)
+    resolve_images(main)
     clean_anchors(main, base_url, page_url)
     for name in ("src", "cite"):
         for element in main.xpath(f"descendant::*[@{name}]"):

@@ -1,4 +1,4 @@
-"""Pictures: the address that is fetched later or for other screens, or their words if it holds them itself."""
+"""Give images an address (also of lazy and responsive ones), or replace them by their alternative text."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 
 from lxml.html import HtmlElement
 
-_LATER = ("data-src", "data-lazy-src", "data-original", "data-lazy")
+_LAZY_ATTRIBUTES = ("data-src", "data-lazy-src", "data-original", "data-lazy")
 _DESCRIPTOR = re.compile(r"[\d.]+[wxh],?")
-_SETS = ("srcset", "data-srcset", "data-lazy-srcset")
+_SRCSET_ATTRIBUTES = ("srcset", "data-srcset", "data-lazy-srcset")
 
 
-def tell_images(main: HtmlElement) -> None:
-    """Lazy pictures get their address, those without one become their alternative text; no words are glued to it.
+def resolve_images(main: HtmlElement) -> None:
+    """Set the address of lazy images; replace those without one by their alternative text, set apart by blanks.
 
     To be called before links are made absolute.
     """
@@ -28,7 +28,7 @@ def tell_images(main: HtmlElement) -> None:
         if alt:
             image.set("alt", alt)
             _set_apart(image)
-        for name in _SETS:
+        for name in _SRCSET_ATTRIBUTES:
             image.attrib.pop(name, None)  # with relative addresses, which the converter would copy
     for picture in main.iter("picture"):
         for source in list(picture.iter("source")):
@@ -36,24 +36,29 @@ def tell_images(main: HtmlElement) -> None:
 
 
 def _address(image: HtmlElement) -> str:
-    """Where the picture can be fetched, or nothing ("")."""
+    """Return the address of an image, or ""."""
     address = (image.get("src") or "").strip()
     if address and not address.startswith("data:"):
         return address
     picture = next(image.iterancestors("picture"), None)
     sources = list(picture.iter("source")) if picture is not None else []
-    found = [image.get(name) or "" for name in _LATER]
-    found += [place for element in (image, *sources) for name in _SETS for place in _places(element.get(name) or "")]
-    return next((place for one in found if (place := one.strip()) and not place.startswith("data:")), "")
+    candidates = [image.get(name) or "" for name in _LAZY_ATTRIBUTES]
+    candidates += [
+        place
+        for element in (image, *sources)
+        for name in _SRCSET_ATTRIBUTES
+        for place in _srcset_addresses(element.get(name) or "")
+    ]
+    return next((place for one in candidates if (place := one.strip()) and not place.startswith("data:")), "")
 
 
-def _places(candidates: str) -> list[str]:
-    """The addresses of a `srcset`."""
+def _srcset_addresses(candidates: str) -> list[str]:
+    """Return the addresses of a `srcset`."""
     return [word.rstrip(",") for word in candidates.split() if not _DESCRIPTOR.fullmatch(word)]
 
 
 def _set_apart(image: HtmlElement) -> None:
-    """Blanks between the words of a picture and those around it."""
+    """Put blanks between the text of an image and the words around it."""
     previous, following, parent = image.getprevious(), image.getnext(), image.getparent()
     if (image.tail or "")[:1].isalnum() or (not image.tail and following is not None and following.tag == "img"):
         image.tail = f" {image.tail or ''}"

@@ -1,4 +1,7 @@
-"""Links of a page with what surrounds them: anchor text, sentence, heading path, position in navigation."""
+"""Links of a page: extracted with their surroundings, and cleaned for the Markdown.
+
+What surrounds a link is its anchor text, its sentence, the heading path, and whether it stands in navigation.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,14 @@ import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
+from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.conversion.folding import without_invisible
+from webrag_core.conversion.main_content import drop
+from webrag_core.conversion.whitespace import without_invisible
 from webrag_core.errors import FetchError
 from webrag_core.store.text import storable
 
@@ -34,6 +39,9 @@ _INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
     "label", "mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr",
 }  # fmt: skip
+_OF_GENERATORS = {"headerlink", "test-arrow"}  # Sphinx: to a heading; rustdoc: to run the code, which the URL repeats
+_PERMALINKS = {"¶", "#", "§", "\uf0c1"}
+_BACK = re.compile(r"[\u21a9\u21b5\u23ce\u2934\u2191^\ufe0e\ufe0f\s]+\d{0,3}")  # from a footnote to where it is named
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +70,7 @@ class _Anchor:
 
 
 def is_navigation(element: HtmlElement) -> bool:
-    """True when an element is page furniture by tag, ARIA role or a conventional class or id."""
+    """Whether an element is navigation by tag, ARIA role or a conventional class or id."""
     if element.tag in _NAV_TAGS or (element.get("role") or "").lower() in _NAV_ROLES:
         return True
     if element.tag in _WHOLE_PAGE:
@@ -77,7 +85,7 @@ def _names_navigation(names: str) -> bool:
 
 
 def extract_links(body: HtmlElement, base_url: str, page_url: str) -> list[PageLink]:
-    """Every distinct (target, anchor text) pair of `body`, in document order.
+    """Return every distinct (target, anchor text) pair of `body`, in document order.
 
     Linear in the size of the page. Links to the page itself, to other schemes and to unusable URLs are left out.
     """
@@ -164,7 +172,7 @@ class _Walker:
             self._headings.append((level, clean))
 
     def flush(self) -> None:
-        """End of an inline run: its anchors become links with the sentence around them."""
+        """End an inline run: its anchors become links with the sentence around them."""
         if self._open:
             run = "".join(self._text)
             for anchor in self._open:
@@ -227,10 +235,56 @@ class _Sentences:
         self._starts = [0, *(end for _, end in gaps)]
 
     def around(self, start: int, end: int) -> str:
-        """The sentence that holds [start, end), white space folded, at most 400 characters."""
+        """Return the sentence that holds [start, end), white space folded, at most 400 characters."""
         begin = self._starts[max(0, bisect_right(self._starts, start) - 1)]
         stop = self._ends[min(bisect_left(self._ends, end), len(self._ends) - 1)]
         if stop - begin > _MAX_CONTEXT * 2:
             begin = max(begin, start - _MAX_CONTEXT // 2)  # the link itself stays in view
             stop = min(stop, begin + _MAX_CONTEXT * 2)
         return _clean(self._run[begin:stop])[:_MAX_CONTEXT]
+
+
+def absolute(link: str, base_url: str) -> str:
+    """Resolve a link against `base_url`; one that cannot be resolved stays as it is."""
+    link = link.strip()
+    try:
+        return urljoin(base_url, link)
+    except ValueError:
+        return link
+
+
+def clean_anchors(main: HtmlElement, base_url: str, page_url: str) -> None:
+    """Make links absolute; drop permalinks and back links of footnotes; reduce dead links to their words.
+
+    Dead are links within the page, to other schemes than HTTP, and those without text or image.
+    """
+    resolved: dict[str, str] = {}
+    for anchor in list(main.iter("a")):
+        if not _OF_GENERATORS.isdisjoint((anchor.get("class") or "").split()):
+            drop(anchor)
+            continue
+        written = anchor.get("href")
+        href = ""
+        if written is not None:
+            if written not in resolved:
+                resolved[written] = absolute(written, base_url)
+            href = resolved[written]
+        text = anchor.text_content().strip()
+        within = href.split("#", 1)[0] in ("", page_url)
+        if within and href and text and _BACK.fullmatch(text):
+            drop(anchor)
+            continue
+        anchor.attrib.pop("title", None)  # a tooltip repeats the target's name and would cost tokens in every chunk
+        if text in _PERMALINKS:
+            anchor.text = ""
+            del anchor[:]
+            text = ""
+        if within or not href.startswith(("http:", "https:")) or not (text or _is_shown(anchor)):
+            anchor.attrib.pop("href", None)
+        else:
+            anchor.set("href", href)
+
+
+def _is_shown(anchor: HtmlElement) -> bool:
+    """Whether a link without text shows an image, or has a name for screen readers."""
+    return bool(anchor.get("aria-label")) or next(anchor.iter("img", "math", "video", "audio"), None) is not None

@@ -1,4 +1,4 @@
-"""Numbers of list items that Markdown would count anew: letters, Roman numerals, backward and irregular counting."""
+"""Keep numbers of list items that Markdown would renumber: letters, Roman numerals, reversed and irregular ones."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _ROMAN = ((1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "x
           (9, "ix"), (5, "v"), (4, "iv"), (1, "i"))  # fmt: skip
 
 
-def keep_numbers(main: HtmlElement) -> None:
-    """Lists that Markdown counts as the page does stay; items of others begin with their number, behind a bullet."""
+def preserve_numbers(main: HtmlElement) -> None:
+    """Write the numbers into the items of lists that Markdown numbers differently, and make those bullet lists."""
     for ordered in main.iter("ol"):
         items = list(ordered.iterchildren("li"))
         kind = _kind(ordered)
@@ -32,7 +32,7 @@ def keep_numbers(main: HtmlElement) -> None:
 
 
 def _kind(ordered: HtmlElement) -> str:
-    """One of `_TYPES`, or nothing ("") for decimal numbers."""
+    """Return one of `_TYPES`, or "" for decimal numbers."""
     kind = ordered.get("type") or ""
     if kind in _TYPES:
         return kind

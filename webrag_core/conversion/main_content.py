@@ -1,6 +1,6 @@
-"""Which part of a page is its content: furniture out, the element that holds the content chosen and trimmed.
+"""Extract the main content: drop boilerplate, choose the element that holds the content, trim it.
 
-Every page loses what its mark-up calls furniture (nav, roles, hidden parts) and boxes whose class names say so
+Every page loses what its mark-up marks as boilerplate (nav, roles, hidden parts) and boxes with such class names
 (breadcrumbs, share bars, tables of contents of the page itself). More is taken only from a page whose metadata call
 it an article and that reads like one: there the element is sought in which most sentences stand, and boxes, captions
 and blocks of links go. All other pages, reference and index pages above all, keep everything else: evidence that was
@@ -14,16 +14,16 @@ import re
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.article import find_article, says_article
-from webrag_core.conversion.furniture import kind_of_box
-from webrag_core.conversion.text_weights import is_within, size
+from webrag_core.conversion.article import find_article, is_declared_article
+from webrag_core.conversion.boilerplate import kind_of_box
+from webrag_core.conversion.text_weights import is_same_page_link, size
 
-_FURNITURE_TAGS = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "input", "select",
+_BOILERPLATE_TAGS = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "input", "select",
                    "textarea", "button", "dialog", "nav")  # fmt: skip
 _HIDDEN_CLASSES = {"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"}
 _ON_DEMAND = {"tabpanel", "region"}  # hidden until somebody clicks: tabs and accordions
-_FURNITURE_ROLES = {"navigation", "search", "banner", "contentinfo", "dialog"}
-_TELLING = (
+_BOILERPLATE_ROLES = {"navigation", "search", "banner", "contentinfo", "dialog"}
+_WITH_ROLE_OR_STYLE = (
     "descendant::*[@role or @aria-hidden or @hidden or @style"
     " or @class[.='sr-only' or .='visually-hidden' or .='visuallyhidden' or .='screen-reader-text']]"
 )
@@ -45,40 +45,40 @@ _TITLES = {"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"}
 _MIN_MAIN_WORDS = 5  # with fewer it is a shell that a script fills
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NAMED_BOXES = ("div", "section", "aside", "ul", "ol", "p", "footer", "table", "a")
-_LARGE = 0.4  # wrappers have names of furniture, too ("has-sidebar"): what holds this share of the content stays
+_LARGE = 0.4  # wrappers have names of boilerplate, too ("has-sidebar"): what holds this share of the content stays
 _LINKED = 0.6  # with this share of its text in links a block leads elsewhere
 
 
 def main_content(root: HtmlElement) -> HtmlElement:
-    """The element of the body `root` that holds the content, freed of what is none. Changes the tree."""
-    is_article = says_article(root)
-    _keep_what_furniture_holds(root)
-    for element in list(root.iterdescendants(*_FURNITURE_TAGS)):
+    """Return the element of the body `root` that holds the content, without boilerplate. Changes the tree."""
+    is_article = is_declared_article(root)
+    _rescue_content(root)
+    for element in list(root.iterdescendants(*_BOILERPLATE_TAGS)):
         drop(element)
-    for element in root.xpath(_TELLING):
-        if _is_hidden_or_furniture(element):
+    for element in root.xpath(_WITH_ROLE_OR_STYLE):
+        if _is_hidden_or_boilerplate(element):
             drop(element)
         else:
             _show(element)
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
     main = _container(root)
-    found = find_article(root, main) if is_article else None
-    if found is None:
-        return _page(main)
-    article, unwanted = found
+    result = find_article(root, main) if is_article else None
+    if result is None:
+        return _without_boilerplate(main)
+    article, unwanted = result
     for element in unwanted:
         drop(element)
     return article
 
 
 def drop(element: HtmlElement) -> None:
-    """Take an element out, if it still is in the tree; the text after it stays."""
+    """Remove an element that is still in the tree; the text after it stays."""
     if element.getparent() is not None:
         element.drop_tree()
 
 
-def _keep_what_furniture_holds(root: HtmlElement) -> None:
-    """Text in elements that are furniture otherwise: formulas in scripts, titles that open a section, ticks."""
+def _rescue_content(root: HtmlElement) -> None:
+    """Rescue text from elements that are boilerplate otherwise: formulas in scripts, titles in buttons, check marks."""
     for script in list(root.iter("script")):
         if (script.get("type") or "").startswith("math/tex"):
             formula = HtmlElement(rf"\({script.text or ''}\)")
@@ -101,9 +101,9 @@ def _keep_what_furniture_holds(root: HtmlElement) -> None:
                 drop(child)
 
 
-def _is_hidden_or_furniture(element: HtmlElement) -> bool:
+def _is_hidden_or_boilerplate(element: HtmlElement) -> bool:
     role = element.get("role")
-    if role in _FURNITURE_ROLES:
+    if role in _BOILERPLATE_ROLES:
         return True
     if role in _ON_DEMAND:
         return False
@@ -121,18 +121,18 @@ def _is_hidden_or_furniture(element: HtmlElement) -> bool:
 
 
 def _show(element: HtmlElement) -> None:
-    """Make visible to the converter what stays; it drops what is hidden itself."""
+    """Unhide an element that stays; the converter drops hidden ones."""
     element.attrib.pop("hidden", None)
     if "style" in element.attrib and _HIDDEN_STYLE.search(element.get("style") or ""):
         del element.attrib["style"]
 
 
 def _container(root: HtmlElement) -> HtmlElement:
-    """The element that says it holds the content: main, role=main, one article or its body; else all but furniture."""
+    """Return the declared container (main, role=main, one article or its body), else the body without boilerplate."""
     for path in _CONTAINERS:
-        found = root.xpath(path)
-        if len(found) == 1 and len(found[0].text_content().split()) >= _MIN_MAIN_WORDS:
-            return found[0]
+        elements = root.xpath(path)
+        if len(elements) == 1 and len(elements[0].text_content().split()) >= _MIN_MAIN_WORDS:
+            return elements[0]
     headings = list(root.iter("h1"))
     for element in list(root.iter("header", "footer", "aside")):
         of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())
@@ -142,31 +142,32 @@ def _container(root: HtmlElement) -> HtmlElement:
     return root
 
 
-def _page(main: HtmlElement) -> HtmlElement:
-    """Take out of any page what is furniture by name, unless it holds code, definitions or much of the text."""
+def _without_boilerplate(main: HtmlElement) -> HtmlElement:
+    """Drop boxes that are boilerplate by name, unless they hold code, definitions or much of the text."""
     most = _LARGE * _unlinked(main)
     for element in list(main.iterdescendants(*_NAMED_BOXES)):
         names = _names(element)
-        if not names or not _is_furniture(element, kind_of_box(names), outside=main.tag == "body"):
+        if not names or not _is_boilerplate(element, kind_of_box(names), outside=main.tag == "body"):
             continue
         if _unlinked(element) <= most and next(element.iter("pre", "dl", "h1"), None) is None:
             drop(element)
     return main
 
 
-def _is_furniture(element: HtmlElement, kind: str, *, outside: bool) -> bool:
-    """Whether a box of this kind is furniture; `outside` where no element says that it holds the content."""
+def _is_boilerplate(element: HtmlElement, kind: str, *, outside: bool) -> bool:
+    """Whether a box of this kind is boilerplate; `outside` where no container is declared."""
     if kind == "toc":  # of the page itself: what it says stands in the headings again
         links = list(element.iter("a"))
-        within = len(links) > 1 and all(is_within(link) for link in links)  # a single one leads back to the list
+        # a single link leads back to the list
+        within = len(links) > 1 and all(is_same_page_link(link) for link in links)
         return within and sum(size(link.text_content()) for link in links) > _LINKED * size(element.text_content())
     if kind == "navigation":
         return outside and _unlinked(element) < (1 - _LINKED) * size(element.text_content())
-    return kind == "furniture" or (kind == "footer" and outside)
+    return kind == "boilerplate" or (kind == "footer" and outside)
 
 
 def _names(element: HtmlElement) -> str:
-    """Class names, and the id where it is not the anchor of a section."""
+    """Return class names, and the id unless it is the anchor of a section."""
     names = element.get("class") or ""
     if (anchor := element.get("id")) and next(element.iter(*_HEADINGS), None) is None:
         names += " " + anchor
@@ -174,6 +175,6 @@ def _names(element: HtmlElement) -> str:
 
 
 def _unlinked(element: HtmlElement) -> int:
-    """The size of the text outside links to other pages."""
-    links = sum(size(link.text_content()) for link in element.iter("a") if not is_within(link))
+    """Return the size of the text outside links to other pages."""
+    links = sum(size(link.text_content()) for link in element.iter("a") if not is_same_page_link(link))
     return size(element.text_content()) - links

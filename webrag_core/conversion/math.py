@@ -19,7 +19,7 @@ _MAX_DEPTH = 40
 
 
 def shows_raw_tex(document: HtmlElement) -> bool:
-    """True when the page loads a script that typesets TeX written in running text."""
+    """Whether the page loads a script that typesets TeX in running text."""
     return any(
         name in f"{script.get('src') or ''} {script.text or ''}".lower()
         for script in document.iter("script")
@@ -51,23 +51,23 @@ def _is_verbatim(element: HtmlElement) -> bool:
 
 def _split_tex(text: str) -> tuple[str, list[HtmlElement]]:
     """(what comes before the first formula, `math` elements with the text that follows each)."""
-    found = list(_formulas(text))
-    if not found:
+    spans = list(_formulas(text))
+    if not spans:
         return text, []
-    ends = [start for start, _ in found[1:]] + [len(text)]
+    ends = [start for start, _ in spans[1:]] + [len(text)]
     elements = []
-    for (start, stop), end in zip(found, ends, strict=True):
+    for (start, stop), end in zip(spans, ends, strict=True):
         formula = lxml.html.HtmlElement()
         formula.tag = "span"
         formula.set("class", "math")
         formula.text = text[start:stop]
         formula.tail = text[stop:end]
         elements.append(formula)
-    return text[: found[0][0]], elements
+    return text[: spans[0][0]], elements
 
 
 def _formulas(text: str) -> Iterator[tuple[int, int]]:
-    """Where formulas stand. What is never closed is looked for once only, so that the time stays linear."""
+    """Return the spans of formulas. A missing end is searched once only, so that the time stays linear."""
     position = 0
     unclosed: set[str] = set()
     while (opened := _TEX_START.search(text, position)) is not None:

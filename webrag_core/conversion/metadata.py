@@ -12,7 +12,7 @@ from typing import Any
 from lxml.html import HtmlElement
 
 from webrag_core.acquisition.dates import parse_date
-from webrag_core.conversion.folding import without_invisible
+from webrag_core.conversion.whitespace import without_invisible
 from webrag_core.store.text import storable
 
 PRODUCT_TOKEN = "webrag"

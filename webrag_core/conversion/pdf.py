@@ -1,7 +1,7 @@
 """PDF to Markdown: the text of its pages in order, headings where the type is larger than the rest.
 
-PDFium finds characters, words and lines; paragraphs are told by the distance of lines, headings by their size. Lines
-stay lines, so that listings keep theirs and a quote is what the page shows. Tables and formulas come out as their text,
+PDFium finds characters, words and lines; paragraphs are recognised by the distance of lines, headings by their size.
+Lines stay lines, so that listings keep theirs and a quote is what the page shows. Tables and formulas come out as text,
 pages that are only images do not come out at all.
 """
 
@@ -55,9 +55,9 @@ class _Line:
 
 
 def convert_pdf(body: bytes) -> ConvertedPage:
-    """Convert one PDF. The time limit is looked at between pages; a page that never ends is for the caller to stop.
+    """Convert one PDF. The time limit is checked between pages; the caller stops a page that never ends.
 
-    Raises FetchError: UNSUPPORTED_TYPE when a password is needed, PARSE_FAILURE for what is no PDF, EMPTY_PAGE for one
+    Raises FetchError: UNSUPPORTED_TYPE when a password is needed, PARSE_FAILURE for a damaged file, EMPTY_PAGE for one
     without text, TOO_LARGE above MAX_PAGES pages or MAX_CHARS characters, TIMEOUT after MAX_SECONDS.
     """
     with _LOCK:
@@ -68,7 +68,7 @@ def convert_pdf(body: bytes) -> ConvertedPage:
         except pypdfium2.PdfiumError as error:
             if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
                 raise FetchError(Reason.UNSUPPORTED_TYPE, "the PDF is protected by a password") from error
-            raise FetchError(Reason.PARSE_FAILURE, "the PDF is damaged, or is none") from error
+            raise FetchError(Reason.PARSE_FAILURE, "the file is damaged, or is not a PDF") from error
     markdown, heading = _markdown(pages)
     if not any(character.isalnum() for character in markdown):
         raise FetchError(Reason.EMPTY_PAGE, "the PDF has no text: its pages may be scanned images")
@@ -120,7 +120,7 @@ def _lines(text_page: pypdfium2.PdfTextPage) -> list[_Line]:
 
 
 def _text(codes: Sequence[int]) -> str:
-    """Characters of one line; those beyond the first plane may come as two halves."""
+    """Return the text of one line; characters beyond the first plane may come as surrogates."""
     raw = (
         "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes)
         .encode("utf-16", "surrogatepass")
@@ -155,7 +155,7 @@ def _markdown(pages: Sequence[Sequence[_Line]]) -> tuple[str, str | None]:
 
 
 def _paragraphs(page: Sequence[_Line]) -> Iterator[list[_Line]]:
-    """Lines that belong together: one size, one distance, and no bullet but at the beginning."""
+    """Group lines into paragraphs: one size, one distance, and no bullet but at the beginning."""
     steps = [above.bottom - line.bottom for above, line in pairwise(page)]
     usual = median(
         [
@@ -183,7 +183,7 @@ def _alike(above: _Line, line: _Line) -> bool:
 
 
 def _joined(text: str, words: Counter[str]) -> str:
-    """A line with the hyphens at line ends taken out where the whole word is seen elsewhere, else left standing."""
+    """Remove hyphens at line ends where the whole word occurs elsewhere in the document."""
 
     def mend(match: re.Match[str]) -> str:
         whole = (match[1] + match[2]).lower()
@@ -194,7 +194,7 @@ def _joined(text: str, words: Counter[str]) -> str:
 
 
 def _line(text: str) -> str:
-    """A line of a paragraph that Markdown does not take for anything else; bullets are list items."""
+    """Escape a line that Markdown would take for another block; bullets become list items."""
     if _BULLET.match(text):
         return _BULLET.sub("- ", text, count=1)
     return "\\" + text if _BLOCK_START.match(text) else text

@@ -1,9 +1,9 @@
-"""Answers with status 200 that are no page: "this page does not exist", and shells that only a script fills.
+"""Recognise soft 404 pages (status 200, "this page does not exist") and shells that only a script fills.
 
-Two independent signs are asked for before a page is refused as not found: a headline that is the message and nothing
-else, and either a text that tells the visitor so or no text at all. Pages about not being found (a reference of status
-codes, a guide to error pages) say too much, explain it, or show code. What is taken wrongly for a page is noise; what
-is refused wrongly is evidence that nobody can find.
+Two independent signs are required before a page is refused as not found: a headline that is the message and nothing
+else, and either a text that says so or no text at all. Pages about not being found (a reference of status
+codes, a guide to error pages) say too much, explain it, or show code. A soft 404 that is kept is noise; a page that is
+refused is evidence lost.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ class _Parts:
 
 
 def word_count(text: str) -> int:
-    """Words of a text; two characters count as one where a script writes no spaces."""
+    """Count the words of a text; two characters are one word where a script writes no spaces."""
     return len(_WORD.findall(text)) + len(_UNSPACED_CHARACTER.findall(text)) // 2
 
 
 def says_not_found(page: ConvertedPage) -> bool:
-    """True when the page says that the page asked for does not exist, and says nothing else.
+    """Whether the page says that the requested page does not exist, and nothing else.
 
     Looks at title, first headings and text only; a page with a date of publication, code, or more than MAX_WORDS words
-    outside links is a page. Login walls, maintenance and overload notices are not told from pages here.
+    outside links is a page. Login walls, maintenance and overload notices count as pages.
     """
     if len(page.markdown) > _MAX_CHARS or page.published is not None:
         return False
@@ -76,27 +76,27 @@ def says_not_found(page: ConvertedPage) -> bool:
     parts = _parts(page.markdown)
     if parts.words > MAX_WORDS:
         return False
-    said = plain_words(parts.text)
-    if ABOUT.search(" ".join((plain_words(page.title or ""), *map(plain_words, parts.headlines), said))):
+    text = plain_words(parts.text)
+    if ABOUT.search(" ".join((plain_words(page.title or ""), *map(plain_words, parts.headlines), text))):
         return False
-    if LEADS.match(said):
+    if LEADS.match(text):
         return True
     if not (_is_message(page.title or "") or any(map(_is_message, parts.headlines))):
         return False
     if parts.words <= BARE_WORDS and _SENTENCE.search(parts.text) is None:
         return True
-    return any(pattern.search(said) for pattern in (STATEMENT, OTHER_STATEMENTS, UNSPACED))
+    return any(pattern.search(text) for pattern in (STATEMENT, OTHER_STATEMENTS, UNSPACED))
 
 
 def needs_script(page: ConvertedPage) -> bool:
-    """True when the page has nothing to say but that it wants JavaScript: its content comes by a script."""
+    """Whether the page says nothing but that it needs JavaScript."""
     if len(page.markdown) > _MAX_CHARS or "```" in page.markdown:
         return False
     parts = _parts(page.markdown)
-    spoken = plain_words(" ".join((*parts.headlines, parts.text)))
-    if word_count(spoken) > MAX_SHELL_WORDS or re.search(r"\bhow to\b", plain_words(page.title or "")):
+    text = plain_words(" ".join((*parts.headlines, parts.text)))
+    if word_count(text) > MAX_SHELL_WORDS or re.search(r"\bhow to\b", plain_words(page.title or "")):
         return False
-    return NEEDS_SCRIPT.search(spoken) is not None
+    return NEEDS_SCRIPT.search(text) is not None
 
 
 def _parts(markdown: str) -> _Parts:

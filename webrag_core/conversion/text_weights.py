@@ -1,4 +1,4 @@
-"""How much an element holds: text, text in links, sentences. Sizes are bytes of UTF-8.
+"""Measure elements: text, text in links, sentences. Sizes are bytes of UTF-8.
 
 In bytes a word of a script with spaces and its like in a script without weigh about the same.
 """
@@ -24,15 +24,15 @@ _BLOCKS = frozenset(
 
 @dataclass(slots=True)
 class Weight:
-    """What an element holds: text, text in links, sentences outside links; whether it has marks, and blocks in it.
+    """Sizes of an element: text, text in links, sentences outside links; whether it has punctuation, and blocks in it.
 
-    `prose` leaves out blocks that are links for the most part, `said` is what they say outside their links.
+    `prose` leaves out blocks that are links for the most part, `outside` is their text outside links.
     """
 
     text: int = 0
     links: int = 0
     prose: int = 0
-    said: int = 0
+    outside: int = 0
     marks: bool = False
     blocks: bool = False
 
@@ -42,7 +42,7 @@ Weights = Mapping[HtmlElement, Weight]
 
 
 def weigh(root: HtmlElement) -> Weights:
-    """The weight of every element of a tree."""
+    """Return the weight of every element of a tree."""
     weights: dict[HtmlElement, Weight] = {}
     for element in reversed(list(root.iter("*"))):  # children before their parents
         weights[element] = _weight(element, weights)
@@ -50,7 +50,7 @@ def weigh(root: HtmlElement) -> Weights:
 
 
 def weigh_without(weights: Weights, boxes: Collection[HtmlElement]) -> Weights:
-    """The weights of the same tree with `boxes` counted as nothing; what is inside a box keeps its weight."""
+    """Return the weights of the same tree with `boxes` counted as empty; elements inside a box keep theirs."""
     changed = {ancestor for box in boxes for ancestor in box.iterancestors()}
     lighter = dict(weights)
     for element in weights:  # children still come before their parents
@@ -78,32 +78,32 @@ def _weight(element: HtmlElement, weights: Weights) -> Weight:
             weight.blocks = True
             weight.text += part.text
             weight.prose += part.prose
-            weight.said += part.said
+            weight.outside += part.outside
         else:
             loose += part.text
             loose_links += part.links
     weight.text += loose
-    if element.tag == "a" and not is_within(element):
+    if element.tag == "a" and not is_same_page_link(element):
         weight.links, loose = weight.text, 0  # a teaser with sentences is a link all the same
-        weight.prose = weight.said = 0
+        weight.prose = weight.outside = 0
     if loose - loose_links >= _MIN_PROSE and weight.marks:
-        weight.said += loose - loose_links
+        weight.outside += loose - loose_links
     if loose >= _MIN_PROSE and weight.marks and loose_links < loose / 2:
         weight.prose += loose - loose_links
     return weight
 
 
 def is_block(element: HtmlElement, weights: Weights) -> bool:
-    """Whether an element begins a new line: by its tag, or because of blocks in it."""
+    """Whether an element is a block: by its tag, or because of blocks in it."""
     return element.tag in _BLOCKS or weights[element].blocks
 
 
-def is_within(link: HtmlElement) -> bool:
+def is_same_page_link(link: HtmlElement) -> bool:
     """Whether a link stays on its page."""
     return (link.get("href") or "#").startswith("#")
 
 
 def size(text: str) -> int:
-    """Bytes of a text without the white space around it."""
+    """Return the bytes of a text without surrounding white space."""
     text = text.strip()
     return len(text) if text.isascii() else len(text.encode())

@@ -1,4 +1,4 @@
-"""Raised and lowered text as plain text: footnote marks, exponents and indices that do not run into the word before."""
+"""Write superscripts and subscripts as plain text: footnote marks, exponents, indices."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ _FORMULA_END = re.compile(r"(?:[A-Z][a-z]?|\))\Z")  # H2O, Fe2, Ca(OH)2: chemist
 _DIGITS = re.compile(r"\d{1,3}")
 
 
-def mark_footnotes(main: HtmlElement) -> None:
-    """References to footnotes get brackets, where a style sheet would raise or bracket them: 2019<sup>1</sup> is no
-    20191."""
+def bracket_footnotes(main: HtmlElement) -> None:
+    """Put footnote marks in brackets: 2019<sup>1</sup> is not 20191."""
     for sup in list(main.iter("sup")):
         text = _one_line(sup)
         if not text or text[0] in "[(":
@@ -47,7 +46,7 @@ def mark_footnotes(main: HtmlElement) -> None:
 
 
 def _join_label(label: HtmlElement) -> None:
-    """The mark before the paragraph of a footnote becomes the beginning of its text."""
+    """Move the mark before the paragraph of a footnote into its text."""
     note = label.getnext()
     if note is not None and note.tag == "p" and not (label.tail or "").strip():
         note.text = f"{label.text} {(note.text or '').lstrip()}"
@@ -72,7 +71,7 @@ def _bracket(mark: HtmlElement, outermost: HtmlElement) -> None:
 
 
 def raise_exponents(main: HtmlElement) -> None:
-    """10<sup>6</sup> is not 106: exponents get a caret. Ordinals stay as they are."""
+    """Write exponents with a caret (10<sup>6</sup> is not 106). Ordinals stay as they are."""
     for sup in reversed(list(main.iter("sup"))):  # the innermost first
         before = _text_before(sup)
         if not before or sup.find(".//a") is not None:
@@ -97,7 +96,7 @@ def raise_exponents(main: HtmlElement) -> None:
 
 
 def lower_indices(main: HtmlElement) -> None:
-    """a<sub>ij</sub> is no word aij: indices get an underscore, but for the counts of chemical formulas."""
+    """Write indices with an underscore (a<sub>ij</sub> is not aij), except the counts of chemical formulas."""
     for sub in reversed(list(main.iter("sub"))):
         before = _text_before(sub)
         text = _one_line(sub)
@@ -121,7 +120,7 @@ def _append(element: HtmlElement, text: str) -> None:
 
 
 def _text_before(element: HtmlElement) -> str:
-    """The last characters of the text that `element` would run into, or nothing ("")."""
+    """Return the last characters of the text that `element` would run into, or ""."""
     previous, parent = element.getprevious(), element.getparent()
     if previous is not None:
         before = previous.tail or previous.text_content()

@@ -1,4 +1,4 @@
-"""White space of HTML as a browser shows it: line ends of the source are none of the text, except in code."""
+"""Fold white space as a browser does: line ends of the source are not text, except in code."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
 
 def without_invisible(text: str) -> str:
-    """Text without soft hyphens and other places where a line may break or not: a word with one is not found."""
+    """Remove soft hyphens and other invisible break marks: a search does not match words that hold them."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def fold_space(html: str) -> str:
-    """Serialised HTML whose runs of white space outside <pre> are one blank each.
+    """Replace every run of white space outside <pre> by one blank in serialised HTML.
 
-    A source line that begins with `- `, `#` or `1.` would be a block of its own in Markdown; what begins a paragraph
-    so, the converter escapes.
+    Otherwise a source line that begins with `- `, `#` or `1.` would become a block of its own in Markdown.
     """
     parts = _PRE.split(html)  # text and marks by turns
     verbatim = False

@@ -1,4 +1,4 @@
-"""Class names and ids that tell what a box is for, as words in lower case."""
+"""Recognise boilerplate by class names and ids."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _BESIDE_ARTICLE = re.compile(
 
 @lru_cache(maxsize=4096)  # a page has a handful of names, many times each
 def kind_of_box(names: str) -> str:
-    """What class names and id say of a box: "furniture", "toc", "navigation", "footer" or nothing ("")."""
+    """Classify a box by its class names and id: "boilerplate", "toc", "navigation", "footer" or ""."""
     words = _words(names)
     if _NAMED.search(words):
-        return "furniture"
+        return "boilerplate"
     if _TOC.search(words):
         return "toc"
-    found = _NAVIGATION.search(words)
-    if found is None:
+    match = _NAVIGATION.search(words)
+    if match is None:
         return ""
-    return "footer" if found[0] == "footer" else "navigation"
+    return "footer" if match[0] == "footer" else "navigation"
 
 
 @lru_cache(maxsize=4096)
-def stands_beside(names: str) -> bool:
-    """Whether the class names say that a box stands beside an article, or in it without being of it."""
+def is_beside_article(names: str) -> bool:
+    """Whether the class names mark a box beside an article, or in it without belonging to it."""
     return _BESIDE_ARTICLE.search(_words(names)) is not None
 
 
