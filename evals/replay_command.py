@@ -112,7 +112,7 @@ def _cell(value: object) -> object:
 
 async def _stored_run(answer_id: int, settings: Settings) -> RecordedRun:
     from evals.walks.recorded import run_of_answer
-    from webrag_core.orchestration.stored_runs import load_stored_run
+    from webrag_core.orchestration.answers import load_stored_run
     from webrag_core.store.database import Database
 
     async with await Database.open(settings) as database, database.connection() as connection:

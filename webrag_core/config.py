@@ -183,6 +183,7 @@ class Settings(BaseSettings):
     )
 
     # Stopping
+    webrag_policy: str = Field(default="calibrated", description="Stop policy of answers that name none")
     token_budget_saturation_ratio: float = Field(default=0.8, ge=0, le=1)
     redundancy_ceiling: float = Field(default=0.85, ge=0, le=1)
     score_cliff_threshold: float = Field(default=0.15, ge=0, le=1)

@@ -21,7 +21,8 @@ def demo(
 ) -> None:
     """Ask a frozen real website one question, through Dagster."""
     from evals.walks.suites import DEMO_SITE
-    from webrag_core.cli.output import out, print_answer, print_json
+    from webrag_core.cli.answer import print_answer
+    from webrag_core.cli.output import out, print_json
     from webrag_dagster.demo import run_demo
 
     result, run_id = run_demo(DEMO_SITE)

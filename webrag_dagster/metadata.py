@@ -101,7 +101,6 @@ def _trace(done: Round) -> dict[str, Cell]:
 
 def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
-    from webrag_core.orchestration.policies import probability_note
 
     decision = result.final_decision
     lines = ["### Question", "", quote(block(printable(result.query))), "", "### Evidence", ""]
@@ -122,8 +121,7 @@ def answer_markdown(result: OrchestrationResult) -> str:
         f"- rule {code(decision.rule)} of policy {code(result.policy)}, after {_count(len(result.rounds), 'round')}"
         f" and {_count(result.total_iterations, 'expansion')}",
         f"- {code(decision.reason)}",
-        f"- probability that the evidence is complete: {result.probability_complete:.2f}"
-        f" ({probability_note(result.policy)})",
+        f"- probability that the evidence is complete: {result.probability_complete:.2f} ({result.probability_note})",
         "",
         *rows_markdown([_trace(done) for done in result.rounds]),
         "",

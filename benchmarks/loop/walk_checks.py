@@ -16,7 +16,7 @@ from webrag_core.errors import FetchError, WebragError
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.models import OrchestrationResult, Round
 from webrag_core.orchestration.policies import get_policy
-from webrag_core.orchestration.run_state import AnswerRequest
+from webrag_core.orchestration.request import AnswerRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ def _each_once(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
 
 def _replays(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
     """Every decision again from the signals alone: policy, then limits."""
-    policy = get_policy(walked.request.policy, walked.settings)
+    policy = get_policy(walked.request.policy or walked.settings.webrag_policy, walked.settings)
     asked = walked.request.expansion_budget
     history = [done.signals for done in result.rounds]
     for number, done in enumerate(result.rounds):

@@ -1,4 +1,4 @@
-"""Fits the probability that the evidence is complete (`webrag_core.orchestration.completeness`).
+"""Fits the probability that the evidence is complete (`webrag_core.orchestration.policies.calibrated`).
 
     MAX_CANDIDATES_PER_ITERATION=1 webrag eval sitewalk --until-cap --out runs/python.jsonl
     python -m evals.fitting.completeness runs/python.jsonl [--test runs/rust.jsonl] [--write]
@@ -24,14 +24,12 @@ from evals.walks.prefixes import cut_after
 from evals.walks.recorded import RecordedRun, load_run_log
 from evals.walks.scoring import score_item
 from evals.walks.suites import goldens_of
-from webrag_core.orchestration import completeness
-from webrag_core.orchestration.completeness import CompletenessTable, features
+from webrag_core.orchestration.policies.calibrated import TABLE, CompletenessTable, features
 
 ROUNDS = 12
 """Rounds of each walk that are fitted: later ones are seldom reached."""
 
 _RIDGE = 0.01
-_TABLE = Path(completeness.__file__).with_name("completeness.json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +130,7 @@ def main() -> None:
         found[path.stem] = figures(probabilities(table, unseen), unseen.labels)
     print(json.dumps(found, indent=2))
     if arguments.write:
-        _TABLE.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+        TABLE.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pydantic_core import PydanticUndefined
 from evals.walks.goldens import EVALS
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration import evaluator
+from webrag_core.orchestration import signals as predicates
 from webrag_core.orchestration.models import Action, EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 
@@ -145,13 +145,13 @@ def history_of(golden: DecisionGolden) -> list[EvaluationSignals]:
 
 
 def _shape(values: Mapping[str, Any], settings: Settings) -> dict[str, bool]:
-    plateau = evaluator.is_plateau(values["n_chunks"], values["score_variance"], settings)
+    plateau = predicates.is_plateau(values["n_chunks"], values["score_variance"], settings)
     return {
         "is_plateau": plateau,
-        "is_cliff": evaluator.is_cliff(values["n_chunks"], values["score_cliff"], settings),
-        "is_saturated": evaluator.is_saturated(values["token_fill_ratio"], settings),
-        "is_mediocre_plateau": plateau and evaluator.is_mediocre(values["score_mean"], settings),
-        "has_high_redundancy": evaluator.has_high_redundancy(values["redundancy_ratio"], settings),
+        "is_cliff": predicates.is_cliff(values["n_chunks"], values["score_cliff"], settings),
+        "is_saturated": predicates.is_saturated(values["token_fill_ratio"], settings),
+        "is_mediocre_plateau": plateau and predicates.is_mediocre(values["score_mean"], settings),
+        "has_high_redundancy": predicates.has_high_redundancy(values["redundancy_ratio"], settings),
     }
 
 

@@ -13,8 +13,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.orchestration.answers import StoredRun
 from webrag_core.orchestration.models import Action, EvaluationSignals
-from webrag_core.orchestration.stored_runs import StoredRun
 
 
 @dataclass(frozen=True, slots=True)

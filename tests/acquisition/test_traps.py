@@ -7,7 +7,7 @@ import pytest
 from webrag_core.acquisition.traps import MAX_PAGES_PER_PATTERN, count_patterns, find_trap, url_pattern
 from webrag_core.corpus.documents import StoredLink
 from webrag_core.errors import Reason
-from webrag_core.orchestration.expander import Walk, _candidates
+from webrag_core.orchestration.frontier import Frontier
 
 SITE = "https://site.example"
 
@@ -63,9 +63,9 @@ def test_a_calendar_ends() -> None:
 
 
 def test_the_frontier_offers_no_traps() -> None:
-    walk = Walk((SITE + "/",))
+    walk = Frontier((SITE + "/",))
     walk.depths[1], walk.urls[1] = 0, SITE + "/"
     targets = [f"{SITE}/a/a/a/a", f"{SITE}/day/99", f"{SITE}/about"]
     walk.links[1] = [StoredLink(1, walk.urls[1], target, "text", "", [], False, None, None) for target in targets]
     walk.patterns = count_patterns(f"{SITE}/day/{day}" for day in range(10))
-    assert [candidate.url for candidate in _candidates(walk)] == [f"{SITE}/about"]
+    assert [candidate.url for candidate in walk.candidates()] == [f"{SITE}/about"]

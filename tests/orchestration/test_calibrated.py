@@ -4,34 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import json
-from inspect import signature
 from pathlib import Path
 
 import pytest
 
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.main import answer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration import completeness
-from webrag_core.orchestration.completeness import CompletenessTable, completeness_table, features
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.models import EvaluationSignals
-from webrag_core.orchestration.policies import get_policy
-from webrag_core.orchestration.policies.calibrated import ENOUGH, Calibrated
-from webrag_core.orchestration.query_grammar import joins_parts
-from webrag_core.orchestration.run_state import DEFAULT_POLICY
-from webrag_core.orchestration.support import Support
+from webrag_core.orchestration.policies import DEFAULT_POLICY, get_policy
+from webrag_core.orchestration.policies.calibrated import (
+    ENOUGH,
+    TABLE,
+    Calibrated,
+    CompletenessTable,
+    completeness_table,
+    features,
+)
+from webrag_core.orchestration.query_analyzer import joins_parts
+from webrag_core.orchestration.signals import PassageFeatures, compute_signals
 
 SETTINGS = Settings(_env_file=None)
-GOOD = Support(raw_score=0.6, term_share=0.9)
-POOR = Support(raw_score=0.15, term_share=0.1)
+GOOD = PassageFeatures(raw_score=0.6, term_share=0.9)
+POOR = PassageFeatures(raw_score=0.15, term_share=0.1)
 
 
 def signals(
-    found: Support, *, link: float | None = 0.15, round_number: int = 0, rounds_left: int = 5
+    passage: PassageFeatures, *, link: float | None = 0.15, round_number: int = 0, rounds_left: int = 5
 ) -> EvaluationSignals:
     return compute_signals(
         [],
@@ -42,13 +43,13 @@ def signals(
         can_rewrite=True,
         candidates_left=0 if link is None else 9,
         best_candidate_score=link,
-        support=found,
+        passage=passage,
     )
 
 
 def test_it_is_the_default_and_known_by_name() -> None:
     assert DEFAULT_POLICY == "calibrated" == get_policy(DEFAULT_POLICY, SETTINGS).name
-    assert signature(answer).parameters["policy"].default == DEFAULT_POLICY
+    assert SETTINGS.webrag_policy == DEFAULT_POLICY
     with pytest.raises(InvalidInputError):
         get_policy("calibrated", SETTINGS).decide([])
 
@@ -75,10 +76,10 @@ def test_pages_come_one_by_one_and_then_in_pairs() -> None:
 
 def test_what_speaks_for_complete_and_what_against() -> None:
     table = completeness_table()
-    middling = Support(0.35, 0.5)
+    middling = PassageFeatures(0.35, 0.5)
     middle = table.probability([signals(middling)])
-    assert table.probability([signals(Support(0.45, 0.5))]) > middle
-    assert table.probability([signals(Support(0.35, 0.6))]) > middle
+    assert table.probability([signals(PassageFeatures(0.45, 0.5))]) > middle
+    assert table.probability([signals(PassageFeatures(0.35, 0.6))]) > middle
     assert table.probability([signals(middling, link=0.25)]) < middle
     assert table.probability([signals(middling, link=None)]) > middle
     two = signals(middling).model_copy(update={"joins_parts": True})
@@ -100,9 +101,9 @@ def test_questions_that_join_parts(query: str, joined: bool) -> None:
 
 def test_the_rounds_since_the_last_gain_are_counted() -> None:
     raws = [0.2, 0.21, 0.4, 0.39, 0.41, 0.35]
-    history = [signals(Support(raw, 0.5), round_number=number) for number, raw in enumerate(raws)]
+    history = [signals(PassageFeatures(raw, 0.5), round_number=number) for number, raw in enumerate(raws)]
     assert [features(history[: number + 1])[3] for number in range(6)] == [0, 1, 0, 1, 2, 3]
-    assert features([signals(Support(), link=None)]) == (0.0, 0.0, 0.0, 0.0, 0.0)
+    assert features([signals(PassageFeatures(), link=None)]) == (0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:
@@ -111,7 +112,7 @@ def test_extreme_coefficients_stay_probabilities() -> None:
 
 
 def test_the_table_says_where_it_comes_from() -> None:
-    stored = json.loads(Path(completeness.__file__).with_name("completeness.json").read_text(encoding="utf-8"))
+    stored = json.loads(TABLE.read_text(encoding="utf-8"))
     assert stored["fitted_on"]
     assert len(stored["coefficients"]) == 5
 

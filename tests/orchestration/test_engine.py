@@ -19,8 +19,7 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
-from webrag_core.orchestration.policies import POLICIES, get_policy
-from webrag_core.orchestration.run_state import DEFAULT_POLICY
+from webrag_core.orchestration.policies import DEFAULT_POLICY, POLICIES, get_policy
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
@@ -133,8 +132,8 @@ def test_a_run_whose_process_is_gone_is_ended_by_the_next_one(settings: Settings
         connection.execute(left, (datetime.now(UTC) - timedelta(days=2),))
         connection.execute(left, (datetime.now(UTC) - timedelta(hours=1),))
     ask(settings, AnswerRequest((SITE,), "how hot is tea"), site)
-    found = rows(settings, "SELECT state, reason FROM answer_runs ORDER BY started_at")
-    assert found == [("failed", "abandoned"), ("running", None), ("done", None), ("done", None)]
+    runs = rows(settings, "SELECT state, reason FROM answer_runs ORDER BY started_at")
+    assert runs == [("failed", "abandoned"), ("failed", "abandoned"), ("done", None), ("done", None)]
 
 
 def test_a_dead_link_costs_only_itself(settings: Settings) -> None:
@@ -246,6 +245,8 @@ class NeverStop:
     """A policy that ignores every limit."""
 
     name = "never-stop"
+
+    rephrases = False
 
     def __init__(self, settings: Settings) -> None:
         pass

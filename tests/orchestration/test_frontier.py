@@ -7,10 +7,9 @@ from random import Random
 from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key, source_key
 from webrag_core.corpus.documents import StoredLink
-from webrag_core.orchestration import link_ranking
-from webrag_core.orchestration.expander import Walk, _candidates, _target
-from webrag_core.orchestration.link_ranking import words_and_meaning
-from webrag_core.orchestration.link_scoring import LinkCandidate
+from webrag_core.orchestration import link_scorers
+from webrag_core.orchestration.frontier import Frontier, _target
+from webrag_core.orchestration.link_scorers import LinkCandidate, words_and_meaning
 from webrag_core.orchestration.models import RunDocument
 
 SITE = "https://site.example"
@@ -24,9 +23,9 @@ TARGETS = (
 )
 
 
-def walk(random: Random) -> Walk:
+def walk(random: Random) -> Frontier:
     """A run over a few pages whose links and visits are random."""
-    made = Walk((f"{SITE}/",))
+    made = Frontier((f"{SITE}/",))
     for number in range(random.randint(1, 12)):
         url = f"{SITE}/day/{number}" if number else f"{SITE}/"
         made.depths[number], made.urls[number] = min(number, 3), url
@@ -47,8 +46,8 @@ def test_every_link_to_an_unvisited_page_of_the_site_is_a_candidate_once() -> No
     for _ in range(100):
         made = walk(random)
         _target.cache_clear()
-        fresh = _candidates(made)
-        assert _candidates(made) == fresh
+        fresh = made.candidates()
+        assert made.candidates() == fresh
         targets = [link.target_url for number in sorted(made.links) for link in made.links[number]]
         wanted = {
             page_key(target)
@@ -67,8 +66,8 @@ def test_scores_do_not_depend_on_what_was_asked_before() -> None:
     queries = [f"Which {word} is the longest?" for word in ("bridge", "river", "", "\u2603", "toll " * 50)]
     fresh = []
     for query in queries:
-        link_ranking._alike.cache_clear()
-        link_ranking._READ.clear()
+        link_scorers._query_cosines.cache_clear()
+        link_scorers._FEATURES.clear()
         fresh.append(words_and_meaning(links, query))
     assert [words_and_meaning(links, query) for query in queries] == fresh
-    assert link_ranking._alike.cache_info().hits
+    assert link_scorers._query_cosines.cache_info().hits

@@ -15,9 +15,8 @@ from tests.chat_server import KEY, analysis, chat_settings, said, sent_data
 from tests.provider_server import Reply, serving
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.llm_analysis import SYSTEM_PROMPT, Analysed, Analyst
+from webrag_core.orchestration.llm_analysis import Analysed, Analyst, fenced, read_answer, strict_schema, system_prompt
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
-from webrag_core.orchestration.structured_answer import fenced, read_answer, strict_schema
 from webrag_core.providers import retry as patience
 
 QUERY = "How is green tea brewed and how long does it keep?"
@@ -30,7 +29,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def analyse(settings: Settings, query: str = QUERY, **hints: Any) -> Analysed:
-    return asyncio.run(Analyst(settings).analyse(query, **hints))
+    return asyncio.run(Analyst(settings).analyse(query, **{"rewrites": True, **hints}))
 
 
 def test_what_the_model_finds_is_the_analysis_with_the_query_first() -> None:
@@ -56,7 +55,7 @@ def test_the_query_is_data_of_the_user_and_no_part_of_the_instructions() -> None
     with serving(analysis(hostile)) as server:
         found = analyse(chat_settings(server.url), hostile, known_context=f"```\n{hostile}")
     [system, user] = server.calls[0].body["messages"]
-    assert system == {"role": "system", "content": SYSTEM_PROMPT}
+    assert system == {"role": "system", "content": system_prompt(rewrites=True)}
     assert user["role"] == "user"
     assert sent_data(server.calls[0]) == {"query": " ".join(hostile.split()), "known_context": f"```\n{hostile}"}
     assert found.analysis.sub_queries == [" ".join(hostile.split())]

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.evaluator import compute_signals
 from webrag_core.orchestration.models import EvaluationSignals
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.policies.seed_matrix import PROBABILITY, RULES, SeedMatrix
+from webrag_core.orchestration.signals import compute_signals
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
 SETTINGS = Settings(_env_file=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.orchestration.test_evaluator import ranked
+from tests.orchestration.test_signals import ranked
 from webrag_core.retrieval import merging as merger
 from webrag_core.retrieval.models import RankedChunk
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from contextlib import nullcontext
 from importlib.metadata import entry_points
-from typing import Annotated, Literal
 
 import typer
 
+from webrag_core.cli.answer import answer
 from webrag_core.cli.corpus import add_corpus_commands
 from webrag_core.cli.lifecycle import add_lifecycle_commands
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
-from webrag_core.cli.output import Json, complain, err, out, print_answer, print_json
+from webrag_core.cli.output import Json, complain, out, print_json
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
@@ -36,56 +35,7 @@ add_corpus_commands(app)
 add_lifecycle_commands(app)
 add_search_command(app)
 add_mcp_command(app)
-
-Quotes = Annotated[int, typer.Option(min=1, help="Quotes to print.")]
-Modes = Literal["auto", "chunk", "full_context"]
-Intents = Literal["factual", "comparison", "how_to", "exploratory"]
-
-
-@app.command()
-def answer(
-    url: Annotated[str, typer.Argument(help="Where to start.")],
-    query: Annotated[str, typer.Argument(help="What to find out.")],
-    budget: Annotated[int | None, typer.Option(help="Expansion rounds at most; 0 = none, unset = automatic.")] = None,
-    intent: Annotated[Intents | None, typer.Option(help="Kind of question, if known.")] = None,
-    known_context: Annotated[str | None, typer.Option(help="What you know already; not to be found again.")] = None,
-    constraint: Annotated[list[str] | None, typer.Option(help="What good evidence has; repeatable.")] = None,
-    mode: Annotated[Modes, typer.Option(help="Retrieval mode.")] = "auto",
-    policy: Annotated[str, typer.Option(help="Stop policy.")] = "calibrated",
-    also: Annotated[list[str] | None, typer.Option(help="Further URLs in scope; repeatable.")] = None,
-    quotes: Quotes = 5,
-    as_json: Json = False,
-) -> None:
-    """Walk from URL to the evidence for QUERY."""
-    from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-
-    async def work() -> None:
-        request = AnswerRequest(
-            urls=(url, *(also or ())),
-            query=query,
-            intent=intent,
-            known_context=known_context,
-            constraints=tuple(constraint or ()),
-            expansion_budget=budget,
-            mode=mode,
-            policy=policy,
-        )
-        request.seeds()
-        async with Corpus.open(load_settings()) as corpus:
-            with err.status("…") if err.is_terminal and not as_json else nullcontext() as status:
-
-                def show(phase: str, done: object) -> None:
-                    if status is not None:
-                        status.update(phase.replace("_", " "))
-
-                result = await OrchestratorEngine(corpus).run(request, show)
-        if as_json:
-            print_json(result)
-        else:
-            print_answer(result, quotes=quotes)
-
-    asyncio.run(work())
+app.command()(answer)
 
 
 @database_app.command("url")

@@ -16,7 +16,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
-    from webrag_core.orchestration.models import OrchestrationResult
     from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
@@ -59,37 +58,6 @@ def progress(total: int | None, what: str) -> Iterator[Advance]:
             err.print(f"{what}: {done}{'' if total is None else f'/{total}'}", markup=False, highlight=False)
 
     yield plain
-
-
-def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
-    """The evidence as a person reads it: quotes first, then how the loop came to it."""
-    from webrag_core.orchestration.policies import probability_note
-
-    say = _say
-    say(f"Question  {result.query}", style="bold")
-    say(f"Seed      {result.url}")
-    say("")
-    for citation in result.citations[:quotes]:
-        print_citation(citation)
-    if not result.citations:
-        say("No evidence was found.", style="yellow")
-    elif len(result.citations) > quotes:
-        say(f"({len(result.citations) - quotes} more quotes: --quotes or --json)", style="dim")
-    say("")
-    say("Pages, in the order the run took them", style="bold")
-    for document in result.documents:
-        note = f" ({document.reason})" if document.reason else ""
-        say(f"  round {document.round}, depth {document.link_depth}  {document.outcome}{note}  {document.url}")
-    decision = result.final_decision
-    say("")
-    say(f"Expansions  {result.total_iterations}")
-    for step in result.expansion_steps:
-        say(f"  round {step.iteration - 1} -> {step.decision} [{step.rule}] {step.reason}")
-    say(f"Stopped     {decision.rule} ({result.policy}): {decision.reason}")
-    say(f"Complete    probability {result.probability_complete:.2f} ({probability_note(result.policy)})")
-    say(f"Time        {result.timing.total_ms / 1000:.2f} s, {result.mode} mode, answer {result.answer_id}")
-    for warning in result.warnings:
-        say(f"Warning     {warning}", style="yellow")
 
 
 def print_citation(citation: CitationSpan, *, dated: str | None = None) -> None:

@@ -95,10 +95,13 @@ class Ingestor:
         self.acquirer = acquirer
         self._settings = settings
 
-    async def ingest(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> IngestOutcome:
+    async def ingest(
+        self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
+    ) -> IngestOutcome:
         """Store the page at `url` unless a fresh enough copy is stored already.
 
-        `refresh` asks the site again even then (conditionally). Raises FetchError with a reason when the URL gives
+        `max_age` is the age in seconds from which a copy is stale (None = WEBRAG_MAX_AGE); `refresh` asks the site
+        again even for a fresh one (conditionally). Raises FetchError with a reason when the URL gives
         no usable page; the failure is in the ledger by then and a good version stays as it was. What is no URL at
         all is in no ledger, nor is a page that was removed on request (reason `forgotten`).
         """
@@ -108,7 +111,7 @@ class Ingestor:
             stored = await documents.find_document(connection, url)
         if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
             stored = None  # a frozen copy never stands in for the live page, nor the other way round
-        if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored):
+        if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
             return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
         started = datetime.now(UTC)
         try:
@@ -181,10 +184,10 @@ class Ingestor:
         soon = error is not None and error.reason not in _PERMANENT
         return checked + (min(_RETRY_AFTER, self._interval) if soon else self._interval)
 
-    def _fresh(self, stored: StoredDocument) -> bool:
+    def _fresh(self, stored: StoredDocument, max_age: float | None) -> bool:
         if stored.status == "gone":
             return False
-        max_age = self._settings.webrag_max_age
+        max_age = self._settings.webrag_max_age if max_age is None else max_age
         if max_age is None or stored.last_checked is None:
             return max_age is None
         return datetime.now(UTC) - stored.last_checked <= timedelta(seconds=max_age)

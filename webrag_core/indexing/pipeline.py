@@ -58,13 +58,15 @@ class Corpus:
         finally:
             await acquirer.aclose()
 
-    async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:
-        """Fetch (unless fresh), store and index one page.
+    async def add(
+        self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
+    ) -> AddedDocument:
+        """Fetch (unless fresh), store and index one page. `max_age` in seconds replaces WEBRAG_MAX_AGE.
 
         Raises FetchError with the reason recorded. A page that is confirmed to be gone has left the index by then.
         """
         try:
-            page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh)
+            page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
         except FetchError as error:
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))

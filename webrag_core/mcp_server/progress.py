@@ -12,7 +12,6 @@ from webrag_core.orchestration.models import Round
 _PHASES = {
     "seed": "reading the given pages",
     "expand_breadth": "following links",
-    "expand_recall": "searching more widely",
     "expand_intent": "asking in other words",
     "citations": "proving the citations",
 }

@@ -9,7 +9,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.arguments import MOST_CONSTRAINTS, MOST_PLACES, MOST_RESULTS, check_length, check_list
 from webrag_core.mcp_server.modes import Intent, Output, ResearchMode, RetrievalMode, expansion_rounds
 from webrag_core.orchestration.engine import AnswerRequest
-from webrag_core.orchestration.hints import reranker_instruction
+from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.scope import ScopeFilter
 

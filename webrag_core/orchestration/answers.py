@@ -1,51 +1,80 @@
-"""Tables of the loop: answer runs, their rounds, their citations."""
+"""Tables of the loop: answer runs, their rounds and their citations, written and read back."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 
+from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.retrieval.models import CitationSpan
 
 ABANDONED = "abandoned"
-"""Reason of a run whose process ended without a word."""
-_LONGEST = timedelta(days=1)
+"""Reason of a run whose process ended before the run did."""
 
 
-async def start_run(
-    connection: AsyncConnection, *, seed_url: str, query: str, policy: str, options: Mapping[str, object]
-) -> int:
-    """Register a run and return its id. Runs that began long ago and never ended are ended: their process is gone."""
-    await connection.execute(
-        "UPDATE answer_runs SET state = 'failed', reason = %s, ended_at = now()"
-        " WHERE state = 'running' AND started_at < now() - %s::interval",
-        (ABANDONED, _LONGEST),
-    )
-    cursor = await connection.execute(
-        "INSERT INTO answer_runs (seed_url, query, policy, options) VALUES (%s, %s, %s, %s) RETURNING id",
-        (seed_url, query, policy, Jsonb(dict(options))),
-    )
+def claim_of(answer_id: int) -> str:
+    """Name of the claim that a process holds while it executes the run (see `store.claims`)."""
+    return f"answer {answer_id}"
+
+
+async def new_id(connection: AsyncConnection) -> int:
+    """Reserve the id of a run, so that its claim can be taken before its row is visible."""
+    cursor = await connection.execute("SELECT nextval(pg_get_serial_sequence('answer_runs', 'id'))")
     row = await cursor.fetchone()
     assert row is not None
     return int(row[0])
 
 
-async def record_round(connection: AsyncConnection, answer_id: int, done: Round) -> None:
-    """Keep one round with everything that a replay of its decision needs."""
+async def start_run(
+    connection: AsyncConnection,
+    answer_id: int,
+    *,
+    seed_url: str,
+    query: str,
+    policy: str,
+    options: Mapping[str, object],
+) -> None:
+    """Register a run whose claim is held. Ends abandoned runs first."""
+    await end_abandoned(connection)
+    await connection.execute(
+        "INSERT INTO answer_runs (id, seed_url, query, policy, options) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, %s, %s, %s, %s)",
+        (answer_id, seed_url, query, policy, Jsonb(dict(options))),
+    )
+
+
+async def end_abandoned(connection: AsyncConnection) -> int:
+    """Mark running runs as failed whose claim nobody holds: their process was killed. Returns their number.
+
+    Call before runs are listed. A run that lost its claim with its connection still writes its result.
+    """
+    cursor = await connection.execute(
+        "WITH running AS MATERIALIZED (SELECT id FROM answer_runs WHERE state = 'running')"
+        " UPDATE answer_runs a SET state = 'failed', reason = %s, ended_at = now() FROM running r"
+        " WHERE a.id = r.id AND a.state = 'running'"
+        " AND pg_try_advisory_xact_lock(hashtextextended('answer ' || r.id, 1))",  # as `claim_of` and `store.claims`
+        (ABANDONED,),
+    )
+    return cursor.rowcount
+
+
+async def record_round(connection: AsyncConnection, answer_id: int, completed: Round) -> None:
+    """Store one round with everything that a replay of its decision needs."""
     await connection.execute(
         "INSERT INTO answer_rounds (answer_id, round, signals, decision, chunks, candidates)"
         " VALUES (%s, %s, %s, %s, %s, %s)",
         (
             answer_id,
-            done.round,
-            Jsonb(done.signals.model_dump()),
-            Jsonb(done.decision.model_dump()),
-            Jsonb([chunk.model_dump() for chunk in done.top_chunks]),
-            Jsonb([candidate.model_dump() for candidate in done.candidates]),
+            completed.round,
+            Jsonb(completed.signals.model_dump()),
+            Jsonb(completed.decision.model_dump()),
+            Jsonb([chunk.model_dump() for chunk in completed.top_chunks]),
+            Jsonb([candidate.model_dump() for candidate in completed.candidates]),
         ),
     )
 
@@ -57,7 +86,7 @@ async def finish_run(
     citations: Sequence[CitationSpan],
     warnings: Sequence[str],
 ) -> None:
-    """Citations and final state in one go. Call inside a transaction."""
+    """Store citations and final state. Call inside a transaction."""
     async with connection.cursor() as cursor:
         await cursor.executemany(
             "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
@@ -77,14 +106,14 @@ async def finish_run(
             ],
         )
     await connection.execute(
-        "UPDATE answer_runs SET state = 'done', action = %s, rule = %s, probability = %s, warnings = %s,"
+        "UPDATE answer_runs SET state = 'done', reason = NULL, action = %s, rule = %s, probability = %s, warnings = %s,"
         " ended_at = now() WHERE id = %s",
         (decision.action, decision.rule, decision.probability_complete, Jsonb(list(warnings)), answer_id),
     )
 
 
 async def fail_run(connection: AsyncConnection, answer_id: int, reason: str) -> None:
-    """The run ended without a result; what it fetched stays in the corpus."""
+    """Mark a run as ended without a result. Pages that it fetched stay in the corpus."""
     await connection.execute(
         "UPDATE answer_runs SET state = 'failed', reason = %s, ended_at = now() WHERE id = %s",
         (reason, answer_id),
@@ -92,7 +121,7 @@ async def fail_run(connection: AsyncConnection, answer_id: int, reason: str) -> 
 
 
 async def broken_citations(connection: AsyncConnection) -> tuple[int, list[str]]:
-    """(citations looked at, those whose quote is no longer what its version says at that span)."""
+    """Return the number of citations, and those whose hash differs from their span in the stored version."""
     cursor = await connection.execute(
         "SELECT c.answer_id, c.number, c.quote_sha256 = encode(sha256(convert_to("
         " substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start), 'UTF8')), 'hex')"
@@ -100,3 +129,39 @@ async def broken_citations(connection: AsyncConnection) -> tuple[int, list[str]]
     )
     rows = await cursor.fetchall()
     return len(rows), [f"answer {answer}, citation {number}" for answer, number, valid in rows if not valid]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRound:
+    """One round: signals by name, as that version of the program recorded them, and what was decided."""
+
+    signals: Mapping[str, Any]
+    decision: ExpansionDecision
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """An answer run with its rounds, first to last; none when it failed before the first."""
+
+    answer_id: int
+    query: str
+    policy: str
+    state: str
+    rounds: tuple[StoredRound, ...]
+
+
+async def load_stored_run(connection: AsyncConnection, answer_id: int) -> StoredRun:
+    """Read one run. Raises InvalidInputError when there is no answer of that id."""
+    cursor = await connection.execute("SELECT query, policy, state FROM answer_runs WHERE id = %s", (answer_id,))
+    row = await cursor.fetchone()
+    if row is None:
+        raise InvalidInputError(f"there is no answer {answer_id} in this database")
+    query, policy, state = row
+    cursor = await connection.execute(
+        "SELECT signals, decision FROM answer_rounds WHERE answer_id = %s ORDER BY round", (answer_id,)
+    )
+    rounds = tuple(
+        StoredRound(signals, ExpansionDecision.model_validate(decision))
+        for signals, decision in await cursor.fetchall()
+    )
+    return StoredRun(answer_id, query, policy, state, rounds)

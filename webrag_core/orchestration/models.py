@@ -1,4 +1,4 @@
-"""Data contracts of the loop (pydantic at the boundary: all of them end up in results, tables and the UI)."""
+"""Data contracts of the loop. All of them appear in results, tables and the UI."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from pydantic import Field
 from webrag_core.retrieval.models import CitationSpan, Contract, CorpusStats, RankedChunk
 
 QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
-Action = Literal["stop", "expand_breadth", "expand_recall", "expand_intent"]
+Action = Literal["stop", "expand_breadth", "expand_intent"]
+Status = Literal["answered", "partial", "not_found"]
 
 
 class QueryAnalysis(Contract):
-    """What is asked. `sub_queries` holds 1 to 4 queries, the original always among them."""
+    """Analysis of the query. `sub_queries` holds 1 to 4 queries, the original always among them."""
 
     original_query: str
     sub_queries: list[str] = Field(min_length=1, max_length=4)
@@ -41,11 +42,11 @@ class EvaluationSignals(Contract):
     is_saturated: bool
     is_mediocre_plateau: bool
     has_high_redundancy: bool
-    # of the passage that retrieval ranks first for the user's own query, each in [0, 1]; see `support`
+    # of the best passage for the user's own query, each in [0, 1]; see `signals.PassageFeatures`
     best_raw_score: float = 0.0
     term_share: float = 0.0
-    joins_parts: bool = False  # whether the question asks for two things or more
-    # the loop's own state, so that a policy needs nothing but the signal history
+    joins_parts: bool = False  # the question joins several parts
+    # state of the loop, so that a policy needs nothing but the signal history
     round: int
     expansion_rounds_left: int
     can_rewrite: bool
@@ -54,8 +55,8 @@ class EvaluationSignals(Contract):
 
 
 class ExpansionDecision(Contract):
-    """What a stop policy recommends, and which rule said so. `pages`: how many pages a breadth expansion should take
-    in at most; None = MAX_CANDIDATES_PER_ITERATION, which no policy can exceed."""
+    """Recommendation of a stop policy, with the id of its rule. `pages` is the maximum number of pages of a breadth
+    expansion; None = MAX_CANDIDATES_PER_ITERATION, which no policy can exceed."""
 
     action: Action
     rule: str
@@ -66,7 +67,7 @@ class ExpansionDecision(Contract):
 
 
 class ScoredCandidate(Contract):
-    """A link candidate with its expansion relevance in [0, 1] and the signals it is made of."""
+    """A link candidate with its expansion relevance in [0, 1] and the breakdown of that score."""
 
     url: str
     score: float
@@ -99,7 +100,7 @@ class ScoredRef(Contract):
 
 
 class ExpansionStep(Contract):
-    """Record of one expansion: what was decided, done and gained."""
+    """Record of one expansion: decision, pages and gain."""
 
     iteration: int
     depth: int
@@ -116,7 +117,7 @@ class ExpansionStep(Contract):
 
 
 class RunDocument(Contract):
-    """A page this run looked at, in the order it did; a `duplicate` turned out to be one it had already."""
+    """A page of this run, in the order of requests. A `duplicate` is a document that the run already had."""
 
     url: str
     document_id: int | None
@@ -139,8 +140,13 @@ class OrchestrationTiming(Contract):
 
 
 class OrchestrationResult(Contract):
-    """The evidence for a query: what the loop returns to the CLI, Dagster and MCP."""
+    """The evidence for a query, as the CLI, Dagster and MCP receive it.
 
+    `status` says first whether it answers the query (see `verdict`), `probability_note` how far
+    `probability_complete` can be trusted.
+    """
+
+    status: Status
     answer_id: int | None
     query: str
     url: str
@@ -158,6 +164,7 @@ class OrchestrationResult(Contract):
     total_urls_ingested: int
     documents: list[RunDocument]
     probability_complete: float
+    probability_note: str
     warnings: list[str]
 
 

@@ -1,19 +1,20 @@
-"""Query analysis without a model: what is asked, in which parts, and what else could be asked instead.
+"""Rule-based query analysis: split a question into parts, classify it, and offer other wordings.
 
-The patterns are deliberately few. A query that none of them fits stays whole, because a wrong part pulls in
-wrong evidence while a missing one costs little: the original query is always searched too.
+The patterns are deliberately few. A query that matches none of them stays whole: a wrong part brings in wrong evidence,
+while a missing one costs little, because the original query is always searched too. Four constructions are split
+(specification 000, section 7), tried in this order: several questions, advantages and disadvantages, comparisons,
+"X and Y for Z". Quoted text is never split. English only.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Final, Literal, get_args
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.terms import STOP_WORDS, terms
-from webrag_core.orchestration import query_grammar
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 
 MAX_SUB_QUERIES: Final = 4
@@ -86,7 +87,7 @@ def analyze_query(
         raise InvalidInputError("constraints must be a list of non-empty texts")
 
     read = text[:_MAX_READ]
-    parts, implied = query_grammar.split(text) if mode == "rule_based" and read == text else ([], None)
+    parts, implied = split(text) if mode == "rule_based" and read == text else ([], None)
     sub_queries = distinct([text, *parts])[:MAX_SUB_QUERIES]
     concepts = key_concepts(read)
     n_parts = max(1, len(sub_queries) - 1)
@@ -164,5 +165,231 @@ def distinct(texts: Iterable[str]) -> list[str]:
 
 def _classify(text: str) -> QueryType:
     """Query type by question words; a bare topic is exploratory."""
-    unquoted = query_grammar.QUOTED.sub("", text)
+    unquoted = _QUOTED.sub("", text)
     return next((kind for kind, pattern in _TYPE_PATTERNS if pattern.search(unquoted)), "exploratory")
+
+
+# --- the grammar: which queries have parts ---
+
+_MASK = "ꙮ"  # a letter nobody types: a masked quotation counts as one word
+_QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
+_MASKED = re.compile(f"{_MASK}(\\d+){_MASK}")
+
+_OPENER = re.compile(
+    r"(?:what|how|why|when|where|which|who|whose|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
+    r"|explain|describe|show|tell)\b|what['’]s\b",
+    re.I,
+)
+_AUXILIARY = "is|are|was|were|do|does|did|can|could|should|would|will"
+_NEXT_QUESTION = re.compile(
+    rf"""(?:,?\s+and|,|;)\s+(?:also\s+|then\s+)?(?=
+        (?:what|how|why)\s+(?:{_AUXILIARY}|to|it|they|i|we|you|many|much|long|often|happens)\b)
+    | ,?\s+and\s+(?:also\s+|then\s+)?(?=
+        (?:when|where|who)\s+(?:{_AUXILIARY}|to|it|they|i|we|you)\b
+        | which\s+(?:one|should|do|does)\b
+        | (?:{_AUXILIARY})\s+(?:it|they|i|we|you|there)\b)
+    """,
+    re.I | re.X,
+)
+_SENTENCE_END = re.compile(r"(?<=[^\s?])\?+\s+")
+_PRONOUN = re.compile(
+    r"\b(?:it(?!\s+(?:possible|necessary|better|ok|okay|recommended|true|that)\b)|them|they"
+    r"|each(?: of them| one)?|both|these|those|(?:this|that)(?=$|\s+(?:for|in|on|when|with)\b))(?=\s|$)",
+    re.I,
+)
+_TOPICS = (
+    re.compile(r"^how (?:do|does|did) (.+?) work\b", re.I),
+    re.compile(r"\bdifferences? between (.+)$", re.I),
+    re.compile(r"^(?:what|who)(?:['’]s| is| are| was| were) (?:an? |the )?(.+)$", re.I),
+    re.compile(r"^(?:how (?:do|can|should|would) (?:i|we|you)|how to) \w+ (?:an? |the )?(.+)$", re.I),
+    re.compile(r"^(?:explain|describe) (?:how )?(?:an? |the )?(.+?)(?: works?)?$", re.I),
+)
+_TOPIC_WORDS = 6
+
+_GOOD = "pros|advantages|benefits|strengths|upsides"
+_BAD = "cons|disadvantages|drawbacks|weaknesses|downsides|limitations|risks"
+_PROS_CONS = re.compile(rf"\b({_GOOD})\s*(?:and|&|/|or|vs\.?)\s*({_BAD})\s+(?:of|to|for|in|with)\s+(.+)$", re.I)
+_PROS_CONS_LAST = re.compile(rf"^(.+?)[\s:,-]+({_GOOD})\s*(?:and|&|/)\s*({_BAD})$", re.I)
+
+_VERSUS = re.compile(r"\s+(?:vs\.?|versus|(?:as )?compared (?:to|with))\s+", re.I)
+_ADJECTIVE = "better|worse|faster|slower|cheaper|safer|easier|simpler|more [a-z]+|less [a-z]+"
+_PAIRS = (
+    re.compile(r"\bcompare (.+?) (?:to|with|against) (.+)$", re.I),
+    re.compile(r"^how (?:is|are) (.+?) different (?:from|than|to) (.+)$", re.I),
+    re.compile(r"^how (?:does|do) (.+?) (?:differ from|compare (?:to|with|against)) (.+)$", re.I),
+    re.compile(rf"^(?:is|are|why is|why are|when is|when are) (.+?) (?:{_ADJECTIVE}) than (.+)$", re.I),
+)
+_LISTS = (
+    re.compile(r"\b(?:differences?|comparison|choos(?:e|ing)|decid(?:e|ing)) (?:between|of) (.+)$", re.I),
+    re.compile(r"^(?:please )?compare (.+)$", re.I),
+    re.compile(r"^how (?:do|are) (.+? and .+?) (?:differ|compare|different)$", re.I),
+    re.compile(rf"^(?:which|what) (?:one )?is (?:{_ADJECTIVE})[^,:]*[,:]\s*(.+? or .+)$", re.I),
+    re.compile(r"^(?:should|do|would) (?:i|we|you) (?:use|choose|pick|prefer|learn|recommend) (.+? or .+)$", re.I),
+)
+_LIST_JOINT = re.compile(r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|&)\s+", re.I)
+_CONTEXT = re.compile(r"\s+((?:for|in|on|at|when|if|with|under|during|regarding)\s+.+)$", re.I)
+_LEAD = frozenset(
+    [
+        "choose", "compare", "comparing", "comparison", "describe", "difference", "differences", "explain",
+        "main", "show", "tell", "use", "using",
+    ]
+)  # fmt: skip
+_TAIL = frozenset(["better", "differ", "different", "faster", "slower"])
+_ITEMS = range(2, 4)
+_ITEM_WORDS = 8
+
+_FOR = re.compile(r"^(.+?) and (.+?) for (.+)$", re.I)
+_FOR_LEAD = re.compile(r"^what are (?:the |some )?", re.I)
+_NOUN_WORDS = 4
+_NO_NOUN = frozenset(
+    [
+        "are", "can", "create", "do", "does", "find", "get", "has", "have", "how", "is", "list", "make",
+        "need", "should", "show", "to", "was", "were",
+    ]
+)  # fmt: skip
+_ONE_THING = frozenset(
+    [
+        "black white", "copy paste", "cut paste", "divide conquer", "drag drop", "find replace",
+        "publish subscribe", "read write", "request response", "research development", "search replace",
+        "supply demand", "terms conditions", "trial error",
+    ]
+)  # fmt: skip
+
+
+def split(query: str) -> tuple[list[str], QueryType | None]:
+    """The parts of `query` (white space collapsed) and the query type that its construction implies.
+
+    2 to 4 parts, without the query itself and without the question mark; no parts and None when it stays
+    whole. Pure.
+    """
+    quotes = _QUOTED.findall(query)
+    numbers = iter(range(len(quotes)))
+    masked = _QUOTED.sub(lambda _: f"{_MASK}{next(numbers)}{_MASK}", query)
+    bare = masked.rstrip(" ?.!")
+    implied: QueryType | None = None
+    if not (parts := _questions(masked)):
+        if parts := _pros_and_cons(bare) or _comparison(bare):
+            implied = "comparison"
+        elif parts := _two_for_one(bare):
+            implied = "exploratory"
+
+    def unmask(match: re.Match[str]) -> str:
+        number = int(match.group(1))
+        return quotes[number] if number < len(quotes) else match.group()
+
+    parts = [_MASKED.sub(unmask, part) for part in parts]
+    return (parts, implied) if all(map(terms, parts)) else ([], None)
+
+
+def _questions(text: str) -> list[str]:
+    """Two to four questions in one query; a pronoun in a later one is replaced by the topic of the first."""
+    sentences = _SENTENCE_END.split(text)
+    if any(not _OPENER.match(sentence) for sentence in sentences[1:]):
+        return []
+    found: list[str] = []
+    for sentence in sentences:
+        bare = sentence.rstrip(" ?.!")
+        found += _NEXT_QUESTION.split(bare) if _OPENER.match(bare) else [bare]
+    if not 2 <= len(found) <= 4 or not all(terms(part) for part in found):
+        return []
+    topic = _topic(found[0])
+    resolved = [found[0], *(_PRONOUN.sub(lambda _: topic, part, count=1) for part in found[1:])]
+    return [_as_statement(part) for part in resolved]
+
+
+def _topic(question: str) -> str:
+    for pattern in _TOPICS:
+        match = pattern.search(question)
+        if match and len(match.group(1).split()) <= _TOPIC_WORDS and terms(match.group(1)):
+            return match.group(1)
+    return " ".join(word for word in question.split() if word.lower() not in STOP_WORDS)
+
+
+def _as_statement(question: str) -> str:
+    """How a page would put it: "how X works", "when to use X"."""
+    question = re.sub(r"^how does (.+) work$", r"how \1 works", question, flags=re.I)
+    question = re.sub(r"^how do (.+) work$", r"how \1 work", question, flags=re.I)
+    return re.sub(r"^when (?:should|do|would|can|could) (?:i|we|you|one) ", "when to ", question, flags=re.I)
+
+
+def _pros_and_cons(text: str) -> list[str]:
+    if match := _PROS_CONS.search(text):
+        good, bad, topic = match.groups()
+    elif match := _PROS_CONS_LAST.search(text):
+        topic, good, bad = match.groups()
+    else:
+        return []
+    if not terms(topic):
+        return []
+    words = {"pros": "advantages", "cons": "disadvantages"}
+    good, bad = (words.get(word.lower(), word.lower()) for word in (good, bad))
+    if compared := _comparison(topic):
+        return [f"{good} and {bad} of {item}" for item in compared]
+    return [f"{good} of {topic}", f"{bad} of {topic}"]
+
+
+def _comparison(text: str) -> list[str]:
+    """The two or three compared things, each with the context that follows the last ("... for small
+    files")."""
+    items = _VERSUS.split(text)
+    if len(items) > 1:
+        items[0] = re.split(r"[,:]\s+", items[0])[-1]
+    elif pair := next(filter(None, (pattern.search(text) for pattern in _PAIRS)), None):
+        items = list(pair.groups())
+    elif listed := next(filter(None, (pattern.search(text) for pattern in _LISTS)), None):
+        items = [item for item in _LIST_JOINT.split(listed.group(1)) if item]
+    if len(items) not in _ITEMS:
+        return []
+    context = _CONTEXT.search(items[-1])
+    if context and not any(_CONTEXT.search(item) for item in items[:-1]):
+        items[-1] = items[-1][: context.start()]
+        shared = " " + context.group(1)
+    else:
+        shared = ""
+    items = [_name(item) for item in items]
+    if not all(terms(item) and len(item.split()) <= _ITEM_WORDS for item in items):
+        return []
+    if len({item.casefold() for item in items}) < len(items):
+        return []
+    return [item + shared for item in items]
+
+
+def _name(item: str) -> str:
+    """A compared thing without the words of the question around it."""
+    words = item.strip(" ,;:.").split()
+    while len(words) > 1 and words[0].lower() in STOP_WORDS | _LEAD:
+        words.pop(0)
+    while len(words) > 1 and words[-1].lower() in STOP_WORDS | _TAIL:
+        words.pop()
+    return " ".join(words)
+
+
+def _two_for_one(text: str) -> list[str]:
+    """ "X and Y for Z" with two noun phrases of one kind: two single words or two longer phrases.
+
+    One word against several ("supervised and unsupervised learning", "install and configure nginx") shares
+    its head or object, which a cut would lose; fixed pairs ("research and development") are one thing.
+    """
+    match = _FOR.match(_FOR_LEAD.sub("", text))
+    if not match:
+        return []
+    first, second, purpose = match.groups()
+    sides = [side.lower().split() for side in (first, second)]
+    sizes = {min(len(side), 2) for side in sides}
+    if len(sizes) > 1 or any(len(side) > _NOUN_WORDS or _NO_NOUN & set(side) for side in sides):
+        return []
+    if any(f"{a} {b}" in _ONE_THING for a, b in pairwise([sides[0][-1], sides[1][0]])):
+        return []
+    if any(re.search(r",| (?:and|or|for|in|on|with) ", side) for side in (first, second)):
+        return []
+    if _OPENER.match(first) or not all(map(terms, (first, second, purpose))):
+        return []
+    return [f"{first} for {purpose}", f"{second} for {purpose}"]
+
+
+_JOINED = re.compile(r";|\band\b", re.I)
+
+
+def joins_parts(query: str) -> bool:
+    """Whether the question joins parts by "and" or a semicolon, so that one passage alone may well not answer it."""
+    return _JOINED.search(query) is not None

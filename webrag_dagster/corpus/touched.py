@@ -32,10 +32,12 @@ class WatchedCorpus(Corpus):
         super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.indexer.embedder)
         self.sources: set[str] = set()
 
-    async def add(self, url: str, *, run_id: str | None = None, refresh: bool = False) -> AddedDocument:
+    async def add(
+        self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
+    ) -> AddedDocument:
         """As Corpus.add. A redirect to another site touches both."""
         self.sources.add(source_key(url))
-        added = await super().add(url, run_id=run_id, refresh=refresh)
+        added = await super().add(url, run_id=run_id, refresh=refresh, max_age=max_age)
         self.sources.add(source_key(added.url))
         return added
 

@@ -21,7 +21,7 @@ _EVALS = Path(evals.__file__).parent
 def policy_files() -> list[Path]:
     """What decides after a round: the policies, the fitted model of one of them, signals and limits."""
     orchestration = _CORE / "orchestration"
-    single = ("completeness.py", "completeness.json", "evaluator.py", "limits.py")
+    single = ("completeness.json", "signals.py", "limits.py")
     return [*sorted((orchestration / "policies").glob("*.py")), *(orchestration / name for name in single)]
 
 

@@ -1,6 +1,6 @@
 """Stop policies: pure functions from a run's signal history to a decision, chosen by name.
 
-To add one, write a class with `name` and `decide` in a module of its own and enter it in `POLICIES`.
+To add one, write a class with `name`, `rephrases` and `decide` in a module of its own and register it in `POLICIES`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Protocol
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
-from webrag_core.orchestration.policies.baselines import DEFAULT_ROUNDS, FixedRounds
 from webrag_core.orchestration.policies.calibrated import Calibrated
 from webrag_core.orchestration.policies.seed_matrix import SeedMatrix
 
@@ -23,13 +22,50 @@ class StopPolicy(Protocol):
     def name(self) -> str:
         """The name it is registered under."""
 
+    @property
+    def rephrases(self) -> bool:
+        """Whether `expand_intent` is among its actions: other wordings of the query are prepared only then."""
+
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
         """Recommend the next action. `history` holds the signals of all rounds so far, oldest first, at least
         one."""
 
 
+DEFAULT_POLICY = Calibrated.name
+DEFAULT_ROUNDS = 3
+UNINFORMED = 0.5
+"""`probability_complete` of a policy that reads no signal."""
+
+
+class FixedRounds:
+    """Baseline that reads no signal: `expand_breadth` for `rounds` rounds, then stop; 0 rounds stop at once.
+
+    Raises InvalidInputError for negative `rounds`.
+    """
+
+    def __init__(self, name: str, rounds: int) -> None:
+        if rounds < 0:
+            raise InvalidInputError(f"policy {name}: the number of rounds must be 0 or more, not {rounds}")
+        self.name = name
+        self.rephrases = False
+        self._rounds = rounds
+
+    def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
+        """Decide by the number of the last round alone. Raises InvalidInputError for an empty history."""
+        if not history:
+            raise InvalidInputError("a policy needs the signals of at least one round")
+        now = history[-1]
+        go_on = now.round < self._rounds and now.expansion_rounds_left > 0
+        return ExpansionDecision(
+            action="expand_breadth" if go_on else "stop",
+            rule=self.name,
+            reason=f"round {now.round} of a fixed {self._rounds}",
+            confidence="low",
+            probability_complete=UNINFORMED,
+        )
+
+
 _MAX_DIGITS = 9
-_FITTED = {Calibrated.name}
 
 POLICIES: dict[str, Callable[[Settings], StopPolicy]] = {
     Calibrated.name: lambda _: Calibrated(),
@@ -53,11 +89,3 @@ def get_policy(name: str, settings: Settings) -> StopPolicy:
         return FixedRounds(name, int(rounds))
     known = ", ".join(sorted(POLICIES))
     raise InvalidInputError(f"unknown stop policy {name!r}; known: {known} (fixed-k:N for N rounds)")
-
-
-def probability_note(policy: str) -> str:
-    """What the `probability_complete` of the policy of this name is worth, for people."""
-    return "fitted on the frozen sites" if policy in _FITTED else "as the policy states it, not fitted"
-
-
-__all__ = ["POLICIES", "StopPolicy", "get_policy", "probability_note"]

@@ -1,32 +1,81 @@
-"""The default policy `calibrated`: go on while the evidence is probably not complete."""
+"""The default policy `calibrated`: go on while the evidence is probably not complete.
+
+The probability is a logistic model of five numbers, fitted by `python -m evals.fitting.completeness --write` on walks
+that never stop: one row per round.
+"""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.completeness import CompletenessTable, completeness_table
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
+from webrag_core.providers.embedder import WordLlamaEmbedder
 
 COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 
 ENOUGH = 0.5
 """Probability from which the run stops and claims that the evidence is complete."""
 
-_ONE_BY_ONE = 3  # rounds that take in a single page: early on every page counts, later two at a time find more
+_ONE_BY_ONE = 3  # rounds that fetch a single page: early on every page counts, later two at a time find more
 _SURE, _CERTAIN = 0.6, 0.8
+_RISE = 0.02  # another page changes the rarity of words, and with it every score a little
+_DEFAULT_EMBEDDING = f"{WordLlamaEmbedder.identity.provider}/{WordLlamaEmbedder.identity.name}"
+TABLE = Path(__file__).parents[1] / "completeness.json"
+
+
+@dataclass(frozen=True, slots=True)
+class CompletenessTable:
+    """Coefficients of the model. `fitted_on` names the sites; `embedding` the model whose scores it was fitted on."""
+
+    constant: float
+    coefficients: tuple[float, float, float, float, float]
+    fitted_on: tuple[str, ...]
+    embedding: str = _DEFAULT_EMBEDDING
+
+    def probability(self, history: Sequence[EvaluationSignals]) -> float:
+        """1 / (1 + exp(-z)), in [0, 1], after the last of `history` (at least one round); z is linear in `features`."""
+        z = self.constant + math.fsum(a * b for a, b in zip(self.coefficients, features(history), strict=True))
+        return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
+
+
+def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float, float]:
+    """Features of the last round: share of the question's terms in the best passage, its raw score, the score of the
+    best remaining link (0 without one), rounds since the best raw score rose by more than .02, and 1 for a question
+    that joins parts."""
+    now = history[-1]
+    best, last_rise = 0.0, 0
+    for number, signals in enumerate(history):
+        if signals.best_raw_score > best + _RISE:
+            last_rise = number
+        best = max(best, signals.best_raw_score)
+    since = float(len(history) - 1 - last_rise)
+    link = now.best_candidate_score or 0.0
+    return now.term_share, now.best_raw_score, link, since, float(now.joins_parts)
+
+
+@lru_cache(maxsize=1)
+def completeness_table() -> CompletenessTable:
+    """The table that ships with the library."""
+    table = json.loads(TABLE.read_text(encoding="utf-8"))
+    return CompletenessTable(table["constant"], tuple(table["coefficients"]), tuple(table["fitted_on"]))
 
 
 class Calibrated:
     """Stops when the evidence is more likely complete than not, or when the budget is spent.
 
-    Otherwise it follows the best link, from the fourth round on the best two. The probability is made of how well the
-    best passage fits the question, of the best link still to be followed (a good one makes it less likely that the
-    evidence at hand is all there is), and of the rounds since the last gain; see `completeness`. Pure.
+    Otherwise it follows the best link, from the fourth round on the best two. The probability depends on
+    `features`: a good remaining link, for instance, makes complete evidence less likely. Pure.
     """
 
     name: ClassVar[str] = "calibrated"
+    rephrases: ClassVar[bool] = False
 
     def __init__(self, table: CompletenessTable | None = None) -> None:
         self._table = table or completeness_table()

@@ -21,7 +21,7 @@ from typing import ClassVar, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration import evaluator
+from webrag_core.orchestration import signals
 from webrag_core.orchestration.models import Action, EvaluationSignals, ExpansionDecision
 
 Confidence = Literal["high", "medium", "low"]
@@ -69,6 +69,7 @@ class SeedMatrix:
     """The decision matrix under the thresholds of `settings`. Pure: equal histories give equal decisions."""
 
     name: ClassVar[str] = "seed-matrix"
+    rephrases: ClassVar[bool] = True
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -96,15 +97,15 @@ class SeedMatrix:
     def _without_cap(self, now: EvaluationSignals, before: EvaluationSignals | None) -> ExpansionDecision:
         """Rules 1 to 3 and 5 to 11."""
         settings = self._settings
-        floor = evaluator.mediocre_floor(settings)
+        floor = signals.mediocre_floor(settings)
         if now.n_chunks == 0:
             return self._rewrite(LOW_SCORES, now, "no evidence at all", "high")
 
-        plateau = evaluator.is_plateau(now.n_chunks, now.score_variance, settings)
-        cliff = evaluator.is_cliff(now.n_chunks, now.score_cliff, settings)
-        saturated = evaluator.is_saturated(now.token_fill_ratio, settings)
-        mediocre = evaluator.is_mediocre(now.score_mean, settings)
-        repeating = evaluator.has_high_redundancy(now.redundancy_ratio, settings)
+        plateau = signals.is_plateau(now.n_chunks, now.score_variance, settings)
+        cliff = signals.is_cliff(now.n_chunks, now.score_cliff, settings)
+        saturated = signals.is_saturated(now.token_fill_ratio, settings)
+        mediocre = signals.is_mediocre(now.score_mean, settings)
+        repeating = signals.has_high_redundancy(now.redundancy_ratio, settings)
         fill = f"{now.token_fill_ratio:.0%} of the context is filled"
         flat = f"the best scores are alike (variance {now.score_variance:.3f}) with mean {now.score_mean:.2f}"
         drop = f"scores fall from {now.top_score:.2f} to {now.score_at_k:.2f}"

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webrag_core.config import Settings
-from webrag_core.orchestration.evaluator import UNCALIBRATED_FLOOR, compute_signals, mediocre_floor
 from webrag_core.orchestration.models import EvaluationSignals
+from webrag_core.orchestration.signals import UNCALIBRATED_FLOOR, compute_signals, mediocre_floor
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
 SETTINGS = Settings(_env_file=None)

@@ -1,18 +1,21 @@
-"""Signals: what one round's scored evidence looks like, as numbers a stop policy can decide on.
+"""Signals: the scored evidence of one round as numbers that a stop policy decides on.
 
-The thresholds live in `Settings`; the predicates here (`is_plateau`, `is_cliff`, ...) are shared with the
-policies, so that a recorded run can be decided again under other thresholds.
+The thresholds live in `Settings`; the predicates here (`is_plateau`, `is_cliff`, ...) are shared with the policies, so
+that a recorded run can be decided again under other thresholds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from statistics import fmean, pvariance
 
 from webrag_core.config import Settings
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import EvaluationSignals
-from webrag_core.orchestration.support import Support
-from webrag_core.retrieval.models import RankedChunk
+from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 from webrag_core.retrieval.redundancy import redundant_indices
 
 MIN_SHAPE = 3
@@ -54,9 +57,45 @@ def is_mediocre(score_mean: float, settings: Settings) -> bool:
 
 
 def has_high_redundancy(redundancy_ratio: float, settings: Settings) -> bool:
-    """The share of repeating chunks reaches `redundancy_ceiling` (which is also the overlap that makes
-    one)."""
+    """The share of repeating chunks reaches `redundancy_ceiling`, which is also the overlap from which one repeats."""
     return redundancy_ratio >= settings.redundancy_ceiling
+
+
+_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ENOUGH_WORDS = 4  # beside its links, from which on a line counts as text
+
+
+@dataclass(frozen=True, slots=True)
+class PassageFeatures:
+    """How well the best passage fits the query; both in [0, 1], both 0 without a passage.
+
+    `raw_score` is the score before calibration: retrieval's own, or that of a remote reranker. `term_share` is the
+    share of the query's terms that occur in the passage, its title and headings. It is not weighted by rarity: in a
+    small scope an absent term would weigh most. Lines that consist of links only promise an answer and give none:
+    terms that occur only there do not count, and the raw score shrinks in proportion.
+    """
+
+    raw_score: float = 0.0
+    term_share: float = 0.0
+
+
+def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collection[str]) -> PassageFeatures:
+    """Features of the best passage, which `score` in [0, 1] ranked first. Pure; raises nothing."""
+    query = frozenset(query_terms)
+    head = f"{chunk.title or ''} {' '.join(chunk.match_heading_path)}"
+    text = "\n".join(line for line in chunk.match_text.splitlines() if not _only_links(line))
+    matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}"))
+    stated = query.intersection(terms(f"{head} {plain_text(text)}"))
+    return PassageFeatures(
+        raw_score=score * len(stated) / len(matched) if matched else score,
+        term_share=len(stated) / len(query) if query else 0.0,
+    )
+
+
+def _only_links(line: str) -> bool:
+    rest, links = _LINK.subn("", line)
+    return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS
 
 
 def compute_signals(
@@ -69,14 +108,14 @@ def compute_signals(
     can_rewrite: bool,
     candidates_left: int,
     best_candidate_score: float | None,
-    support: Support | None = None,
+    passage: PassageFeatures | None = None,
     joins_parts: bool = False,
 ) -> EvaluationSignals:
     """Numbers of one round (specification 000, section 9).
 
     `chunks` in any order, as scored and before redundant ones are dropped (afterwards the redundancy is
     always 0); locality chunks carry no score of their own and are left out. `context_budget` in tokens, above
-    0. The other arguments are the loop's state and pass through; `support` None = no passage.
+    0. The other arguments are the loop's state and pass through; `passage` None = no passage.
 
     - `score_at_k`: the score at rank `score_cliff_rank_k`, or the last one when there are fewer chunks;
       `score_cliff` = top - score_at_k.
@@ -95,11 +134,11 @@ def compute_signals(
     )
     scores = [chunk.reranked_score for chunk in ranked]
     n_chunks = len(scores)
-    best = scores[: settings.plateau_top_n]
+    leading = scores[: settings.plateau_top_n]
     top = scores[0] if scores else 0.0
     at_k = scores[min(settings.score_cliff_rank_k, n_chunks) - 1] if scores else 0.0
-    variance = pvariance(best) if best else 0.0
-    mean = fmean(best) if best else 0.0
+    variance = pvariance(leading) if leading else 0.0
+    mean = fmean(leading) if leading else 0.0
     confidences = [c.confidence for c in ranked[: settings.plateau_top_n] if c.confidence is not None]
 
     redundant = set(redundant_indices([chunk.chunk.text for chunk in ranked], settings.redundancy_ceiling))
@@ -108,7 +147,7 @@ def compute_signals(
     fill = tokens / max(context_budget, 1)
 
     plateau = is_plateau(n_chunks, variance, settings)
-    best_passage = support or Support()
+    best_passage = passage or PassageFeatures()
     return EvaluationSignals(
         n_chunks=n_chunks,
         top_score=top,

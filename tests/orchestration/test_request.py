@@ -16,9 +16,9 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.hints import LEFT_OUT
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import POLICIES
+from webrag_core.orchestration.request import KNOWN_SKIPPED
 
 QUERY = "How is green tea brewed?"
 BREWING = (
@@ -69,7 +69,7 @@ def test_passages_that_repeat_what_is_known_are_no_evidence(settings: Settings) 
     assert evidence(hinted) == [found for found in evidence(plain) if found[0] == URLS[1]]  # scored as without the hint
     assert [citation.source_url for citation in hinted.citations] == [URLS[1]]
     assert hinted.query_analysis == plain.query_analysis
-    assert (plain.warnings, hinted.warnings) == ([], [LEFT_OUT])
+    assert (plain.warnings, hinted.warnings) == ([], [KNOWN_SKIPPED])
 
 
 def test_what_is_known_does_not_count_as_found(settings: Settings) -> None:
@@ -95,7 +95,7 @@ def test_nothing_is_left_when_all_of_it_is_known(settings: Settings) -> None:
     result = ask(settings, known_context=f"{BREWING} {KEEPING}")
     assert (result.chunks, result.citations) == ([], [])
     assert result.rounds[0].signals.n_chunks == 0
-    assert LEFT_OUT in result.warnings
+    assert KNOWN_SKIPPED in result.warnings
 
 
 def test_what_is_known_does_not_come_back_as_a_neighbour(settings: Settings) -> None:
@@ -180,6 +180,7 @@ class OtherWords:
     """A policy that always wants other words."""
 
     name = "other-words"
+    rephrases = True
 
     def __init__(self, settings: Settings) -> None:
         pass

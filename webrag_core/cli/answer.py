@@ -1,0 +1,158 @@
+"""`webrag answer`: the command, its progress lines, and the answer as a person reads it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from webrag_core.cli.output import Json, err, print_citation, print_json, print_line
+from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from webrag_core.orchestration.models import OrchestrationResult, Round
+
+Modes = Literal["auto", "chunk", "full_context"]
+Intents = Literal["factual", "comparison", "how_to", "exploratory"]
+
+_PHASES = {
+    "seed": "fetching the given pages",
+    "expand_breadth": "following links",
+    "expand_intent": "searching in other words",
+    "citations": "verifying the citations",
+}
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
+_AGE = re.compile(r"(\d{1,9})([smhdw]?)")
+
+
+def seconds_of(age: str | None) -> float | None:
+    """An age in seconds: "90", "90s", "15m", "12h", "1d" or "2w". Raises InvalidInputError."""
+    if age is None:
+        return None
+    match = _AGE.fullmatch(age.strip().lower())
+    if match is None:
+        raise InvalidInputError(f"--max-age {age!r} is not an age such as 3600, 12h or 1d")
+    return float(int(match[1]) * _UNITS[match[2]])
+
+
+def answer(
+    url: Annotated[str, typer.Argument(help="The page to start from.")],
+    query: Annotated[str, typer.Argument(help="The question.")],
+    budget: Annotated[
+        int | None, typer.Option(help="Maximum rounds of following links; 0 = none, unset = MAX_EXPANSION_DEPTH.")
+    ] = None,
+    intent: Annotated[Intents | None, typer.Option(help="Kind of question, if known.")] = None,
+    known_context: Annotated[
+        str | None, typer.Option(help="Facts you already have; passages repeating them are skipped.")
+    ] = None,
+    constraint: Annotated[
+        list[str] | None, typer.Option(help="A requirement the evidence must meet; repeatable.")
+    ] = None,
+    mode: Annotated[Modes, typer.Option(help="Best passages (chunk), all text (full_context), or by size.")] = "auto",
+    policy: Annotated[str | None, typer.Option(help="Stop policy; unset = WEBRAG_POLICY.")] = None,
+    max_age: Annotated[
+        str | None, typer.Option(help="Fetch stored pages again above this age: seconds, or 30m, 12h, 1d.")
+    ] = None,
+    also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
+    quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
+    as_json: Json = False,
+) -> None:
+    """Answer QUERY with quotes, starting at URL and following promising links."""
+    from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+
+    async def work() -> OrchestrationResult:
+        request = AnswerRequest(
+            urls=(url, *(also or ())),
+            query=query,
+            intent=intent,
+            known_context=known_context,
+            constraints=tuple(constraint or ()),
+            expansion_budget=budget,
+            mode=mode,
+            policy=policy,
+            max_age=seconds_of(max_age),
+        )
+        request.seeds()
+        async with Corpus.open(load_settings()) as corpus:
+            with _progress() as show:
+                return await OrchestratorEngine(corpus).run(request, show)
+
+    result = asyncio.run(work())
+    if as_json:
+        print_json(result)
+    else:
+        print_answer(result, quotes=quotes)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str, Round | None], None]]:
+    """A status line on a terminal, one plain line per phase and round elsewhere; always on stderr."""
+    if err.is_terminal:
+        with err.status("starting") as status:
+            yield lambda phase, completed: status.update(progress_line(phase, completed))
+    else:
+        yield lambda phase, completed: err.print(progress_line(phase, completed), markup=False, highlight=False)
+
+
+def progress_line(phase: str, completed: Round | None) -> str:
+    """One line for a phase that begins or a round that ended, with the next page when a link is followed."""
+    if completed is None:
+        return _PHASES.get(phase, phase)
+    signals, decision = completed.signals, completed.decision
+    following = ""
+    if decision.action == "expand_breadth" and completed.candidates:
+        following = f": {completed.candidates[0].url}"
+    return (
+        f"round {completed.round}: {signals.n_chunks} passages of {completed.documents_total} pages, best score"
+        f" {signals.best_raw_score:.2f}; {decision.action} ({decision.rule}){following}"
+    )
+
+
+def verdict_line(result: OrchestrationResult) -> str:
+    """The status as one sentence."""
+    pages = sum(document.outcome in ("fetched", "reused") for document in result.documents)
+    read = f"{pages} page{'' if pages == 1 else 's'} read"
+    if result.status == "answered":
+        return f"Answered: estimated completeness {result.probability_complete:.0%}, {read}"
+    if result.status == "partial":
+        return f"Partial: estimated completeness {result.probability_complete:.0%}, {read}; the nearest passages follow"
+    return f"Not found: {read}, no passage answers the question"
+
+
+def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
+    """Print the verdict, then the quotes, then how the run came to them. One quote at most if nothing was found."""
+    styles = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
+    print_line(verdict_line(result), style=styles[result.status])
+    print_line(f"Question: {result.query}", style="bold")
+    print_line(f"Start page: {result.url}")
+    print_line("")
+    found = result.status != "not_found"
+    shown = result.citations[: quotes if found else 1]
+    if shown and not found:
+        print_line("Nearest passage:", style="dim")
+    for citation in shown:
+        print_citation(citation)
+    hidden = len(result.citations) - len(shown)
+    if hidden:
+        print_line(f"({hidden} more quotes: {'--quotes or --json' if found else '--json'})", style="dim")
+    print_line("")
+    print_line("Pages visited", style="bold")
+    for document in result.documents:
+        note = f" ({document.reason})" if document.reason else ""
+        print_line(f"  round {document.round}, depth {document.link_depth}  {document.outcome}{note}  {document.url}")
+    decision = result.final_decision
+    print_line("")
+    print_line(f"Link-following rounds: {result.total_iterations}")
+    for step in result.expansion_steps:
+        print_line(f"  round {step.iteration - 1}: {step.decision} [{step.rule}] {step.reason}")
+    print_line(f"Stopped: {decision.rule} ({result.policy}): {decision.reason}")
+    print_line(f"Estimated completeness: {result.probability_complete:.0%} ({result.probability_note})")
+    print_line(f"Time: {result.timing.total_ms / 1000:.2f} s, mode {result.mode}, answer {result.answer_id}")
+    for warning in result.warnings:
+        print_line(f"Warning: {warning}", style="yellow")

@@ -1,0 +1,240 @@
+"""The frontier of a run: pages fetched so far, links that could be followed next, and fetching some of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import urlsplit
+
+from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
+from webrag_core.acquisition.urls import page_key, source_key
+from webrag_core.corpus.bounded_gather import take_all
+from webrag_core.corpus.documents import StoredLink, load_links
+from webrag_core.errors import EmbeddingError, FetchError, Reason
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
+from webrag_core.orchestration.link_scorers import LinkCandidate
+from webrag_core.orchestration.models import RunDocument, ScoredCandidate
+
+
+@dataclass(slots=True)
+class Frontier:
+    """Documents of a run with their link depth, every page key visited, and the links of the documents."""
+
+    seeds: tuple[str, ...]
+    depths: dict[int, int] = field(default_factory=dict)
+    urls: dict[int, str] = field(default_factory=dict)
+    visited: set[str] = field(default_factory=set)
+    patterns: Counter[str] = field(default_factory=Counter)  # URL patterns of requested and of final URLs
+    documents: list[RunDocument] = field(default_factory=list)
+    links: dict[int, list[StoredLink]] = field(default_factory=dict)
+
+    def add(self, requested: str, added: AddedDocument, *, round_number: int, depth: int) -> bool:
+        """Add a fetched page. False for a document that the run already has under another URL; it counts as a page all
+        the same."""
+        self.visited |= {page_key(requested), page_key(added.url)}
+        self.patterns.update({pattern for pattern in map(url_pattern, (requested, added.url)) if pattern is not None})
+        new = added.document_id not in self.depths
+        if new:
+            self.depths[added.document_id] = depth
+            self.urls[added.document_id] = added.url
+        outcome: Literal["fetched", "reused"] = "reused" if added.outcome == "reused" else "fetched"
+        self.documents.append(
+            RunDocument(
+                url=added.url if new else requested,
+                document_id=added.document_id,
+                round=round_number,
+                link_depth=depth,
+                outcome=outcome if new else "duplicate",
+                reason=None if new else f"the same page as {self.urls[added.document_id]}",
+            )
+        )
+        return new
+
+    def fail(self, url: str, error: FetchError, *, round_number: int, depth: int) -> None:
+        """Record a failed page. It is not tried again in this run."""
+        self.visited.add(page_key(url))
+        self.patterns.update(count_patterns([url]))
+        self.documents.append(
+            RunDocument(
+                url=url,
+                document_id=None,
+                round=round_number,
+                link_depth=depth,
+                outcome="failed",
+                reason=error.reason.value,
+            )
+        )
+
+    @property
+    def sites(self) -> set[str]:
+        """Source keys that links may lead to: those of the given URLs and of their redirect targets."""
+        return {source_key(url) for url in self.entries}
+
+    @property
+    def entries(self) -> list[str]:
+        """The given URLs and the final URLs of their pages, each once."""
+        seeds = (self.urls[document_id] for document_id, depth in self.depths.items() if depth == 0)
+        return list(dict.fromkeys([*self.seeds, *seeds]))
+
+    async def load_candidates(self, corpus: Corpus) -> list[LinkCandidate]:
+        """Every unvisited page of the same sites that the run's documents link to, and the folders above the seeds.
+        Crawler traps are left out."""
+        missing = [document_id for document_id in self.depths if document_id not in self.links]
+        if missing:
+            async with corpus.database.connection() as connection:
+                for document_id in missing:
+                    self.links[document_id] = []
+                for link in await load_links(connection, missing):
+                    self.links[link.document_id].append(link)
+        return self.candidates()
+
+    def candidates(self) -> list[LinkCandidate]:
+        """As `load_candidates`, from the links loaded so far."""
+        grouped: dict[str, list[StoredLink]] = {}
+        sites = self.sites
+        pages: dict[str, str | None] = {}  # target -> its page key, None for a target that must not be followed
+        for document_id in sorted(self.links, key=lambda known: (self.depths[known], self.urls[known])):
+            for link in self.links[document_id]:
+                target = link.target_url
+                if target not in pages:
+                    parsed = _target(target)
+                    allowed = parsed.source in sites and parsed.page not in self.visited
+                    pages[target] = parsed.page if allowed else None
+                page = pages[target]
+                if page is not None:
+                    grouped.setdefault(page, []).append(link)
+        candidates = [self._candidate(links[0].target_url, links) for links in grouped.values()]
+        seen = self.visited.union(grouped)
+        for entry in self.entries:
+            for url in parent_urls(entry):
+                if page_key(url) not in seen:
+                    seen.add(page_key(url))
+                    candidates.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
+        return [candidate for candidate in candidates if not _is_trap(candidate.url, self.patterns)]
+
+    def _candidate(self, url: str, links: Sequence[StoredLink]) -> LinkCandidate:
+        content = [link for link in links if not link.in_navigation] or list(links)
+        first = content[0]
+        return LinkCandidate(
+            url=url,
+            from_url=first.from_url,
+            anchor_texts=tuple(dict.fromkeys(link.anchor_text for link in content if link.anchor_text)),
+            context=first.context,
+            heading_path=tuple(first.heading_path),
+            title=first.title,
+            description=first.description,
+            link_depth=1 + min(self.depths[link.document_id] for link in links),
+            in_degree=len({link.document_id for link in links}),
+            in_navigation=all(link.in_navigation for link in links),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """Properties of a canonical URL that follow from its spelling."""
+
+    source: str
+    page: str
+    pattern: str | None
+    is_trap: bool
+
+
+@lru_cache(maxsize=50_000)  # pages of a site link to the same pages, in every round and every run
+def _target(url: str) -> _Target:
+    return _Target(source_key(url), page_key(url), url_pattern(url), find_trap(url, {}) is not None)
+
+
+def _is_trap(url: str, patterns: Mapping[str, int]) -> bool:
+    """As `find_trap`, which is asked again only when pages of the same pattern were fetched."""
+    parsed = _target(url)
+    return find_trap(url, patterns) is not None if parsed.pattern in patterns else parsed.is_trap
+
+
+def parent_urls(url: str) -> list[str]:
+    """URLs of the folders above `url`, nearest first, without the root (too general), query and fragment.
+
+    `https://h/stable/modules/x.html` -> `https://h/stable/modules/`, `https://h/stable/`. Empty for a page at the root
+    and for anything but an http or https URL (specification 000, section 10).
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return []
+    folders = [segment for segment in parts.path.rstrip("/").split("/")[:-1] if segment]
+    base = f"{parts.scheme}://{parts.netloc}/"
+    return [base + "/".join(folders[:depth]) + "/" for depth in range(len(folders), 0, -1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Result of following links: URLs of new pages, failed URLs with their errors, and warnings of the pages."""
+
+    expanded: list[str] = field(default_factory=list)
+    failed: dict[str, FetchError] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    embedding_error: EmbeddingError | None = None
+
+
+async def fetch_pages(
+    corpus: Corpus,
+    frontier: Frontier,
+    pages: Mapping[str, int],
+    *,
+    round_number: int,
+    run_id: str,
+    seconds: Mapping[str, float],
+    max_age: float | None = None,
+) -> Expansion:
+    """Fetch and index `pages` (URL -> link depth), a few at a time, and add them to the frontier in the given order.
+
+    Each page has its own time limit in `seconds`, which counts from now; what is unfinished then is cancelled and
+    fails with reason `timeout`. Stored data is always whole. Fetch and embedding failures cost only their page.
+    """
+    begun = asyncio.get_running_loop().time()
+    results: dict[str, AddedDocument | FetchError] = {}
+    embedding_errors: dict[str, EmbeddingError] = {}
+
+    async def add(url: str) -> AddedDocument:
+        try:
+            async with asyncio.timeout_at(begun + seconds[url]):
+                return await corpus.add(url, run_id=run_id, max_age=max_age)
+        except TimeoutError:
+            raise FetchError(Reason.TIMEOUT, "not fetched: the time of this answer is over") from None
+        except EmbeddingError as error:
+            embedding_errors[url] = error
+            raise FetchError(Reason.PROVIDER_FAILED, f"not indexed: {error.message}") from None
+
+    await take_all(pages, add, results.__setitem__)
+    expansion = Expansion(embedding_error=next(iter(embedding_errors.values()), None))
+    for url, depth in pages.items():  # in the given order, so that two runs agree
+        result = results[url]
+        if isinstance(result, FetchError):
+            frontier.fail(url, result, round_number=round_number, depth=depth)
+            expansion.failed[url] = result
+        else:
+            expansion.warnings.extend(result.warnings)
+            if frontier.add(url, result, round_number=round_number, depth=depth):
+                expansion.expanded.append(result.url)
+    return expansion
+
+
+def chosen_candidates(
+    candidates: Sequence[ScoredCandidate], frontier: Frontier, *, limit: int, floor: float
+) -> list[ScoredCandidate]:
+    """The best candidates at or above `floor`, at most `limit`, and never so many of one URL pattern that the last of
+    them would be a trap. `candidates` best first."""
+    patterns = frontier.patterns.copy()
+    chosen: list[ScoredCandidate] = []
+    for candidate in candidates:
+        if len(chosen) >= limit or candidate.score < floor:
+            break
+        if find_trap(candidate.url, patterns) is None:
+            patterns.update(count_patterns([candidate.url]))
+            chosen.append(candidate)
+    return chosen

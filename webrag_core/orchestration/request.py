@@ -1,0 +1,143 @@
+"""The request of an answer run: validation, and the effect of its options on passages and rerankers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.orchestration.models import QueryType
+from webrag_core.retrieval.models import RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.query_text import check_query, check_text
+from webrag_core.retrieval.redundancy import text_overlap
+from webrag_core.retrieval.searcher import Mode
+
+KNOWN_SKIPPED = "passages that only repeat the known context were left out"
+MAX_QUERY_CHARS = 10_000
+_MAX_CONTEXT_CHARS = 50_000  # every passage is compared with it
+
+_INTENTS: dict[QueryType, str] = {
+    "factual": "looking for a fact",
+    "comparison": "looking for a comparison",
+    "how_to": "looking for instructions",
+    "exploratory": "looking for background",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """One question. Nothing is checked before `seeds` is called.
+
+    `expansion_budget` is the maximum number of rounds that follow links: None = automatic, 0 = none; never above
+    MAX_EXPANSION_DEPTH. `known_context` holds facts that the caller already has: passages that only repeat them are no
+    evidence, and a model that analyses the query reads them. `policy` None = WEBRAG_POLICY. `max_age` is the age in
+    seconds above which a stored page is fetched again (None = WEBRAG_MAX_AGE).
+    """
+
+    urls: tuple[str, ...]
+    query: str
+    intent: QueryType | None = None
+    known_context: str | None = None
+    constraints: tuple[str, ...] = ()
+    expansion_budget: int | None = None
+    mode: Mode = "auto"
+    policy: str | None = None
+    max_age: float | None = None
+
+    def seeds(self) -> tuple[str, ...]:
+        """Validate the request and return its canonical URLs, each once.
+
+        Raises InvalidInputError, or FetchError(INVALID_URL) for a malformed URL.
+        """
+        if isinstance(self.urls, str) or not all(isinstance(url, str) for url in self.urls):
+            raise InvalidInputError("urls must be a sequence of URLs")
+        if not self.urls:
+            raise InvalidInputError("no URL given")
+        self._check_options()
+        check_question(self.query)
+        if self.known_context is not None:
+            check_text(_text(self.known_context, "known context"), "known context")
+            if len(self.known_context) > _MAX_CONTEXT_CHARS:
+                raise InvalidInputError(
+                    f"the known context has {len(self.known_context):,} characters; at most {_MAX_CONTEXT_CHARS:,}"
+                )
+        if isinstance(self.constraints, str):
+            raise InvalidInputError("constraints must be a sequence of texts")
+        for constraint in self.constraints:
+            check_text(_text(constraint, "constraint"), "constraint")
+        return tuple(dict.fromkeys(canonicalise(url) for url in self.urls))
+
+    def _check_options(self) -> None:
+        """Types and ranges: Python checks neither."""
+        for name, value, allowed in (("mode", self.mode, get_args(Mode)), ("intent", self.intent, (*_INTENTS, None))):
+            if value not in allowed:
+                raise InvalidInputError(f"unknown {name} {value!r}; known: {', '.join(filter(None, allowed))}")
+        budget = self.expansion_budget
+        if budget is not None:
+            if not isinstance(budget, int) or isinstance(budget, bool):
+                raise InvalidInputError(f"the expansion budget must be a whole number, got {budget!r}")
+            if budget < 0:
+                raise InvalidInputError(f"the expansion budget cannot be negative, got {budget}")
+        age = self.max_age
+        if age is not None and (not isinstance(age, int | float) or not (age >= 0 and math.isfinite(age))):
+            raise InvalidInputError(f"max_age must be a number of seconds of at least 0, got {age!r}")
+        if self.policy is not None:
+            _text(self.policy, "policy")
+
+
+def check_question(query: str) -> None:
+    """Raise InvalidInputError for a query that is empty, too long, not valid text, or without a letter or digit."""
+    check_query(_text(query, "query"))
+    if len(query) > MAX_QUERY_CHARS:
+        raise InvalidInputError(f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,}")
+    if not any(character.isalnum() for character in query):
+        raise InvalidInputError("the query contains no word")
+
+
+def _text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidInputError(f"the {name} must be a text, got {type(value).__name__}")
+    return value
+
+
+def reranker_instruction(intent: QueryType | None, constraints: Sequence[str], settings: Settings) -> str | None:
+    """The instruction for the reranker: the constraints, and the intent for a reranker that follows instructions.
+
+    The local reranker only matches words, and the words of an intent occur in no passage. None = no instruction.
+    """
+    follows = settings.reranker_provider not in ("local", "none")
+    parts = [_INTENTS[intent]] if intent is not None and follows else []
+    return "; ".join([*parts, *constraints]) or None
+
+
+def without_known(
+    results: Sequence[RetrievalResult], known_context: str | None, ceiling: float
+) -> tuple[list[RetrievalResult], bool]:
+    """The results without the passages that `known_passages` names, and whether there were any."""
+    known = known_passages((chunk for result in results for chunk in result.chunks), known_context, ceiling)
+    if not known:
+        return list(results), False
+    kept = [
+        result.model_copy(update={"chunks": [chunk for chunk in result.chunks if chunk.chunk_id not in known]})
+        for result in results
+    ]
+    return kept, True
+
+
+def known_passages(chunks: Iterable[RetrievedChunk], known_context: str | None, ceiling: float) -> frozenset[int]:
+    """Ids of the chunks of which `known_context` covers the share `ceiling` in [0, 1] or more (`text_overlap`; Markdown
+    on either side does not count).
+
+    Paraphrases are not recognised. Empty without a context.
+    """
+    if known_context is None:
+        return frozenset()
+    context = plain_text(known_context)
+    texts = {chunk.chunk_id: chunk.text for chunk in chunks}  # sub-queries return the same chunks
+    shares = {chunk_id: text_overlap(plain_text(text), context) for chunk_id, text in texts.items()}
+    return frozenset(chunk_id for chunk_id, share in shares.items() if share > 0 and share >= ceiling)

@@ -1,0 +1,442 @@
+"""One answer run: retrieve, judge, record, act; until the policy or a limit stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from webrag_core.config import Settings
+from webrag_core.errors import EmbeddingError, FetchError, Reason
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration import answers
+from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages
+from webrag_core.orchestration.limits import TIMEOUT, bounded
+from webrag_core.orchestration.link_scorers import score_links
+from webrag_core.orchestration.llm_analysis import Analysed
+from webrag_core.orchestration.models import (
+    Action,
+    EvaluationSignals,
+    ExpansionDecision,
+    ExpansionStep,
+    OrchestrationResult,
+    OrchestrationTiming,
+    Round,
+    ScoredCandidate,
+    ScoredRef,
+)
+from webrag_core.orchestration.policies import StopPolicy
+from webrag_core.orchestration.query_analyzer import alternative_sub_queries, joins_parts
+from webrag_core.orchestration.request import (
+    KNOWN_SKIPPED,
+    AnswerRequest,
+    known_passages,
+    reranker_instruction,
+    without_known,
+)
+from webrag_core.orchestration.signals import PassageFeatures, compute_signals, passage_features
+from webrag_core.orchestration.verdict import probability_note, status_of
+from webrag_core.providers.rerankers.protocol import Reranker
+from webrag_core.retrieval import merging
+from webrag_core.retrieval.citations import prove_citations
+from webrag_core.retrieval.citing import cite
+from webrag_core.retrieval.models import CorpusStats, RankedChunk, RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.reranking import Ranking, rank
+from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.searcher import Searcher
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[str, Round | None], None]
+
+_TRACED_CANDIDATES = 20
+
+
+class Clock:
+    """The deadline of a run and the wall time of its phases."""
+
+    def __init__(self, seconds: float) -> None:
+        self._begun = time.monotonic()
+        self._deadline = self._begun + seconds
+        self.timing = OrchestrationTiming()
+
+    @property
+    def seconds_left(self) -> float:
+        """Seconds until the deadline; negative after it."""
+        return self._deadline - time.monotonic()
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Add the duration of the block to the phase `name` of `timing`."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            setattr(self.timing, name, getattr(self.timing, name) + (time.monotonic() - begun) * 1000)
+
+    def stop(self) -> OrchestrationTiming:
+        """Set the total and return all times."""
+        self.timing.total_ms = (time.monotonic() - self._begun) * 1000
+        return self.timing
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """An expansion whose gain is known after the next round."""
+
+    decision: ExpansionDecision
+    expansion: Expansion
+    source_url: str
+    candidates_scored: int
+    top_score: float
+    chunks: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """State and steps of one run. `execute` is called once."""
+
+    answer_id: int
+    corpus: Corpus
+    request: AnswerRequest
+    policy: StopPolicy
+    reranker: Reranker | None
+    analysed: Analysed
+    budget: int
+    frontier: Frontier
+    clock: Clock
+    report: Progress
+    searcher: Searcher | None = None
+    sub_queries: list[str] = field(default_factory=list)
+    tried: set[frozenset[str]] = field(default_factory=set)
+    evidence: list[RankedChunk] = field(default_factory=list)
+    history: list[EvaluationSignals] = field(default_factory=list)
+    rounds: list[Round] = field(default_factory=list)
+    steps: list[ExpansionStep] = field(default_factory=list)
+    pending: _Pending | None = None
+    candidates: list[ScoredCandidate] = field(default_factory=list)
+    passage: PassageFeatures = field(default_factory=PassageFeatures)
+    mode: Literal["full_context", "chunk"] = "chunk"
+    stats: CorpusStats = field(
+        default_factory=lambda: CorpusStats(
+            total_documents=0, total_parent_chunks=0, total_tokens=0, documents_matched=[]
+        )
+    )
+    warnings: list[str] = field(default_factory=list)
+    provider_failed: bool = False
+
+    @property
+    def settings(self) -> Settings:
+        """Those of the corpus."""
+        return self.corpus.settings
+
+    async def execute(self) -> OrchestrationResult:
+        """Fetch the seeds, run rounds until a stop, and return the result.
+
+        Raises FetchError when no seed can be fetched, EmbeddingError when the model fails before there is evidence.
+        """
+        self.sub_queries = list(self.analysed.analysis.sub_queries)
+        for warning in self.analysed.warnings:
+            self.warn(warning)
+        self.report("seed", None)
+        await self._fetch_seeds()
+        indexer = self.corpus.indexer
+        self.searcher = Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), self.settings)
+        decision = await self._round()
+        while decision.action != "stop":
+            self.report(decision.action, None)
+            with self.clock.phase("expansion_ms"):
+                await self._act(decision)
+            decision = await self._round()
+        self.report("citations", None)
+        return await self._finish(decision)
+
+    def warn(self, message: str) -> None:
+        """Log a degradation once and add it to the result."""
+        if message not in self.warnings:
+            logger.warning(message)
+            self.warnings.append(message)
+
+    async def _fetch_seeds(self) -> None:
+        """Add every given URL to the scope. Failures are warnings as long as one URL succeeds.
+
+        The first seed has at least WEBRAG_FETCH_TIMEOUT; the others share the remaining time of the run.
+        """
+        seeds = self.frontier.seeds
+        seconds = dict.fromkeys(seeds, max(0.0, self.clock.seconds_left))
+        seconds[seeds[0]] = max(self.clock.seconds_left, self.settings.webrag_fetch_timeout)
+        with self.clock.phase("expansion_ms"):
+            fetched = await self._fetch(dict.fromkeys(seeds, 0), seconds)
+        if not self.frontier.depths:
+            raise fetched.embedding_error or fetched.failed[seeds[0]]
+
+    async def _fetch(self, pages: dict[str, int], seconds: dict[str, float]) -> Expansion:
+        fetched = await fetch_pages(
+            self.corpus,
+            self.frontier,
+            pages,
+            round_number=len(self.rounds),
+            run_id=f"answer-{self.answer_id}",
+            seconds=seconds,
+            max_age=self.request.max_age,
+        )
+        for url, error in fetched.failed.items():
+            self.warn(f"{url}: {_failure(error)}")
+        for warning in fetched.warnings:
+            self.warn(warning)
+        if fetched.embedding_error is not None:
+            self._fail_provider(fetched.embedding_error)
+        return fetched
+
+    def _fail_provider(self, error: EmbeddingError) -> None:
+        self.provider_failed = True
+        self.warn(f"stopped early: {error.message}")
+
+    async def _round(self) -> ExpansionDecision:
+        """One pass over the evidence. Its decision is recorded before it is acted upon."""
+        begun = time.monotonic()
+        await self._retrieve()
+        with self.clock.phase("merge_ms"):
+            signals, decision = await self._judge()
+        await self._record(signals, decision, (time.monotonic() - begun) * 1000)
+        return decision
+
+    async def _retrieve(self) -> None:
+        """Search the scope for every sub-query, rerank, and merge with the evidence of earlier rounds.
+
+        Evidence survives a failing embedding model; without any, its error is raised.
+        """
+        assert self.searcher is not None
+        scope = Scope.of(self.frontier.depths)
+        with self.clock.phase("retrieval_ms"):
+            searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in self.sub_queries)
+            outcomes = await asyncio.gather(*searches, return_exceptions=True)
+        results: list[RetrievalResult] = []
+        for outcome in outcomes:
+            if isinstance(outcome, EmbeddingError) and self.evidence:
+                self._fail_provider(outcome)
+                return
+            if isinstance(outcome, BaseException):
+                raise outcome
+            results.append(outcome)
+        self.tried.add(frozenset(self.sub_queries))
+        self.mode, self.stats = results[0].mode, results[0].corpus_stats
+        if self.request.mode == "full_context" != self.mode:
+            self.warn(
+                f"full_context needs {self.stats.total_tokens} tokens but RETRIEVAL_CONTEXT_BUDGET is"
+                f" {self.settings.retrieval_context_budget}; returned the best chunks instead"
+            )
+        results, skipped = without_known(results, self.request.known_context, self.settings.redundancy_ceiling)
+        if skipped:
+            self.warn(KNOWN_SKIPPED)
+        top_n = self.settings.reranker_top_n
+        with self.clock.phase("reranking_ms"):
+            ranking = await self._rerank(results, top_n)
+        # redundant passages stay: redundancy is a signal of the round, and is removed at the end
+        self.evidence = merging.accumulate(self.evidence, merging.merge_sub_queries(ranking.chunks, limit=top_n))
+
+    async def _rerank(self, results: Sequence[RetrievalResult], top_n: int) -> Ranking:
+        instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)
+        ranking = await rank(
+            self.reranker, list(zip(self.sub_queries, results, strict=True)), top_n=top_n, instruction=instruction
+        )
+        for warning in ranking.warnings:
+            self.warn(warning)
+        own = results[self.sub_queries.index(self.analysed.analysis.original_query)]
+        best = own.chunks[0] if own.chunks else None
+        self.passage = PassageFeatures() if best is None else passage_features(best, best.raw_score, own.term_idf)
+        return ranking
+
+    async def _judge(self) -> tuple[EvaluationSignals, ExpansionDecision]:
+        """Compute the signals of the round and ask the policy, within the hard limits."""
+        query, analysis, settings = self.request.query, self.analysed.analysis, self.settings
+        links = await self.frontier.load_candidates(self.corpus)
+        self.candidates = score_links(links, query, analysis, settings.webrag_link_scorer)
+        number = len(self.rounds)
+        signals = compute_signals(
+            self.evidence,
+            settings=settings,
+            context_budget=settings.retrieval_context_budget,
+            round=number,
+            expansion_rounds_left=max(0, self.budget - number),
+            can_rewrite=alternative_sub_queries(analysis, self.tried, self.analysed.rewrites) is not None,
+            candidates_left=len(self.candidates),
+            best_candidate_score=self.candidates[0].score if self.candidates else None,
+            passage=self.passage,
+            joins_parts=joins_parts(query),
+        )
+        self.history.append(signals)
+        decision = bounded(
+            self.policy.decide(self.history),
+            signals,
+            settings,
+            budget=self.budget,
+            pages=len(self.frontier.documents),
+            out_of_time=self.clock.seconds_left <= 0,
+            provider_failed=self.provider_failed,
+        )
+        if decision.rule == TIMEOUT:
+            self.warn(f"stopped early: {decision.reason}")
+        return signals, decision
+
+    async def _record(self, signals: EvaluationSignals, decision: ExpansionDecision, elapsed_ms: float) -> None:
+        """Store the round, and the step that led to it."""
+        action: Action | None = None
+        if self.pending is not None:
+            action = self.pending.decision.action
+            self.steps.append(self._step(self.pending, signals))
+        completed = Round(
+            round=len(self.rounds),
+            action_taken=action,
+            signals=signals,
+            decision=decision,
+            top_chunks=[
+                ScoredRef(
+                    chunk_id=ranked.chunk.chunk_id,
+                    url=ranked.chunk.source_url,
+                    heading=ranked.chunk.section_heading,
+                    score=ranked.reranked_score,
+                )
+                for ranked in self.evidence[: self.settings.reranker_top_n]
+            ],
+            candidates=self.candidates[:_TRACED_CANDIDATES],
+            documents_total=len(self.frontier.depths),
+            elapsed_ms=elapsed_ms,
+        )
+        self.rounds.append(completed)
+        async with self.corpus.database.connection() as connection:
+            await answers.record_round(connection, self.answer_id, completed)
+        self.report("round", completed)
+
+    def _step(self, pending: _Pending, signals: EvaluationSignals) -> ExpansionStep:
+        return ExpansionStep(
+            iteration=len(self.rounds),
+            depth=max(self.frontier.depths.values()),
+            source_url=pending.source_url,
+            candidates_scored=pending.candidates_scored,
+            candidates_expanded=pending.expansion.expanded,
+            candidates_failed={url: error.reason.value for url, error in pending.expansion.failed.items()},
+            chunks_added=self.stats.total_parent_chunks - pending.chunks,
+            top_score_before=pending.top_score,
+            top_score_after=signals.top_score,
+            decision=pending.decision.action,
+            rule=pending.decision.rule,
+            reason=pending.decision.reason,
+        )
+
+    async def _act(self, decision: ExpansionDecision) -> None:
+        """Follow the best links, or search in other words from the next round on."""
+        expansion, source_url = Expansion(), self.frontier.seeds[0]
+        if decision.action == "expand_breadth":
+            most = self.settings.max_candidates_per_iteration
+            chosen = chosen_candidates(
+                self.candidates,
+                self.frontier,
+                limit=min(most, decision.pages or most, self.settings.webrag_max_pages - len(self.frontier.documents)),
+                floor=self.settings.link_floor,
+            )
+            source_url = chosen[0].from_url if chosen else source_url
+            pages = {candidate.url: candidate.link_depth for candidate in chosen}
+            expansion = await self._fetch(pages, dict.fromkeys(pages, max(0.0, self.clock.seconds_left)))
+            if self.clock.seconds_left <= 0 and Reason.TIMEOUT in {error.reason for error in expansion.failed.values()}:
+                self.warn("stopped early: pages were still being fetched when the time was over")
+        else:
+            other = alternative_sub_queries(self.analysed.analysis, self.tried, self.analysed.rewrites)
+            self.sub_queries = other or self.sub_queries
+        self.pending = _Pending(
+            decision=decision,
+            expansion=expansion,
+            source_url=source_url,
+            candidates_scored=len(self.candidates),
+            top_score=self.history[-1].top_score,
+            chunks=self.stats.total_parent_chunks,
+        )
+
+    async def _finish(self, decision: ExpansionDecision) -> OrchestrationResult:
+        """Deduplicate, apply the budget, cite, add neighbours. Citations are verified before they are stored."""
+        settings = self.settings
+        with self.clock.phase("merge_ms"):
+            best = merging.without_redundancy(self.evidence, settings.redundancy_ceiling)
+            best = merging.fit_budget(best, settings.retrieval_context_budget)
+            citations = cite(best)
+        with self.clock.phase("locality_ms"):
+            nearby = await self._neighbours(best) if settings.locality_expansion_enabled else []
+        chunks = merging.fit_budget([*best, *nearby], settings.retrieval_context_budget)
+        async with self.corpus.database.transaction() as connection:
+            await prove_citations(connection, citations)
+            await answers.finish_run(connection, self.answer_id, decision, citations, self.warnings)
+        return OrchestrationResult(
+            status=status_of(decision.probability_complete, self.passage.raw_score, len(citations)),
+            answer_id=self.answer_id,
+            query=self.request.query,
+            url=self.frontier.seeds[0],
+            chunks=merging.reading_order(chunks),
+            citations=citations,
+            query_analysis=self.analysed.analysis,
+            expansion_steps=self.steps,
+            rounds=self.rounds,
+            corpus_stats=self.stats,
+            timing=self.clock.stop(),
+            mode=self.mode,
+            policy=self.policy.name,
+            final_decision=decision,
+            total_iterations=len(self.steps),
+            total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
+            documents=self.frontier.documents,
+            probability_complete=decision.probability_complete,
+            probability_note=probability_note(
+                self.policy.name, self.corpus.indexer.embedder.identity, settings.reranker_provider
+            ),
+            warnings=self.warnings,
+        )
+
+    async def _neighbours(self, best: Sequence[RankedChunk]) -> list[RankedChunk]:
+        """Neighbours of the strong hits that the run has not ranked: what it dropped does not come back this way."""
+        assert self.searcher is not None
+        nearby = await neighbours(
+            self.searcher,
+            best,
+            radius=self.settings.locality_expansion_radius,
+            min_score=self.settings.min_score_for_expansion,
+        )
+        seen = {ranked.chunk.chunk_id for ranked in self.evidence}
+        seen |= known_passages(
+            (ranked.chunk for ranked in nearby), self.request.known_context, self.settings.redundancy_ceiling
+        )
+        return [neighbour for neighbour in nearby if neighbour.chunk.chunk_id not in seen]
+
+
+def _failure(error: FetchError) -> str:
+    """The message, with the HTTP status unless it is part of it."""
+    status = "" if error.status is None or str(error.status) in error.message else f" (HTTP {error.status})"
+    return f"{error.message}{status}"
+
+
+async def neighbours(
+    searcher: Searcher, hits: Sequence[RankedChunk], *, radius: int, min_score: float
+) -> list[RankedChunk]:
+    """Siblings within `radius` parents of each hit that scores at least `min_score`, without the hits themselves.
+
+    Those of the best hit come first, so that a budget cuts those of the worst; per hit in reading order. They carry
+    score 0 and `is_locality_expanded`, and never enter stop decisions. `hits` best first.
+    """
+    strong = [hit.chunk for hit in hits if hit.reranked_score >= min_score]
+    if radius <= 0 or not strong:
+        return []
+    present = {hit.chunk.chunk_id for hit in hits}
+    siblings = [chunk for chunk in await searcher.siblings(strong, radius) if chunk.chunk_id not in present]
+    siblings.sort(key=lambda sibling: _nearest_hit(sibling, strong, radius))
+    return [RankedChunk(chunk=sibling, reranked_score=0.0, is_locality_expanded=True) for sibling in siblings]
+
+
+def _nearest_hit(sibling: RetrievedChunk, hits: Sequence[RetrievedChunk], radius: int) -> int:
+    """Index of the best hit within `radius` of `sibling`."""
+    return next(
+        index
+        for index, hit in enumerate(hits)
+        if hit.version_id == sibling.version_id and abs(hit.chunk_index - sibling.chunk_index) <= radius
+    )

@@ -1,0 +1,38 @@
+"""The verdict on a finished run: its status, and what its probability is worth."""
+
+from __future__ import annotations
+
+from webrag_core.orchestration.models import Status
+from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_table
+from webrag_core.providers.embedder import ModelIdentity
+
+COMPLETE_AT = 0.5
+"""`probability_complete` from which the evidence counts as complete; the default policy stops there too."""
+
+RELEVANT_AT = 0.25
+"""Raw score of the best passage from which it counts as relevant. Below it, one claim in ten is right (measured on
+sites outside the fit)."""
+
+LOCAL_RERANKERS = frozenset({"local", "none"})
+"""Rerankers under which the signals hold retrieval's own raw scores, for which the completeness table was fitted."""
+
+
+def status_of(probability_complete: float, best_raw_score: float, citations: int) -> Status:
+    """`answered`: complete and relevant; `not_found`: neither, or no citation at all; `partial`: one of both."""
+    complete, relevant = probability_complete >= COMPLETE_AT, best_raw_score >= RELEVANT_AT
+    if citations and complete and relevant:
+        return "answered"
+    return "partial" if citations and (complete or relevant) else "not_found"
+
+
+def probability_note(policy: str, embedding: ModelIdentity, reranker: str) -> str:
+    """How far `probability_complete` can be trusted, for people. `reranker` is the one whose scores were judged."""
+    if policy != Calibrated.name:
+        return "stated by the policy, uncalibrated"
+    table = completeness_table()
+    model = f"{embedding.provider}/{embedding.name}"
+    if model != table.embedding:
+        return f"uncalibrated: fitted for {table.embedding}, not for {model}"
+    if reranker not in LOCAL_RERANKERS:
+        return f"uncalibrated: fitted for the local reranker, not for {reranker}"
+    return f"calibrated on {len(table.fitted_on)} documentation sites with {model}"
