@@ -15,6 +15,7 @@ from tests.local_site import SITE, LocalSite, page
 from tests.suites import naughty_strings
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.cli import output as cli_output
+from webrag_core.cli.answer import print_answer
 from webrag_core.config import Settings
 from webrag_core.corpus.verification import Verified, verify_corpus
 from webrag_core.errors import InvalidInputError, WebragError
@@ -199,7 +200,7 @@ def test_no_terminal_escape_of_a_page_reaches_the_terminal(settings: Settings, m
     async def work() -> None:
         async with Corpus.open(settings, site) as corpus:
             result = await OrchestratorEngine(corpus).run(AnswerRequest((f"{SITE}/",), f"green tea {attack}"))
-            cli_output.print_answer(result, quotes=5)
+            print_answer(result, quotes=5)
 
     asyncio.run(work())
     assert "eighty degrees" in shown.getvalue()

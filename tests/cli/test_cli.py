@@ -72,7 +72,9 @@ def test_answer_prints_quotes_pages_and_the_stop_rule(webrag: Webrag) -> None:
     assert "[1] Queues" in done.stdout
     assert "Although asyncio queues are not thread-safe" in done.stdout
     assert "library/asyncio-queue.html" in done.stdout
-    assert "Stopped     complete (calibrated)" in done.stdout
+    assert "Stopped: complete (calibrated)" in done.stdout
+    assert done.stdout.startswith("Answered: estimated completeness ")
+    assert "round 1: " in done.stderr
 
 
 def test_answer_as_json_is_one_object_and_proves_its_quotes(webrag: Webrag, database_url: str) -> None:

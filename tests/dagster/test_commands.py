@@ -19,6 +19,7 @@ from tests.conftest import REPOSITORY, fresh_database
 from tests.dagster.test_deployment_leftovers import recorded
 from tests.dagster.test_deployment_services import alive, wait_for
 from webrag_core.cli import output as cli_output
+from webrag_core.cli.answer import print_answer
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_dagster.processes.instance_lock import FILE, hold
 
@@ -66,14 +67,14 @@ def first(webrag: Webrag) -> subprocess.CompletedProcess[str]:
 
 
 def evidence(text: str) -> str:
-    return text.split("\nPages, in the order", 1)[0]
+    return text.split("\nPages visited", 1)[0]
 
 
 def test_demo_answers_from_pages_beyond_the_seed(first: subprocess.CompletedProcess[str], home: Path) -> None:
     assert first.returncode == 0, first.stderr
     assert "[1] " in first.stdout
     assert "round 1, depth 1" in first.stdout
-    assert "Stopped " in first.stdout
+    assert "Stopped: " in first.stdout
     assert "/assets/answers" in first.stdout
     assert [path.name for path in home.iterdir()] == [".webrag"]
 
@@ -97,7 +98,7 @@ def test_demo_as_json_says_the_same_again_and_its_run_is_in_the_instance(
 
     shown = io.StringIO()
     monkeypatch.setattr(cli_output, "out", Console(file=shown, soft_wrap=True))
-    cli_output.print_answer(OrchestrationResult.model_validate(result), quotes=3)
+    print_answer(OrchestrationResult.model_validate(result), quotes=3)
     assert evidence(shown.getvalue()) == evidence(first.stdout)
 
 
