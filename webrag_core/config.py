@@ -77,7 +77,7 @@ class Settings(BaseSettings):
     )
     embedding_model: str = Field(default="text-embedding-3-small", min_length=1)
     embedding_dimensions: int = Field(
-        default=1536, ge=1, le=2000, description="Length of the model's vectors; the vector index holds 2,000 at most"
+        default=1536, ge=1, le=4000, description="Length of the model's vectors; the vector index holds 4,000 at most"
     )
     embedding_max_workers: int = Field(default=4, ge=1, description="Requests to the endpoint at the same time")
     embedding_timeout: float = Field(default=30.0, gt=0, description="Seconds for one batch, retries included")
