@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-mcp bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-mcp bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -22,6 +22,9 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 
 bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site
 	$(BIN)/python -m benchmarks.corpus.index
+
+bench-storage: $(VENV)/.runtime ## bytes per page of the frozen site, by table
+	$(BIN)/python -m benchmarks.corpus.storage
 
 bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
 	$(BIN)/python -m benchmarks.corpus.conversion
