@@ -12,8 +12,10 @@ _CONTENT = (
     " FROM chunks c JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2, 3",
     "SELECT d.canonical_url, c.ordinal, e.vec::text FROM contract.v_embedding e JOIN chunks c ON c.id = e.chunk_id"
     " JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2",
-    "SELECT d.canonical_url, c.ordinal, t.term, p.frequency FROM lexical_postings p"
-    " JOIN lexical_terms t ON t.id = p.term_id JOIN chunks c ON c.id = p.chunk_id"
+    "SELECT d.canonical_url, c.ordinal, t.term, CASE e.code % 8 WHEN 0"
+    " THEN p.frequent[array_position(p.frequent, -t.id) + 1] ELSE e.code % 8 END FROM lexical_postings p"
+    " CROSS JOIN unnest(p.terms) AS e (code) JOIN lexical_terms t ON t.id = e.code / 8"
+    " JOIN chunks c ON c.id = p.chunk_id"
     " JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2, 3",
     "SELECT d.canonical_url, l.ordinal, l.target_url, l.anchor_text, l.context FROM link_candidates l"
     " JOIN documents d ON d.current_version = l.version_id ORDER BY 1, 2",

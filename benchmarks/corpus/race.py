@@ -47,7 +47,9 @@ async def distinct_texts(home: Path) -> tuple[int, int]:
         database.connection() as connection,
     ):
         cursor = await connection.execute(
-            "SELECT (SELECT count(*) FROM embedding_cache), (SELECT count(*) FROM document_versions)"
+            "SELECT (SELECT count(DISTINCT c.embed_sha256) FROM contract.v_embedding"
+            "  JOIN chunks c ON c.id = chunk_id),"
+            " (SELECT count(*) FROM document_versions)"
         )
         row = await cursor.fetchone()
     assert row is not None

@@ -37,10 +37,10 @@ _FETCHED = datetime(2025, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Ids:
-    """Ids of the documents, and per child in order: its chunk's, its document's, its source's."""
+    """Ids of the documents, and per child in order: its chunk's, its document's."""
 
     documents: list[int]
-    children: list[tuple[int, int, int]]
+    children: list[tuple[int, int]]
 
 
 @asynccontextmanager
@@ -57,7 +57,6 @@ async def fresh_database(settings: Settings, name: str) -> AsyncIterator[Databas
 
 async def load_corpus(database: Database, cuts: Sequence[CutPage]) -> Ids:
     """Sources, documents and chunks; versions without their text, postings and counted tokens."""
-    names = _numbered_sources(cuts)
     ids = Ids(list(range(1, len(cuts) + 1)), [])
 
     def chunks() -> Iterator[tuple[object, ...]]:
@@ -71,9 +70,9 @@ async def load_corpus(database: Database, cuts: Sequence[CutPage]) -> Ids:
                     parent = number
                     yield number, document, document, None, "parent", at // _FAMILY, *where, 1, [], body, None, None
                 number += 1
-                ids.children.append((number, document, names[cut.source]))
+                ids.children.append((number, document))
                 digest = hashlib.sha256(piece.text.encode()).hexdigest()
-                yield number, document, document, parent, "child", at, *where, 1, [], body, digest, None
+                yield number, document, document, parent, "child", at, *where, 1, [], None, digest, None
 
     async with database.transaction() as connection:
         await _write_documents(connection, cuts, texts=False)
@@ -167,10 +166,10 @@ async def load_vectors(
         started = time.perf_counter()
         rows = ((*owner, vector) for owner, vector in zip(ids.children, vectors, strict=True))
         table = vector_table(model_id)
-        target = sql.SQL("{} (chunk_id, document_id, source_id, embedding)").format(table).as_string(connection)
-        await _copy(connection, target, ["int8", "int4", "int4", "vector"], rows)
+        target = sql.SQL("{} (chunk_id, document_id, embedding)").format(table).as_string(connection)
+        await _copy(connection, target, ["int8", "int4", "vector"], rows)
         copied = time.perf_counter()
-        indexed = await ensure_vector_index(connection, model_id)
+        indexed = await ensure_vector_index(database, model_id)
         ended = time.perf_counter()
         await connection.execute(sql.SQL("ANALYZE {}").format(table))
         cursor = await connection.execute(

@@ -20,12 +20,12 @@ CHILD = "SELECT id FROM chunks WHERE level = 'child' AND ordinal = 2 LIMIT 1"
 PARENT = "SELECT id FROM chunks WHERE level = 'parent' AND ordinal = 1 LIMIT 1"
 
 PLANTED = {
-    "changed chunk body": ("UPDATE chunks SET body = body || '!' WHERE id = (CHILD)", "slice"),
+    "changed chunk body": ("UPDATE chunks SET body = body || '!' WHERE id = (PARENT)", "slice"),
     "deleted child": ("DELETE FROM chunks WHERE id = (CHILD)", "children-partition"),
     "deleted parent": ("DELETE FROM chunks WHERE id = (PARENT)", "parents-cover"),
-    "shifted offset": ("UPDATE chunks SET char_start = char_start + 1 WHERE id = (CHILD)", "slice"),
+    "shifted offset": ("UPDATE chunks SET char_start = char_start + 1 WHERE id = (PARENT)", "slice"),
     "shifted slice": (
-        "UPDATE chunks SET char_start = char_start + 1, body = substr(body, 2) WHERE id = (CHILD)",
+        "UPDATE chunks SET char_start = char_start + 1 WHERE id = (CHILD)",
         "children-partition",
     ),
     "deleted vector": ("DELETE FROM vectors_1 WHERE chunk_id = (CHILD)", "vectors"),
@@ -35,7 +35,7 @@ PLANTED = {
     ),
     "changed markdown": ("UPDATE document_versions SET markdown = markdown || ' ' WHERE id = 1", "version-hash"),
     "orphan posting": (
-        "INSERT INTO lexical_postings SELECT term_id, document_id, -1, 1, 1 FROM lexical_postings LIMIT 1",
+        "INSERT INTO lexical_postings SELECT -1, document_id, length, terms, frequent FROM lexical_postings LIMIT 1",
         "postings-of-current-parents",
     ),
     "lost postings": ("DELETE FROM lexical_documents WHERE document_id = 1", "lexical-parent-count"),

@@ -65,7 +65,7 @@ def test_every_check_runs_with_its_asset_for_one_source_and_says_what_it_looked_
     ("statement", "check", "rule", "below"),
     [
         (
-            "UPDATE chunks SET body = body || '!' WHERE level = 'child'",
+            "UPDATE chunks SET body = body || '!' WHERE level = 'parent'",
             "offsets_equal_slices",
             "slice",
             {"embeddings"},

@@ -48,8 +48,9 @@ def test_every_child_has_its_passage_and_a_search_finds_the_same_without(setting
                 await corpus.add(SITE + path)
             async with corpus.database.connection() as connection:
                 cursor = await connection.execute(
-                    "SELECT v.title, c.heading_path, c.body, c.passage FROM chunks c"
-                    " JOIN document_versions v ON v.id = c.version_id WHERE c.level = 'child'"
+                    "SELECT v.title, c.heading_path, k.text, c.passage FROM chunks c"
+                    " JOIN document_versions v ON v.id = c.version_id JOIN contract.v_chunk k ON k.chunk_id = c.id"
+                    " WHERE c.level = 'child'"
                 )
                 rows = await cursor.fetchall()
                 assert len(rows) == 2

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 
 import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
+from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval import bm25
@@ -16,9 +18,9 @@ from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.scope import Scope, source_scope
 
 ANIMALS = ("lion", "zebra", "whale", "krill", "mouse", "lizard", "eagle", "salmon")
-PAGES = {
+PAGES = {  # frequencies of "hunts" from 2 to 13: those above 7 are stored in another column
     f"/{number}": page(
-        f"Page {number}", "The animal hunts. " * (number % 3 + 1) + f"The {ANIMALS[number % 8]} hunts at night."
+        f"Page {number}", "The animal hunts. " * (number % 12 + 1) + f"The {ANIMALS[number % 8]} hunts at night."
     )
     for number in range(24)
 }
@@ -42,26 +44,56 @@ async def scores(corpus: Corpus, scope: Scope, limit: int, also: tuple[int, ...]
     return {hit.parent_id: hit.score for hit in found.hits}
 
 
+async def plain_scores(corpus: Corpus, scope: Scope) -> dict[int, float]:
+    """BM25 by its definition, from the texts of the parents."""
+    async with corpus.database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT id, heading_path, body FROM chunks WHERE level = 'parent' AND document_id = ANY(%s)",
+            (list(scope.document_ids),),
+        )
+        counts = {parent: term_counts(path, body) for parent, path, body in await cursor.fetchall()}
+    mean = sum(count.total() for count in counts.values()) / len(counts)
+    scores: dict[int, float] = dict.fromkeys(counts, 0.0)
+    for term in set(QUERY):
+        having = sum(term in count for count in counts.values())
+        idf = math.log(1 + (len(counts) - having + 0.5) / (having + 0.5))
+        for parent, count in counts.items():
+            norm = bm25.K1 * (1 - bm25.B + bm25.B * count.total() / mean)
+            scores[parent] += idf * count[term] * (bm25.K1 + 1) / (count[term] + norm)
+    return {parent: round(score, 9) for parent, score in scores.items() if score}
+
+
 def test_scores_are_exact_whatever_is_read_and_however_the_scope_is_looked_up(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(corpus: Corpus, everything: Scope) -> None:
         part = Scope(everything.document_ids[:15], {})
         for scope in (everything, part):
-            exact = await scores(corpus, scope, 100)
+            exact = await plain_scores(corpus, scope)
             assert len(exact) == len(scope.document_ids)
-            for few in (0, 100):
-                monkeypatch.setattr(bm25, "_FEW_DOCUMENTS", few)
-                assert await scores(corpus, scope, 100) == exact
-                monkeypatch.setattr(bm25, "_READ", 1)
-                found = await scores(corpus, scope, 100)
-                assert 0 < len(found) < len(exact)  # those that hold the rarest term
-                assert found == {parent: exact[parent] for parent in found}
-                assert await scores(corpus, scope, 100, tuple(exact)) == exact
-                also = tuple(exact)[-2:]
-                both = await scores(corpus, scope, 1, also)
-                assert both.keys() == {*also, next(iter(found))}
-                assert both == {parent: exact[parent] for parent in both}
-                monkeypatch.setattr(bm25, "_READ", 4_000)
+            assert await scores(corpus, scope, 100) == exact  # of few parents all codes are read
+            monkeypatch.setattr(bm25, "_FEW_PARENTS", 0)
+            assert await scores(corpus, scope, 100) == exact
+            monkeypatch.setattr(bm25, "_MAX_POSTINGS", 1)
+            rarest = await scores(corpus, scope, 100)
+            assert 0 < len(rarest) < len(exact)  # those that hold the rarest term
+            assert rarest == {parent: exact[parent] for parent in rarest}
+            assert await scores(corpus, scope, 100, tuple(exact)) == exact
+            also = tuple(exact)[-2:]
+            both = await scores(corpus, scope, 1, also)
+            assert both.keys() == {*also, next(iter(rarest))}
+            assert both == {parent: exact[parent] for parent in both}
+            monkeypatch.undo()
+
+    opened(settings, work)
+
+
+def test_the_planner_is_left_as_it_was(settings: Settings) -> None:
+    async def work(corpus: Corpus, everything: Scope) -> None:
+        async with corpus.database.snapshot() as connection:
+            for scope in (everything, Scope((), {})):
+                await search_parents(connection, QUERY, scope, limit=3)
+                cursor = await connection.execute("SELECT current_setting('enable_seqscan')")
+                assert await cursor.fetchone() == ("on",)
 
     opened(settings, work)

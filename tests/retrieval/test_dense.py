@@ -211,10 +211,10 @@ def test_a_model_too_wide_for_a_graph_goes_without(settings: Settings) -> None:
                 identity = ModelIdentity("made up", str(dimensions), dimensions, "l2")
                 model_id = await embedding_models.live_model(connection, identity)
                 await connection.execute(
-                    f"INSERT INTO vectors_{model_id} VALUES (1, 1, 1, %s)",  # noqa: S608
+                    f"INSERT INTO vectors_{model_id} VALUES (1, 1, %s)",  # noqa: S608
                     (np.ones(dimensions, dtype=np.float32),),
                 )
-                assert await embedding_models.ensure_vector_index(connection, model_id) is graph
+                assert await embedding_models.ensure_vector_index(corpus.database, model_id) is graph
 
     asyncio.run(body())
 

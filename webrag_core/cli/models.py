@@ -56,7 +56,11 @@ def build(as_json: Json = False) -> None:
                             advance("")
 
                     report = await build_model(
-                        database, embedder, batch_size=settings.embedding_batch_size, advance=done
+                        database,
+                        embedder,
+                        batch_size=settings.embedding_batch_size,
+                        workers=settings.embedding_max_workers,
+                        advance=done,
                     )
         finally:
             await embedder.aclose()

@@ -6,7 +6,7 @@ They rest on state: a ledger or outbox whose old lines were pruned (see `retenti
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -44,7 +44,7 @@ class _Chunk:
     level: str
     char_start: int
     char_end: int
-    body: str
+    body: str | None
 
 
 @dataclass(slots=True)
@@ -130,8 +130,9 @@ async def verify_version(connection: AsyncConnection, version_id: int, counted: 
     text, where = version.markdown, f"{version.canonical_url} v{version.number}"
     if hashlib.sha256(text.encode()).hexdigest() != version.sha256:
         yield Violation("version-hash", where, "sha256 of the text differs from the stored one")
+    by_id = {chunk.id: chunk for chunk in chunks}
     for chunk in chunks:
-        if text[chunk.char_start : chunk.char_end] != chunk.body:
+        if text[chunk.char_start : chunk.char_end] != _stored_text(chunk, by_id):
             yield Violation("slice", where, f"chunk {chunk.id} is not its slice")
     parents = [chunk for chunk in chunks if chunk.level == "parent"]
     children = [chunk for chunk in chunks if chunk.level == "child"]
@@ -152,6 +153,16 @@ async def verify_version(connection: AsyncConnection, version_id: int, counted: 
         inside = spans and spans[0][0] >= parent.char_start and spans[-1][1] <= parent.char_end
         if not inside or _uncovered(text, parent.char_start, parent.char_end, spans) is not None:
             yield Violation("children-partition", where, f"children do not partition parent {parent.id}")
+
+
+def _stored_text(chunk: _Chunk, by_id: Mapping[int, _Chunk]) -> str | None:
+    """The text of a chunk as readers get it: a child is cut out of its parent's body."""
+    if chunk.body is not None:
+        return chunk.body
+    parent = by_id.get(chunk.parent_id or 0)
+    if parent is None or parent.body is None:
+        return None
+    return parent.body[max(0, chunk.char_start - parent.char_start) : max(0, chunk.char_end - parent.char_start)]
 
 
 def _uncovered(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> int | None:

@@ -97,7 +97,7 @@ async def write_chunks(
             chunk.char_end,
             chunk.token_count,
             list(chunk.flags),
-            text[chunk.char_start : chunk.char_end],
+            text[chunk.char_start : chunk.char_end] if parent_id is None else None,  # a child is a slice of it
             *own,
         )
 

@@ -1,14 +1,19 @@
-"""Table `embedding_models`, the typed vector table of each model, and the embedding cache."""
+"""Table `embedding_models`, the typed vector table of each model, and the embedding cache.
+
+The cache holds the vectors of texts between the request to the model and the transaction that stores them: what a
+killed run has paid for is not lost. A vector that is stored is found by its text's digest through `chunks`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
 
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.errors import InvalidInputError, StoreError
 from webrag_core.providers.embedder import ModelIdentity
+from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
 # below this many rows an exact scan is as fast as the graph and misses nothing
@@ -21,7 +26,7 @@ _BUILD_CANDIDATES = 160
 _BUILD_WORKERS = 4
 _BUILD_MEMORY_MB = (64, 2048)  # least and most
 _BYTES_PER_DIMENSION = 2
-_MOST_DIMENSIONS = 4000  # what pgvector's graph takes at half precision
+MAX_DIMENSIONS = 4000  # what pgvector's graph takes at half precision
 
 
 async def lock_models(connection: AsyncConnection, *, shared: bool = False) -> None:
@@ -108,16 +113,12 @@ async def _register(connection: AsyncConnection, identity: ModelIdentity, state:
     table = vector_table(model_id)
     await connection.execute(
         sql.SQL(
-            "CREATE TABLE {} (chunk_id bigint PRIMARY KEY, document_id integer NOT NULL,"
-            " source_id integer NOT NULL, embedding vector({}) NOT NULL)"
+            "CREATE TABLE {} (chunk_id bigint PRIMARY KEY, document_id integer NOT NULL, embedding vector({}) NOT NULL)"
         ).format(table, sql.Literal(identity.dimensions))
     )
-    for column in ("document_id", "source_id"):
-        await connection.execute(
-            sql.SQL("CREATE INDEX {} ON {} ({})").format(
-                sql.Identifier(f"vectors_{model_id}_{column}"), table, sql.Identifier(column)
-            )
-        )
+    await connection.execute(
+        sql.SQL("CREATE INDEX {} ON {} (document_id)").format(sql.Identifier(f"vectors_{model_id}_document_id"), table)
+    )
     return model_id
 
 
@@ -142,73 +143,119 @@ def graph_key(dimensions: int) -> sql.Composed:
     return sql.SQL("(embedding::halfvec({}))").format(sql.Literal(dimensions))
 
 
-async def ensure_vector_index(connection: AsyncConnection, model_id: int) -> bool:
+async def ensure_vector_index(database: Database, model_id: int) -> bool:
     """Build the HNSW index once the table has outgrown exact search. True when there is one afterwards; models of more
     than 4,000 dimensions never get one.
 
-    Loading first and indexing then is several times cheaper than inserting into a live graph.
+    Loading first and indexing then is several times cheaper than inserting into a live graph. Writers go on meanwhile;
+    a second builder waits for the first. An index that a killed builder left behind is dropped and built again.
     """
-    name = f"vectors_{int(model_id)}_hnsw"
-    cursor = await connection.execute(
-        "SELECT to_regclass(%s) IS NOT NULL, dimensions FROM embedding_models WHERE id = %s", (name, model_id)
-    )
-    row = await cursor.fetchone()
-    if row is None or row[0]:
-        return row is not None
-    dimensions = int(row[1])
-    cursor = await connection.execute(sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False)
-    row = await cursor.fetchone()
-    rows = int(row[0]) if row else 0
-    if rows <= HNSW_MIN_ROWS or dimensions > _MOST_DIMENSIONS:
-        return False
-    # a graph that does not fit while it is built is finished row by row, ten times slower
-    node = dimensions * _BYTES_PER_DIMENSION + _LINKS * 32
-    memory = min(max(rows * node * 2 // 2**20, _BUILD_MEMORY_MB[0]), _BUILD_MEMORY_MB[1])
-    async with connection.transaction():  # two builders at once would both work, and one of them fail
-        await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('vector_index', 0))")
-        await connection.execute(
-            "SELECT set_config('maintenance_work_mem', %s, true),"
-            " set_config('max_parallel_maintenance_workers', %s, true)",
-            (f"{memory}MB", str(_BUILD_WORKERS)),
+    name = sql.Identifier(f"vectors_{int(model_id)}_hnsw")
+    async with database.claims.hold(f"vector index {model_id}"), database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT m.dimensions, i.indisvalid FROM embedding_models m"
+            " LEFT JOIN pg_index i ON i.indexrelid = to_regclass(%s) WHERE m.id = %s",
+            (f"vectors_{int(model_id)}_hnsw", model_id),
         )
-        await connection.execute(
-            sql.SQL(
-                "CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_cosine_ops)"
-                " WITH (m = {}, ef_construction = {})"
-            ).format(
-                sql.Identifier(name),
-                vector_table(model_id),
-                graph_key(dimensions),
-                sql.Literal(_LINKS),
-                sql.Literal(_BUILD_CANDIDATES),
+        row = await cursor.fetchone()
+        if row is None or row[1]:
+            return row is not None
+        dimensions, valid = int(row[0]), row[1]
+        if valid is not None:
+            await connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
+        cursor = await connection.execute(
+            sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
+        )
+        count = await cursor.fetchone()
+        rows = int(count[0]) if count else 0
+        if rows <= HNSW_MIN_ROWS or dimensions > MAX_DIMENSIONS:
+            return False
+        # a graph that does not fit while it is built is finished row by row, ten times slower
+        node = dimensions * _BYTES_PER_DIMENSION + _LINKS * 32
+        memory = min(max(rows * node * 2 // 2**20, _BUILD_MEMORY_MB[0]), _BUILD_MEMORY_MB[1])
+        settings = {"maintenance_work_mem": f"{memory}MB", "max_parallel_maintenance_workers": str(_BUILD_WORKERS)}
+        try:
+            for setting, value in settings.items():  # of the session: CONCURRENTLY is refused inside a transaction
+                await connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
+            await connection.execute(
+                sql.SQL(
+                    "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ({} halfvec_cosine_ops)"
+                    " WITH (m = {}, ef_construction = {})"
+                ).format(
+                    name,
+                    vector_table(model_id),
+                    graph_key(dimensions),
+                    sql.Literal(_LINKS),
+                    sql.Literal(_BUILD_CANDIDATES),
+                )
             )
-        )
+        finally:
+            if not connection.closed:
+                for setting in settings:
+                    await connection.execute(sql.SQL("RESET {}").format(sql.Identifier(setting)))
     return True
 
 
-async def missing_from_cache(connection: AsyncConnection, model_id: int, digests: Sequence[str]) -> set[str]:
-    """Which of these text digests have no vector of this model yet."""
-    wanted = set(digests)
+async def missing_vectors(connection: AsyncConnection, model_id: int, digests: Collection[str]) -> set[str]:
+    """Return the digests of texts that have no vector of this model, neither in its table nor in the cache."""
     cursor = await connection.execute(
-        "SELECT text_sha256 FROM embedding_cache WHERE model_id = %s AND text_sha256 = ANY(%s)",
-        (model_id, list(wanted)),
+        sql.SQL(
+            "SELECT d.digest FROM unnest(%s::text[]) AS d (digest) WHERE NOT EXISTS"
+            " (SELECT FROM embedding_cache k WHERE k.model_id = %s AND k.text_sha256 = d.digest)"
+            " AND NOT EXISTS (SELECT FROM chunks c JOIN {} e ON e.chunk_id = c.id WHERE c.embed_sha256 = d.digest)"
+        ).format(vector_table(model_id)),
+        (list(set(digests)), model_id),
     )
-    return wanted - {row[0] for row in await cursor.fetchall()}
+    return {row[0] for row in await cursor.fetchall()}
 
 
-async def fill_cache(connection: AsyncConnection, model_id: int, vectors: dict[str, Vector]) -> None:
-    """Remember vectors by the digest of the text they were made of; what is there already stays."""
-    async with connection.transaction():
-        await connection.execute("CREATE TEMP TABLE incoming (text_sha256 text, embedding vector) ON COMMIT DROP")
-        async with (
-            connection.cursor() as cursor,
-            cursor.copy("COPY incoming FROM STDIN WITH (FORMAT BINARY)") as copy,
-        ):
-            copy.set_types(["text", "vector"])
-            for digest, vector in sorted(vectors.items()):
-                await copy.write_row((digest, vector))
-        await connection.execute(
-            "INSERT INTO embedding_cache SELECT %s, text_sha256, embedding FROM incoming ORDER BY 2"
-            " ON CONFLICT DO NOTHING",
-            (model_id,),
+async def copy_vectors(
+    connection: AsyncConnection, model_id: int, chunks: sql.Composable, values: Mapping[str, object]
+) -> int:
+    """Give vectors to the children that `chunks` selects, as (id, document_id, embed_sha256); return how many got one.
+
+    A vector comes from another chunk with the same text, else from the cache, which then forgets it: the table serves
+    that text from now on. Call inside a transaction.
+    """
+    cursor = await connection.execute(
+        sql.SQL(
+            "INSERT INTO {table} (chunk_id, document_id, embedding)"
+            " SELECT n.id, n.document_id, coalesce(s.embedding, k.embedding) FROM ({chunks}) n"
+            " LEFT JOIN LATERAL (SELECT e.embedding FROM chunks c JOIN {table} e ON e.chunk_id = c.id"
+            "  WHERE c.embed_sha256 = n.embed_sha256 LIMIT 1) s ON true"
+            " LEFT JOIN embedding_cache k ON k.model_id = %(model)s AND k.text_sha256 = n.embed_sha256"
+            " WHERE coalesce(s.embedding, k.embedding) IS NOT NULL ON CONFLICT DO NOTHING"
+        ).format(table=vector_table(model_id), chunks=chunks),
+        {**values, "model": model_id},
+    )
+    await connection.execute(
+        sql.SQL(
+            "DELETE FROM embedding_cache WHERE (model_id, text_sha256) IN (SELECT k.model_id, k.text_sha256"
+            " FROM embedding_cache k WHERE k.model_id = %(model)s AND k.text_sha256 IN"
+            "  (SELECT n.embed_sha256 FROM ({chunks}) n) FOR UPDATE SKIP LOCKED)"  # another writer deletes those
+        ).format(chunks=chunks),
+        {**values, "model": model_id},
+    )
+    return cursor.rowcount
+
+
+async def fill_cache(connection: AsyncConnection, model_id: int, vectors: Mapping[str, Vector]) -> None:
+    """Store vectors by the digest of their text; rows that exist stay."""
+    async with connection.transaction(), connection.cursor() as cursor:
+        await cursor.executemany(
+            "INSERT INTO embedding_cache (model_id, text_sha256, embedding) VALUES (%s, %s, %b) ON CONFLICT DO NOTHING",
+            [(model_id, digest, vector) for digest, vector in sorted(vectors.items())],
         )
+
+
+async def cache_version(connection: AsyncConnection, model_id: int, version_id: int) -> None:
+    """Put the vectors of a version's chunks into the cache, before those chunks are replaced."""
+    await connection.execute(
+        sql.SQL(
+            "INSERT INTO embedding_cache (model_id, text_sha256, embedding)"
+            " SELECT DISTINCT ON (c.embed_sha256) %s::integer, c.embed_sha256, e.embedding"
+            " FROM chunks c JOIN {} e ON e.chunk_id = c.id WHERE c.version_id = %s"
+            " ORDER BY c.embed_sha256 ON CONFLICT DO NOTHING"
+        ).format(vector_table(model_id)),
+        (model_id, version_id),
+    )

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from pgvector import Vector
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, Rollback, sql
 
 from webrag_core.config import Settings
 from webrag_core.corpus import documents
@@ -27,10 +27,12 @@ from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
+_ATTEMPTS = 5  # of storing vectors that others delete meanwhile
+
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """What indexing one version did. `embedded` counts texts that were not in the cache."""
+    """What indexing one version did. `embedded` counts texts that the model was asked for."""
 
     document_id: int
     version_id: int
@@ -116,28 +118,33 @@ class Indexer:
             if await self._is_settled(connection, version, model_id):
                 return IndexOutcome(version.document_id, version_id, 0, False)
         parents, texts = await self._cut(version)
-        embedded = await self._embed(dict(texts), model_id)
         counts = await asyncio.to_thread(_count_terms, version, parents)
         columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.connection() as connection:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
-        async with self._database.transaction() as connection:
-            await models.require_live(connection, model_id)
-            await documents.lock_urls(
-                connection, version.canonical_url, *await moved_urls(connection, version.document_id)
-            )
-            if await self._is_settled(connection, version, model_id):  # another writer was faster
-                return IndexOutcome(version.document_id, version_id, embedded, False)
-            if not await chunk_table.has_chunks(connection, version_id, self._key):
-                await chunk_table.write_chunks(connection, version, parents, columns, self._key)
-            await self._write_vectors(connection, version, model_id)
-            ids = await chunk_table.parent_ids(connection, version_id)
-            await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
-            changed = await self._make_current(connection, version)
-            if changed:
-                await documents.log_change(connection, version.document_id, version_id, "version")
-            await retire_moved(connection, version.document_id, vector_table(model_id))
-        return IndexOutcome(version.document_id, version_id, embedded, changed)
+        embedded = 0
+        for _ in range(_ATTEMPTS):
+            embedded += await self._embed(dict(texts), model_id)
+            async with self._database.transaction() as connection:
+                await models.require_live(connection, model_id)
+                await documents.lock_urls(
+                    connection, version.canonical_url, *await moved_urls(connection, version.document_id)
+                )
+                if await self._is_settled(connection, version, model_id):  # another writer was faster
+                    return IndexOutcome(version.document_id, version_id, embedded, False)
+                if not await chunk_table.has_chunks(connection, version_id, self._key):
+                    await models.cache_version(connection, model_id, version_id)
+                    await chunk_table.write_chunks(connection, version, parents, columns, self._key)
+                if not await self._write_vectors(connection, version, model_id):
+                    raise Rollback
+                ids = await chunk_table.parent_ids(connection, version_id)
+                await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
+                changed = await self._make_current(connection, version)
+                if changed:
+                    await documents.log_change(connection, version.document_id, version_id, "version")
+                await retire_moved(connection, version.document_id, vector_table(model_id))
+                return IndexOutcome(version.document_id, version_id, embedded, changed)
+        raise IntegrityError(f"vectors for {version.canonical_url} went missing {_ATTEMPTS} times")
 
     async def retire(self, url: str) -> bool:
         """Take the document at `url` out of the index if its site has confirmed that it is gone. True when it was."""
@@ -148,8 +155,7 @@ class Indexer:
     async def finish_bulk(self) -> bool:
         """After many pages: build the vector index if the corpus has outgrown exact search."""
         model_id = await self.model_id()
-        async with self._database.connection() as connection:
-            return await models.ensure_vector_index(connection, model_id)
+        return await models.ensure_vector_index(self._database, model_id)
 
     async def _version(self, version_id: int) -> StoredVersion:
         async with self._database.connection() as connection:
@@ -191,34 +197,43 @@ class Indexer:
         return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
 
     async def _embed(self, texts: dict[str, str], model_id: int) -> int:
-        """Fill the cache for these texts by digest; no connection is held while the model works."""
+        """Fill the cache for the texts (by digest) without a vector; hold no connection while the model works."""
         async with self._database.connection() as connection:
-            missing = sorted(await models.missing_from_cache(connection, model_id, list(texts)))
+            missing = sorted(await models.missing_vectors(connection, model_id, texts))
         size = self._settings.embedding_batch_size
         for start in range(0, len(missing), size):
             batch = missing[start : start + size]
             vectors = await self._embedder.embed([texts[digest] for digest in batch])
             async with self._database.connection() as connection:
-                found = {digest: Vector(vector) for digest, vector in zip(batch, vectors, strict=True)}
-                await models.fill_cache(connection, model_id, found)
+                rows = {digest: Vector(vector) for digest, vector in zip(batch, vectors, strict=True)}
+                await models.fill_cache(connection, model_id, rows)
         return len(missing)
 
-    async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> None:
-        table = vector_table(model_id)
-        await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (version.document_id,))
+    async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
+        """Replace the document's vectors by those of this version. False when some are missing: another document
+        held them when they were looked for, and has changed since."""
+        children = sql.SQL(
+            "SELECT id, document_id, embed_sha256 FROM chunks WHERE version_id = %(version)s AND level = 'child'"
+        )
+        await models.copy_vectors(connection, model_id, children, {"version": version.id})
+        await connection.execute(
+            sql.SQL(
+                "DELETE FROM {} e WHERE e.document_id = %s AND NOT EXISTS"
+                " (SELECT FROM chunks c WHERE c.id = e.chunk_id AND c.version_id = %s)"
+            ).format(vector_table(model_id)),
+            (version.document_id, version.id),
+        )
         cursor = await connection.execute(
             sql.SQL(
-                "INSERT INTO {} (chunk_id, document_id, source_id, embedding)"
-                " SELECT c.id, c.document_id, %s, e.embedding FROM chunks c JOIN embedding_cache e"
-                " ON e.model_id = %s AND e.text_sha256 = c.embed_sha256"
-                " WHERE c.version_id = %s AND c.level = 'child'"
-            ).format(table),
-            (version.source_id, model_id, version.id),
+                "SELECT child_count, (SELECT count(*) FROM {} e WHERE e.document_id = v.document_id)"
+                " FROM document_versions v WHERE id = %s"
+            ).format(vector_table(model_id)),
+            (version.id,),
         )
-        check = await connection.execute("SELECT child_count FROM document_versions WHERE id = %s", (version.id,))
-        row = await check.fetchone()
-        if row is None or row[0] != cursor.rowcount:
-            raise IntegrityError(f"{cursor.rowcount} vectors for {row and row[0]} children of {version.canonical_url}")
+        row = await cursor.fetchone()
+        if row is None or row[1] > row[0]:
+            raise IntegrityError(f"{row and row[1]} vectors for {row and row[0]} children of {version.canonical_url}")
+        return bool(row[0] == row[1])
 
     async def _make_current(self, connection: AsyncConnection, version: StoredVersion) -> bool:
         """Switch readers over and drop what only the previous version needed; its text stays."""

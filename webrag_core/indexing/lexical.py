@@ -10,7 +10,10 @@ from psycopg import AsyncConnection
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
 
-_MAX_FREQUENCY = 32_767
+FREQUENCIES = 8
+"""Codes per term in `lexical_postings.terms`: frequencies 1 to 7, and 0 for what `frequent` holds."""
+
+_MAX_IDS = 200_000  # terms whose ids are remembered: about 30 MB
 
 
 def term_counts(heading_path: Sequence[str], body: str) -> Counter[str]:
@@ -19,30 +22,35 @@ def term_counts(heading_path: Sequence[str], body: str) -> Counter[str]:
 
 
 class TermIds:
-    """Term to id, remembered for the life of the process (ids never change)."""
+    """Term to id, with the ids of recent terms in memory (ids never change)."""
 
     def __init__(self) -> None:
-        self._known: dict[str, int] = {}
+        self._ids: dict[str, int] = {}
 
-    async def resolve(self, connection: AsyncConnection, wanted: Iterable[str]) -> Mapping[str, int]:
-        """Ids of all `wanted` terms, made when new. Needs autocommit: term rows must not wait for a long
-        transaction, or two writers that meet each other's terms in another order would deadlock."""
-        unknown = await self._learn(connection, set(wanted) - self._known.keys())
-        if unknown:  # asked first: a conflicting insert would use up an id for every term of every page
-            await connection.execute(
-                "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
-                (sorted(unknown),),
-            )
-            await self._learn(connection, unknown)
-        return self._known
+    async def resolve(self, connection: AsyncConnection, terms: Iterable[str]) -> Mapping[str, int]:
+        """Return the ids of all `terms`; new terms get one.
 
-    async def _learn(self, connection: AsyncConnection, terms: set[str]) -> set[str]:
-        """Read the ids of `terms` and return the terms that have none."""
-        if not terms:
-            return terms
-        cursor = await connection.execute("SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(terms),))
-        self._known.update({term: int(term_id) for term, term_id in await cursor.fetchall()})
-        return terms - self._known.keys()
+        Needs autocommit: two long transactions that insert the same terms in different order would deadlock.
+        """
+        unknown = set(terms)
+        ids = {term: self._ids[term] for term in unknown & self._ids.keys()}
+        unknown -= ids.keys()
+        for insert in (False, True):
+            if insert and unknown:  # after a look-up: a conflicting insert would use up an id for every known term
+                await connection.execute(
+                    "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
+                    (sorted(unknown),),
+                )
+            if unknown:
+                cursor = await connection.execute(
+                    "SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(unknown),)
+                )
+                ids |= {term: int(term_id) for term, term_id in await cursor.fetchall()}
+                unknown -= ids.keys()
+        if len(self._ids) + len(ids) > _MAX_IDS:
+            self._ids.clear()
+        self._ids |= ids
+        return ids
 
 
 async def replace_postings(
@@ -61,12 +69,20 @@ async def replace_postings(
     async with (
         connection.cursor() as cursor,
         cursor.copy(
-            "COPY lexical_postings (term_id, document_id, chunk_id, frequency, length) FROM STDIN WITH (FORMAT BINARY)"
+            "COPY lexical_postings (chunk_id, document_id, length, terms, frequent) FROM STDIN WITH (FORMAT BINARY)"
         ) as copy,
     ):
-        copy.set_types(["int4", "int4", "int8", "int2", "int4"])
+        copy.set_types(["int8", "int4", "int4", "int4[]", "int4[]"])
         for chunk_id, frequencies in counts.items():
-            length = frequencies.total()
-            for term, frequency in frequencies.items():
-                row = (term_ids[term], document_id, chunk_id, min(frequency, _MAX_FREQUENCY), length)
-                await copy.write_row(row)
+            codes, frequent = posting_codes({term_ids[term]: count for term, count in frequencies.items()})
+            await copy.write_row((chunk_id, document_id, frequencies.total(), codes, frequent))
+
+
+def posting_codes(frequencies: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """Columns `terms` and `frequent` of a parent, from the frequency of each term id in it."""
+    codes, frequent = [], []
+    for term_id, frequency in sorted(frequencies.items()):
+        codes.append(term_id * FREQUENCIES + (frequency if frequency < FREQUENCIES else 0))
+        if frequency >= FREQUENCIES:
+            frequent += [-term_id, frequency]
+    return codes, frequent

@@ -6,13 +6,14 @@ switch, readers and writers go on with the live one; pages that change meanwhile
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
-from webrag_core.errors import InvalidInputError, StoreError
+from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunks import embedding_text
 from webrag_core.providers.embedder import Embedder, ModelIdentity
@@ -33,7 +34,7 @@ class ModelStatus:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """`embedded` counts texts that were not in the cache, `vectors` the rows that the model has now."""
+    """`embedded` counts texts that the model was asked for, `vectors` the rows that the model has now."""
 
     model_id: int
     embedded: int
@@ -59,38 +60,79 @@ async def list_models(database: Database) -> list[ModelStatus]:
 
 
 async def build_model(
-    database: Database, embedder: Embedder, *, batch_size: int, advance: Callable[[int], None] | None = None
+    database: Database,
+    embedder: Embedder,
+    *,
+    batch_size: int,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
 ) -> BuildReport:
     """Give `embedder`'s model a vector for every current child, beside the live model, then index them.
 
-    Can be stopped at any time and run again: what is embedded stays. `advance(n)` is told of n texts done.
-    Raises InvalidInputError when this model is live already or no page is indexed yet, EmbeddingError.
+    Sends up to `workers` batches at a time and stores each by itself, so that a stopped build continues where it was.
+    `advance(n)` is called after every n texts. Raises InvalidInputError when this model is live already or no page is
+    indexed yet, EmbeddingError.
     """
     async with database.connection() as connection:
         model_id = await models.building_model(connection, embedder.identity)
-    embedded = 0
-    while True:
-        async with database.connection() as connection:
-            batch = await _missing_texts(connection, model_id, batch_size)
-            unknown = await models.missing_from_cache(connection, model_id, list(batch))
-        if not batch:
-            break
-        wanted = sorted(unknown)
-        vectors = await embedder.embed([batch[digest] for digest in wanted])
-        async with database.transaction() as connection:
-            found = {digest: Vector(vector) for digest, vector in zip(wanted, vectors, strict=True)}
-            await models.fill_cache(connection, model_id, found)
-            await _insert_cached(connection, model_id, list(batch))
-        embedded += len(wanted)
-        if advance is not None:
-            advance(len(batch))
+    build = _Build(database, embedder, model_id, batch_size, advance)
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(workers):
+                group.create_task(build.work())
+    except* (EmbeddingError, StoreError) as errors:
+        build.error = next(iter(errors.exceptions))
+    if build.error is not None:
+        raise build.error
+    await models.ensure_vector_index(database, model_id)
     async with database.connection() as connection:
-        await models.ensure_vector_index(connection, model_id)
         cursor = await connection.execute(
             sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
         )
         row = await cursor.fetchone()
-    return BuildReport(model_id, embedded, int(row[0]) if row else 0)
+    return BuildReport(model_id, build.embedded, int(row[0]) if row else 0)
+
+
+@dataclass(slots=True)
+class _Build:
+    """The batches of one build, in the order of the chunks' ids: what was passed is not looked at again."""
+
+    database: Database
+    embedder: Embedder
+    model_id: int
+    batch_size: int
+    advance: Callable[[int], None] | None
+    embedded: int = 0
+    error: BaseException | None = None
+    _last: int = 0
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def work(self) -> None:
+        """Embed and store batches until none is left."""
+        while True:
+            ids, texts = await self._next()
+            if not ids:
+                return
+            digests = sorted(texts)
+            vectors = await self.embedder.embed([texts[digest] for digest in digests])
+            async with self.database.transaction() as connection:
+                rows = {digest: Vector(vector) for digest, vector in zip(digests, vectors, strict=True)}
+                await models.fill_cache(connection, self.model_id, rows)
+                await models.copy_vectors(connection, self.model_id, _CHILDREN_OF, {"ids": ids})
+            self.embedded += len(digests)
+            if self.advance is not None:
+                self.advance(len(ids))
+
+    async def _next(self) -> tuple[list[int], dict[str, str]]:
+        """Ids of the next children without a vector, and the texts to embed for them, by digest."""
+        async with self._turn, self.database.connection() as connection:
+            query = _NEXT_TEXTS.format(vector_table(self.model_id))
+            cursor = await connection.execute(query, (self._last, self.batch_size), prepare=False)
+            rows = await cursor.fetchall()
+            self._last = rows[-1][0] if rows else self._last
+            texts = {digest: embedding_text(title, path, body) for _, digest, title, path, body in rows}
+            missing = await models.missing_vectors(connection, self.model_id, texts)
+            return [row[0] for row in rows], {digest: texts[digest] for digest in missing}
 
 
 async def switch_model(database: Database, identity: ModelIdentity) -> int:
@@ -130,7 +172,12 @@ async def switch_model(database: Database, identity: ModelIdentity) -> int:
 
 
 async def adopt_model(
-    database: Database, embedder: Embedder, *, batch_size: int, advance: Callable[[int], None] | None = None
+    database: Database,
+    embedder: Embedder,
+    *,
+    batch_size: int,
+    workers: int = 1,
+    advance: Callable[[int], None] | None = None,
 ) -> BuildReport | None:
     """Build and switch to the model of `embedder` where another one is live; None where it is live already.
 
@@ -144,7 +191,7 @@ async def adopt_model(
             return None
         embedded = 0
         for last in (False, False, True):
-            report = await build_model(database, embedder, batch_size=batch_size, advance=advance)
+            report = await build_model(database, embedder, batch_size=batch_size, workers=workers, advance=advance)
             embedded += report.embedded
             try:
                 await switch_model(database, embedder.identity)
@@ -155,40 +202,25 @@ async def adopt_model(
         return BuildReport(report.model_id, embedded, report.vectors)
 
 
-_MISSING = sql.SQL(
+_MISSING = (
     " FROM chunks c JOIN documents d ON d.current_version = c.version_id"
-    " JOIN document_versions v ON v.id = c.version_id"
+    " JOIN document_versions v ON v.id = c.version_id JOIN chunks p ON p.id = c.parent_id"
     " WHERE c.level = 'child' AND NOT EXISTS (SELECT FROM {} e WHERE e.chunk_id = c.id)"
+)
+_COUNT_MISSING = sql.SQL("SELECT count(*)" + _MISSING)
+_NEXT_TEXTS = sql.SQL(
+    "SELECT c.id, c.embed_sha256, v.title, c.heading_path,"
+    " substr(p.body, c.char_start - p.char_start + 1, c.char_end - c.char_start)"
+    + _MISSING
+    + " AND c.id > %s ORDER BY c.id LIMIT %s"
+)
+_CHILDREN_OF = sql.SQL(
+    "SELECT c.id, c.document_id, c.embed_sha256 FROM chunks c"
+    " JOIN documents d ON d.current_version = c.version_id WHERE c.id = ANY(%(ids)s)"
 )
 
 
 async def _count_missing(connection: AsyncConnection, model_id: int) -> int:
-    query = sql.SQL("SELECT count(*)") + _MISSING.format(vector_table(model_id))
-    cursor = await connection.execute(query, prepare=False)
+    cursor = await connection.execute(_COUNT_MISSING.format(vector_table(model_id)), prepare=False)
     row = await cursor.fetchone()
     return int(row[0]) if row else 0
-
-
-async def _missing_texts(connection: AsyncConnection, model_id: int, limit: int) -> dict[str, str]:
-    """Digest -> text of up to `limit` children without a vector of this model."""
-    query = (
-        sql.SQL("SELECT c.embed_sha256, v.title, c.heading_path, c.body")
-        + _MISSING.format(vector_table(model_id))
-        + sql.SQL(" ORDER BY c.id LIMIT %s")
-    )
-    cursor = await connection.execute(query, (limit,), prepare=False)
-    return {digest: embedding_text(title, path, body) for digest, title, path, body in await cursor.fetchall()}
-
-
-async def _insert_cached(connection: AsyncConnection, model_id: int, digests: list[str]) -> None:
-    """Rows for every current child whose text is one of these."""
-    await connection.execute(
-        sql.SQL(
-            "INSERT INTO {} (chunk_id, document_id, source_id, embedding)"
-            " SELECT c.id, c.document_id, d.source_id, k.embedding FROM chunks c"
-            " JOIN documents d ON d.current_version = c.version_id"
-            " JOIN embedding_cache k ON k.model_id = %s AND k.text_sha256 = c.embed_sha256"
-            " WHERE c.level = 'child' AND c.embed_sha256 = ANY(%s) ON CONFLICT DO NOTHING"
-        ).format(vector_table(model_id)),
-        (model_id, digests),
-    )

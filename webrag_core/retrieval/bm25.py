@@ -4,9 +4,14 @@ Robertson and Zaragoza, The Probabilistic Relevance Framework (2009), with k1 = 
 non-negative idf ln(1 + (N - n + 0.5) / (n + 0.5)). N, n and the mean length are those of the scope: nothing outside
 it influences a score.
 
-Postings of frequent words are many and tell little, so candidates are found by the rarest terms of the query, as many
-as `_READ` postings allow; the best of those, and the parents that dense search found, are then scored by all terms.
-Only where that leaves terms over is the list not proved to be the best one; every score in it is exact.
+A scope of few parents is read whole. In a larger one postings of frequent words are many and tell little, so candidates
+come from the rarest terms of the query, as many as `_MAX_POSTINGS` allow; the best of those, and the parents that dense
+search found, are then scored by all terms. Only where that leaves terms over is the list not proved to be the best one;
+every score in it is exact.
+
+Postings are codes of term and frequency in a GIN index (`indexing/lexical.py`): the index tells which parents hold a
+term how often, and the narrow rows of `lexical_postings` their document and length. The codes of a parent are read only
+for candidates.
 """
 
 from __future__ import annotations
@@ -15,17 +20,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection
 
+from webrag_core.indexing.lexical import FREQUENCIES
 from webrag_core.retrieval.scope import Scope
 
 K1 = 1.2
 B = 0.75
 
-_READ = 4_000  # postings that are added up, about half a microsecond each
-_LED = 5  # so many times the wanted number of parents are scored by all terms, and at least
-_LEAST_LED = 300
-_FEW_DOCUMENTS = 100  # which are looked up one by one, instead of filtering what the terms have
+_MAX_POSTINGS = 4_000  # that are added up, about half a microsecond each
+_POOL = 5  # so many times the limit are scored by all terms, and at least
+_MIN_POOL = 300
+_FEW_PARENTS = 250  # whose codes are all read, about ten microseconds each; more where a term has many postings outside
+_FEW_SHARE = 1 / 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,43 +66,50 @@ class _Term:
         return math.log(1 + (parents - self.parents + 0.5) / (self.parents + 0.5))
 
 
+# A sequential scan would read the codes of every parent once per term: it stays off until the scores are there.
 _SIZES = """
 SELECT coalesce(sum(parents) FILTER (WHERE inside), 0), coalesce(sum(length) FILTER (WHERE inside), 0),
-       coalesce(sum(parents), 0)
+       coalesce(sum(parents), 0), set_config('enable_seqscan', 'off', true)
 FROM (SELECT parents, length, document_id = ANY(%(documents)s::integer[]) AS inside
       FROM lexical_documents OFFSET 0) AS sized  -- OFFSET: looked through once
 """
 
-# subqueries of one value each: the planner cannot turn them into a walk over all postings
-_COUNTS = """
-SELECT q.term, t.id, (SELECT count(*) FROM lexical_postings p WHERE p.term_id = t.id {inside})
+_COUNTS_BY_TERM = """
+SELECT q.term, t.id, CASE WHEN t.id IS NULL THEN 0 ELSE (
+    SELECT count(*) FROM lexical_postings p WHERE p.terms && ARRAY[{codes}] {inside}
+) END
 FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical_terms t ON t.term = q.term
+ORDER BY q.at
+"""
+_COUNTS_BY_PARENT = """
+SELECT q.term, t.id, coalesce(h.parents, 0)
+FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical_terms t ON t.term = q.term
+LEFT JOIN (
+    SELECT e.code / {frequencies} AS id, count(*) AS parents
+    FROM lexical_postings p CROSS JOIN unnest(p.terms) AS e (code)
+    WHERE p.document_id = ANY(%(documents)s::integer[])
+      AND e.code / {frequencies} = ANY(ARRAY(SELECT id FROM lexical_terms WHERE term = ANY(%(terms)s::text[])))
+    GROUP BY 1
+) h ON h.id = t.id
 ORDER BY q.at
 """
 
 # The order in which PostgreSQL adds up is its own: scores are rounded before they are compared. Equal ones are cut and
 # listed by URL and reading order, never by ids, which depend on who was indexed first.
-_QUERY = """
-WITH weights AS (
-    SELECT * FROM unnest(%(ids)s::integer[], %(idfs)s::float8[]) AS w (id, idf)
-), partial AS MATERIALIZED (
-    SELECT p.chunk_id, p.document_id, sum(w.idf * {part}) AS score
-    FROM lexical_postings p JOIN weights w ON w.id = p.term_id
-    WHERE p.term_id = ANY(%(read)s::integer[]) {inside} GROUP BY p.chunk_id, p.document_id
+_SCORES = """
+WITH partial AS MATERIALIZED (
+    {partial}
 ), foremost AS (
-    SELECT chunk_id, document_id, score FROM partial
-    ORDER BY round(score * 1e9) DESC FETCH FIRST (%(led)s) ROWS WITH TIES
+    SELECT chunk_id, score FROM partial WHERE score > 0
+    ORDER BY round(score * 1e9) DESC FETCH FIRST (%(pool)s) ROWS WITH TIES
 ), pool AS (
-    SELECT chunk_id, document_id, score FROM foremost
+    SELECT chunk_id, score FROM foremost
     UNION ALL
-    SELECT c.id, c.document_id, coalesce(p.score, 0) FROM chunks c LEFT JOIN partial p ON p.chunk_id = c.id
-    WHERE c.id = ANY(%(also)s::bigint[]) AND c.id NOT IN (SELECT chunk_id FROM foremost)
+    SELECT c.id, coalesce(p.score, 0)
+    FROM unnest(%(also)s::bigint[]) AS c (id) LEFT JOIN partial p ON p.chunk_id = c.id
+    WHERE c.id NOT IN (SELECT chunk_id FROM foremost)
 ), scored AS (
-    SELECT o.chunk_id, round((o.score + coalesce((
-        SELECT sum(w.idf * (SELECT {part} FROM lexical_postings p WHERE p.term_id = w.id
-                            AND p.document_id = o.document_id AND p.chunk_id = o.chunk_id))
-        FROM weights w WHERE w.id <> ALL(%(read)s::integer[])
-    ), 0)) * 1e9) / 1e9 AS score FROM pool o
+    SELECT o.chunk_id, round((o.score + {rest}) * 1e9) / 1e9 AS score FROM pool o
 ), ranked AS (
     SELECT chunk_id, score FROM scored WHERE score > 0 ORDER BY score DESC FETCH FIRST (%(limit)s) ROWS WITH TIES
 ), best AS (
@@ -106,48 +120,96 @@ SELECT chunk_id, score FROM best
 UNION ALL
 SELECT chunk_id, score FROM scored
 WHERE score > 0 AND chunk_id = ANY(%(also)s::bigint[]) AND chunk_id NOT IN (SELECT chunk_id FROM best)
+UNION ALL
+SELECT NULL, NULL WHERE set_config('enable_seqscan', 'on', true) IS NULL  -- no row; planned scans are not affected
 """
+_PARTIAL_BY_TERM = """
+    SELECT h.chunk_id, sum(h.part) AS score
+    FROM unnest(%(read)s::integer[], %(read_idf)s::float8[]) AS w (id, idf)
+    CROSS JOIN generate_series(0, {frequencies} - 1) AS e (code) CROSS JOIN LATERAL (
+        SELECT p.chunk_id, w.idf * {part} AS part
+        FROM lexical_postings p CROSS JOIN LATERAL (SELECT {frequency}) AS f (frequency)
+        WHERE p.terms @> ARRAY[w.id * {frequencies} + e.code] {inside}
+        OFFSET 0  -- keeps the planner from reading every parent and joining the terms to it
+    ) h GROUP BY h.chunk_id
+"""
+_PARTIAL_BY_PARENT = """
+    SELECT p.chunk_id, {sum} AS score FROM lexical_postings p WHERE p.document_id = ANY(%(documents)s::integer[])
+"""
+_REST = "coalesce((SELECT {sum} FROM lexical_postings p WHERE p.chunk_id = o.chunk_id), 0)"
+# the score of one parent by those of its terms that are in {ids}
+_SUM = """(
+    SELECT sum((%({idf})s::float8[])[array_position(%({ids})s::integer[], w.id)] * {part})
+    FROM unnest(p.terms) AS e (code) CROSS JOIN LATERAL (SELECT e.code / {frequencies}) AS w (id)
+    CROSS JOIN LATERAL (SELECT {frequency}) AS f (frequency)
+    WHERE w.id = ANY(%({ids})s::integer[])
+)"""
 
-_PART = sql.SQL(f"p.frequency * {K1 + 1} / (p.frequency + {K1} * ({1 - B} + {B} * p.length / %(mean)s::float8))")
-_INSIDE = "AND p.document_id = ANY(%(documents)s::integer[])"
-_FILTERED = "AND p.document_id + 0 = ANY(%(documents)s::integer[])"  # "+ 0" hides the column from its indexes
+_INSIDE = "AND p.document_id + 0 = ANY(%(documents)s::integer[])"  # "+ 0" hides the column from its index
+_PIECES = {
+    "frequencies": str(FREQUENCIES),
+    "codes": ", ".join(f"t.id * {FREQUENCIES} + {frequency}" for frequency in range(FREQUENCIES)),
+    "frequency": f"CASE e.code %% {FREQUENCIES} WHEN 0 THEN p.frequent[array_position(p.frequent, -w.id) + 1]"
+    f" ELSE e.code %% {FREQUENCIES} END",
+    "part": f"f.frequency * {K1 + 1}::float8"
+    f" / (f.frequency + {K1}::float8 * ({1 - B}::float8 + {B}::float8 * p.length / %(mean)s::float8))",
+}
+
+
+def _statement(template: str, **pieces: str) -> bytes:
+    """Fill a template; pieces may hold the names of others."""
+    for _ in range(3):
+        for name, text in {**pieces, **_PIECES}.items():
+            template = template.replace(f"{{{name}}}", text)
+    return template.encode()
 
 
 async def search_parents(
     connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int, also: Sequence[int] = ()
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
-    term of the query."""
-    wanted = list(dict.fromkeys(query_terms))
-    documents = {"documents": scope.id_array}
+    term of the query. Call inside a transaction."""
+    terms = list(dict.fromkeys(query_terms))
+    if not terms:
+        return LexicalResult([], {})
+    values: dict[str, object] = {"documents": scope.id_array, "terms": terms}
     # what is compared with an array must be planned with it: a plan for any array looks through it row by row
-    cursor = await connection.execute(_SIZES, documents, prepare=False)
+    cursor = await connection.execute(_SIZES, values, prepare=False)
     row = await cursor.fetchone()
     assert row is not None
-    parents, length, total = (int(value) for value in row)
-    if not wanted or not parents:
+    parents, length, total = (int(value) for value in row[:3])
+    if not parents:
+        await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
         return LexicalResult([], {})
+    few = parents <= max(_FEW_PARENTS, total * _FEW_SHARE)
     whole = parents == total
-    inside = sql.SQL("" if whole else _INSIDE if len(scope.document_ids) <= _FEW_DOCUMENTS else _FILTERED)
+    inside = "" if whole else _INSIDE
+    prepare = None if whole or few else False
     counts = await connection.execute(
-        sql.SQL(_COUNTS).format(inside=inside), {"terms": wanted} | documents, prepare=None if whole else False
+        _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, inside=inside), values, prepare=prepare
     )
     known = [_Term(*row) for row in await counts.fetchall()]
     idf = {term.term: term.idf(parents) for term in known}
-    found = [term for term in known if term.id is not None and term.parents]
-    found_idf = [idf[term.term] for term in found]
-    values = {
-        "ids": [term.id for term in found],
-        "idfs": found_idf,
-        "read": [term.id for term in _rarest(found)],
+    used = [term for term in known if term.id is not None and term.parents]
+    read = used if few else _rarest(used)
+    unread = [term for term in used if term not in read]
+    values |= {
+        "read": [term.id for term in read],
+        "read_idf": [idf[term.term] for term in read],
+        "unread": [term.id for term in unread],
+        "unread_idf": [idf[term.term] for term in unread],
         "mean": max(1.0, length / parents),
-        "led": max(limit * _LED, _LEAST_LED),
+        "pool": max(limit * _POOL, _MIN_POOL),
         "limit": limit,
         "also": list(also),
     }
-    scores = await connection.execute(
-        sql.SQL(_QUERY).format(inside=inside, part=_PART), values | documents, prepare=None if whole else False
+    statement = _statement(
+        _SCORES,
+        partial=_PARTIAL_BY_PARENT.replace("{sum}", _sum_of("read")) if few else _PARTIAL_BY_TERM,
+        rest=_REST.replace("{sum}", _sum_of("unread")) if unread else "0",
+        inside=inside,
     )
+    scores = await connection.execute(statement, values, prepare=prepare)
     attainable = math.fsum(idf.values()) * (K1 + 1)
     hits = [
         LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)
@@ -156,13 +218,17 @@ async def search_parents(
     return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf)
 
 
+def _sum_of(ids: str) -> str:
+    return _SUM.replace("{ids}", ids).replace("{idf}", f"{ids}_idf")
+
+
 def _rarest(terms: Sequence[_Term]) -> list[_Term]:
-    """The rarest term and those after it while all their postings are at most `_READ`."""
+    """The rarest term and those after it while all their postings are at most `_MAX_POSTINGS`."""
     chosen: list[_Term] = []
     postings = 0
     for term in sorted(terms, key=lambda term: (term.parents, term.term)):
         postings += term.parents
-        if chosen and postings > _READ:
+        if chosen and postings > _MAX_POSTINGS:
             break
         chosen.append(term)
     return chosen

@@ -41,7 +41,6 @@ class RetrievedChunk(BaseModel):
     source_url: str
     title: str | None
     text: str
-    surface: Literal["markdown", "html"] = "markdown"
     heading_path: list[str]
     chunk_index: int
     char_start: int

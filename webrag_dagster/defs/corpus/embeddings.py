@@ -57,6 +57,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
                 opened.database,
                 opened.indexer.embedder,
                 batch_size=opened.settings.embedding_batch_size,
+                workers=opened.settings.embedding_max_workers,
                 advance=progress.add,
             )
             gone = await retire_missing(opened, context.partition_key)
