@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Annotated
 
 import typer
@@ -49,6 +50,21 @@ def up(
 ) -> None:
     """Dagster's UI and daemon, until Ctrl-C."""
     from evals.walks.suites import python_site
-    from webrag_dagster.processes.server import serve
+    from webrag_core.config import load_settings
+    from webrag_core.store.embedded import embedded_url
+    from webrag_dagster.instance import HOST, hold, require_free, storage_folder, use_instance
+    from webrag_dagster.processes.up import run
 
-    raise typer.Exit(serve(port, python_site() if demo_site else None))
+    hold(storage_folder(use_instance()), port)
+    require_free(port)
+    if demo_site and load_settings().webrag_warc is None and (site := python_site()) is not None:
+        os.environ["WEBRAG_WARC"] = str(site.resolve())
+    settings = load_settings()
+    pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
+    typer.echo(f"http://{HOST}:{port}  pages come from {pages}; Ctrl-C ends it", err=True)
+
+    def start_database() -> None:
+        if settings.database_url is None:
+            embedded_url(settings.webrag_home)  # stays up as long as the supervisor
+
+    raise typer.Exit(run(port, start_database))

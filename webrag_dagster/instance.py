@@ -1,8 +1,10 @@
-"""Which Dagster instance this project uses: $DAGSTER_HOME, or the zero-environment one of dagster.yaml."""
+"""The Dagster instance of this project ($DAGSTER_HOME, or that of dagster.yaml), and the lock of `webrag up` on it."""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import socket
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,10 @@ import yaml  # type: ignore[import-untyped]
 
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
+
+HOST = "127.0.0.1"
+"""Where the UI listens."""
+LOCK = "up.lock"
 
 
 def use_instance() -> Path:
@@ -47,6 +53,35 @@ def storage_folder(home: Path) -> Path:
         if named is not None:
             return Path(named).resolve()
     return home
+
+
+def hold(folder: Path, port: int) -> int:
+    """Lock the instance whose storage is `folder`. The kernel frees the descriptor with the last process that has it.
+
+    Raises InvalidInputError when another `webrag up` holds it, or the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        owner = (folder / LOCK).read_text().strip()
+        raise InvalidInputError(f"`webrag up` already runs on this instance ({folder}): {owner}") from error
+    except OSError as error:
+        raise InvalidInputError(f"{folder / LOCK} cannot be written: {error.strerror}") from error
+    os.ftruncate(descriptor, 0)
+    os.write(descriptor, f"process {os.getpid()}, http://{HOST}:{port}\n".encode())
+    return descriptor
+
+
+def require_free(port: int) -> None:
+    """Raise InvalidInputError when the port is in use."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except OSError as error:
+            raise InvalidInputError(f"port {port} on {HOST} cannot be used: {error.strerror}; try --port") from error
 
 
 def _value(content: Any, path: tuple[str, ...]) -> str | None:

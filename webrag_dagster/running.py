@@ -1,4 +1,4 @@
-"""Runs the core's coroutines inside ops: cancellable, with failures that a person can read."""
+"""Run the core's coroutines inside ops: cancellable, with readable failures."""
 
 from __future__ import annotations
 
@@ -9,18 +9,29 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 import dagster as dg
+from dagster_shared.error import SerializableErrorInfo
 
 from webrag_core.errors import WebragError
-from webrag_dagster.failures import ReadableFailure
+from webrag_dagster.dagster_private import DagsterUserCodeProcessError
 
 Result = TypeVar("Result")
 
 
-def run(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run `work` to its end in this thread.
+class ReadableFailure(dg.Failure, DagsterUserCodeProcessError):
+    """A failure that is never retried and that the UI shows as one sentence, without a stack trace."""
 
-    Terminating the Dagster run cancels `work`, so that its `finally` blocks still reach the database; only then does
-    the interrupt reach Dagster. Raises dg.Failure for every WebragError.
+    def __init__(self, description: str, metadata: dict[str, str]) -> None:
+        Exception.__init__(self, description)
+        plain = dg.Failure(description=description, metadata=metadata, allow_retries=False)
+        self.description, self.metadata, self.allow_retries = plain.description, plain.metadata, plain.allow_retries
+        self.user_code_process_error_infos = [SerializableErrorInfo(message=description, stack=[], cls_name=None)]
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run `work` in this thread.
+
+    Terminating the Dagster run cancels `work`: its `finally` blocks run before Dagster is interrupted. Raises
+    dg.Failure for every WebragError.
     """
     interrupted: list[int] = []
 
@@ -29,7 +40,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
         loop = asyncio.get_running_loop()
 
         def interrupt() -> None:
-            if not interrupted:  # a second signal must not cut short what the first one left to be written
+            if not interrupted:  # a second signal must not interrupt the clean-up after the first
                 interrupted.append(signal.SIGINT)
                 task.cancel()
 
@@ -54,9 +65,8 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def failure(error: WebragError) -> dg.Failure:
-    """What the UI shows for an error of the core. Dagster tries again, where an op has a policy for it, only when the
-    database or the embedding model was away."""
-    told = f"{error.message} [{error.code}]"
+    """The failure for an error of the core. An op's retry policy applies only to an unavailable database or model."""
+    description = f"{error.message} [{error.code}]"
     if error.code in ("database_unavailable", "embedding_failed"):
-        return dg.Failure(description=told, metadata={"code": error.code}, allow_retries=True)
-    return ReadableFailure(told, {"code": error.code})
+        return dg.Failure(description=description, metadata={"code": error.code}, allow_retries=True)
+    return ReadableFailure(description, {"code": error.code})

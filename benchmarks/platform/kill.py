@@ -19,15 +19,16 @@ from dataclasses import dataclass
 
 import dagster as dg
 import psutil
-from dagster._core.storage.tags import AUTO_RETRY_RUN_ID_TAG, WILL_RETRY_TAG
 
 from benchmarks.platform.workplace import Workplace, workplace
 from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
 from webrag_core.acquisition.urls import source_key
 from webrag_core.cli.output import out, print_table
 from webrag_dagster.corpus.layers import DOCUMENTS
-from webrag_dagster.processes.launcher import WORKER
+from webrag_dagster.processes.launcher import worker
 
+# tags that the daemon's run retries write
+WILL_RETRY_TAG, AUTO_RETRY_RUN_ID_TAG = "dagster/will_retry", "dagster/auto_retry_run_id"
 _SECONDS_TO_END = 240.0
 _TRIES = 4
 
@@ -69,7 +70,7 @@ def main() -> None:
     with workplace() as place, place.running(*place.up()) as up:
         targets: dict[str, Callable[[str], psutil.Process | None]] = {
             "worker": _worker,
-            "daemon": lambda run_id: _child(up, "webrag_dagster.processes.daemon"),
+            "daemon": lambda run_id: _child(up, "dagster-daemon"),
             "code server": lambda run_id: _child(up, draw.choice(["code-server", "api grpc"])),
         }
         # without a kill first: pages to refresh, and how long each kind takes
@@ -188,12 +189,7 @@ def _worker(run_id: str) -> psutil.Process | None:
     """The run's process; None when it has none yet, or none any more."""
     with dg.DagsterInstance.get() as instance:
         run = instance.get_run_by_id(run_id)
-    if run is None or WORKER not in run.tags or run.is_finished:
-        return None
-    try:
-        return psutil.Process(int(run.tags[WORKER].split()[1]))
-    except psutil.NoSuchProcess:
-        return None
+    return worker(run) if run is not None and not run.is_finished else None
 
 
 def _child(up: subprocess.Popen[bytes], words: str) -> psutil.Process | None:

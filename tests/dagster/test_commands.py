@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dagster as dg
+import psutil
 import pytest
 from rich.console import Console
 
 from tests.conftest import REPOSITORY, fresh_database
-from tests.dagster.test_deployment_leftovers import recorded
-from tests.dagster.test_deployment_services import alive, wait_for
+from tests.dagster.test_up import alive, wait_for
 from webrag_core.cli import output as cli_output
 from webrag_core.cli.answer import print_answer
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_dagster.processes.instance_lock import FILE, hold
+from webrag_dagster.instance import hold
 
 INSTANCE = Path(".webrag", "dagster")
 SCRIPT = Path(sys.executable).with_name("webrag")
@@ -126,11 +126,11 @@ def test_up_refuses_a_port_in_use(webrag: Webrag) -> None:
 
 
 def test_up_refuses_an_instance_on_which_another_one_runs(webrag: Webrag, home: Path) -> None:
-    with hold(home / INSTANCE, 4711):
-        done = webrag("up")
+    lock = hold(home / INSTANCE, 4711)
+    done = webrag("up")
+    os.close(lock)
     assert done.returncode == 2
-    assert f"process {os.getpid()}" in done.stderr
-    assert "http://127.0.0.1:4711" in done.stderr
+    assert f"process {os.getpid()}, http://127.0.0.1:4711" in done.stderr
     assert "--port" not in done.stderr
 
 
@@ -138,17 +138,16 @@ def test_nothing_of_up_goes_on_when_it_is_killed(inherited: dict[str, str], home
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    (home / INSTANCE / FILE).unlink(missing_ok=True)
     up = subprocess.Popen([SCRIPT, "up", "--port", str(port)], cwd=home, env=inherited)
+    processes: list[psutil.Process] = []
+
+    def all_started() -> bool:
+        processes[:] = psutil.Process(up.pid).children(recursive=True)
+        return len(processes) >= 5  # supervisor, code server and its child, web server, daemon
+
     try:
-        wait_for(lambda: (record := recorded(home / INSTANCE)) is not None and record.groups != ())
+        wait_for(all_started)
     finally:
         up.kill()
         up.wait()
-    record = recorded(home / INSTANCE)
-    assert record is not None
-    assert record.guard is not None
-    assert record.folder is not None
-    processes = [mark.pid for mark in (*record.groups, record.guard)]
-    wait_for(lambda: not any(alive(pid) for pid in processes))
-    assert not record.folder.exists()
+    wait_for(lambda: not any(alive(process.pid) for process in processes))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 import dagster as dg
-from dagster._core.definitions.data_version import DEFAULT_DATA_VERSION
 
 from webrag_core.acquisition.urls import source_key
 from webrag_core.config import Settings
@@ -22,7 +21,8 @@ from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import table
 
 _VERSION = "dagster/data_version"
-_NEVER_OBSERVED = DEFAULT_DATA_VERSION.value
+_NEVER_OBSERVED = "INITIAL"
+"""Dagster's data version of an asset without any event."""
 
 
 class WatchedCorpus(Corpus):

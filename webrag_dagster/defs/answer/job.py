@@ -10,9 +10,8 @@ from pydantic import Field
 
 from webrag_core.errors import WebragError
 from webrag_dagster.console import console
-from webrag_dagster.failures import ReadableFailure
 from webrag_dagster.resources import CorpusResource
-from webrag_dagster.running import run
+from webrag_dagster.running import ReadableFailure, run
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.engine import AnswerRequest

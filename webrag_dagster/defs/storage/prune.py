@@ -1,0 +1,104 @@
+"""Job `prune`: delete old history, Dagster's and the corpus' own, once a day."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import dagster as dg
+from pydantic import Field
+
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+_FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
+_ASSET_EVENTS = (dg.DagsterEventType.ASSET_MATERIALIZATION, dg.DagsterEventType.ASSET_OBSERVATION)
+_BATCH = 100
+
+
+class PruneRunsConfig(dg.Config):
+    """How long Dagster keeps runs."""
+
+    days: int = Field(default=90, description="Days after which a finished run is deleted, with its events and logs.")
+
+
+@dg.op(description="Delete Dagster's old runs. A run that holds the newest event of an asset or partition is kept.")
+def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
+    """Data versions, and scores that a gate compares with, are in events: their runs are kept."""
+    if config.days < 1:
+        raise dg.Failure("days must be at least 1", allow_retries=False)
+    before = datetime.now(UTC) - timedelta(days=config.days)
+    newest = _newest_events(context.instance)
+    deleted = kept = 0
+    for run_id in list(_finished(context.instance, before)):
+        if _holds(context.instance, run_id, newest):
+            kept += 1
+            continue
+        context.instance.delete_run(run_id)
+        context.instance.compute_log_manager.delete_logs(prefix=[run_id])
+        deleted += 1
+    context.log.info(f"{deleted} runs deleted, {kept} old runs kept")
+    context.add_output_metadata({"runs_deleted": deleted, "old_runs_kept": kept})
+
+
+@dg.op(description="Delete what the corpus need not keep (`webrag prune`; settings WEBRAG_*_RETENTION_DAYS).")
+def prune_corpus(context: dg.OpExecutionContext, corpus: CorpusResource) -> None:
+    """As the command `webrag prune`."""
+
+    async def work() -> dict[str, int]:
+        from webrag_core.corpus.retention import prune as delete_old
+        from webrag_core.store.database import Database
+
+        settings = corpus.settings()
+        async with await Database.open(settings) as database:
+            return await delete_old(database, settings)
+
+    counts = run(work())
+    context.log.info(", ".join(f"{name} {count}" for name, count in counts.items()))
+    context.add_output_metadata(dict(counts))
+
+
+@dg.job(executor_def=dg.in_process_executor, description="Delete old history: Dagster's runs, and rows of the corpus.")
+def prune() -> None:
+    """Two independent ops."""
+    prune_runs()
+    prune_corpus()
+
+
+nightly_prune = dg.ScheduleDefinition(
+    name="nightly_prune",
+    job=prune,
+    cron_schedule="50 4 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Prunes every night; ages are in the launchpad of job `prune` and in the settings.",
+)
+
+
+def _finished(instance: dg.DagsterInstance, before: datetime) -> Iterator[str]:
+    cursor: str | None = None
+    old = dg.RunsFilter(statuses=_FINISHED, updated_before=before)
+    while run_ids := instance.get_run_ids(old, cursor=cursor, limit=_BATCH):
+        yield from run_ids
+        cursor = run_ids[-1]
+
+
+def _newest_events(instance: dg.DagsterInstance) -> set[int]:
+    """Storage ids of the newest materialization and observation of every asset and partition."""
+    newest: set[int] = set()
+    for key in instance.all_asset_keys():
+        for kind in _ASSET_EVENTS:
+            newest.update(instance.get_latest_storage_id_by_partition(key, kind).values())
+        for page in (instance.fetch_materializations(key, limit=1), instance.fetch_observations(key, limit=1)):
+            newest.update(record.storage_id for record in page.records)
+    return newest
+
+
+def _holds(instance: dg.DagsterInstance, run_id: str, newest: set[int]) -> bool:
+    """Whether the run holds one of these events, or scores: gates compare with older ones, too."""
+    from webrag_dagster.evaluation.gate import SCORES
+
+    records = instance.get_records_for_run(run_id, of_type=set(_ASSET_EVENTS)).records
+    return any(
+        record.storage_id in newest
+        or (record.asset_materialization is not None and SCORES in record.asset_materialization.metadata)
+        for record in records
+    )

@@ -1,0 +1,120 @@
+"""`webrag up`: code server, web server and daemon of one instance, restarted when they die, ended together.
+
+The command's child, the supervisor, leads a process group of all it starts. Each ends the group if the other is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from webrag_dagster.instance import HOST
+
+_TICK, _PAUSE, _GRACE, _SECONDS_TO_DIE = 0.5, 5.0, 12.0, 5.0
+
+logger = logging.getLogger(__name__)
+
+
+def run(port: int, prepare: Callable[[], None]) -> int:
+    """Serve the UI on `port` until interrupted; returns the exit code. `prepare` is called in the supervisor."""
+    command = os.getpid()
+    if supervisor := os.fork():
+        return _wait(supervisor)
+    os.setsid()
+    prepare()
+    with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
+        supervise(services(Path(folder), port), command)
+    return 0
+
+
+@dataclass(slots=True)
+class Service:
+    """A process to keep running, once the file `after` exists; with `has_child`, also when only its child has ended."""
+
+    command: Sequence[str]
+    after: Path = Path("/")
+    has_child: bool = False
+    process: subprocess.Popen[bytes] | None = None
+    started: float = -_PAUSE
+    child_seen: bool = False
+
+    def keep_running(self) -> None:
+        """Start the process if there is none."""
+        if self._alive() or not self.after.exists() or time.monotonic() < self.started + _PAUSE:
+            return
+        if self.process is not None:
+            logger.warning("%s ended with %s; restarting it", Path(self.command[0]).name, self.process.wait())
+        # PYTHONSAFEPATH: files in the working directory must not stand in for packages
+        self.process = subprocess.Popen(self.command, env={**os.environ, "PYTHONSAFEPATH": "1"})
+        self.started, self.child_seen = time.monotonic(), False
+
+    def _alive(self) -> bool:
+        if self.process is None or self.process.poll() is not None:
+            return False
+        children = self.has_child and psutil.Process(self.process.pid).children()
+        if self.child_seen and not children:
+            self.process.kill()
+            return False
+        self.child_seen = bool(children)
+        return True
+
+
+def services(folder: Path, port: int) -> list[Service]:
+    """Code server, web server and daemon. `folder` holds the code server's socket: its path must be short."""
+    code, workspace = folder / "code", folder / "workspace.yaml"
+    workspace.write_text(json.dumps({"load_from": [{"grpc_server": {"socket": str(code), "location_name": "webrag"}}]}))
+    scripts, quiet = Path(sys.executable).parent, ("--log-level", "warning")
+    module = ("-m", "webrag_dagster.definitions", "--location-name", "webrag")
+    serve = (f"{scripts}/dagster", "code-server", "start", "-s", str(code), *module, *quiet)
+    show = (f"{scripts}/dagster-webserver", "-h", HOST, "-p", str(port), "-w", str(workspace))
+    launch = (f"{scripts}/dagster-daemon", "run", "-w", str(workspace), *quiet)
+    return [Service(serve, has_child=True), Service(show, after=code), Service(launch, after=code)]
+
+
+def supervise(running: Sequence[Service], parent: int) -> None:
+    """Keep the services running until SIGTERM, or until `parent` is gone; then end this process's group."""
+    asked: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    while not asked and os.getppid() == parent:
+        for service in running:
+            service.keep_running()
+        time.sleep(_TICK)
+    _end_group(os.getpid())
+
+
+def _wait(supervisor: int) -> int:
+    """Pass signals on to the supervisor and wait for it; end its group if it was killed. Returns the exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN or number != signal.SIGHUP:  # ignored under nohup
+            signal.signal(number, lambda *_: os.kill(supervisor, signal.SIGTERM))
+    code = os.waitstatus_to_exitcode(os.waitpid(supervisor, 0)[1])
+    _end_group(supervisor)
+    return abs(code)
+
+
+def _end_group(leader: int) -> None:
+    """Ask the other processes of the group to end, then kill what is left."""
+    for number, seconds in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _SECONDS_TO_DIE)):
+        for member in (members := list(_group(leader))):
+            with suppress(psutil.NoSuchProcess):
+                member.send_signal(number)
+        psutil.wait_procs(members, timeout=seconds)
+
+
+def _group(leader: int) -> Iterator[psutil.Process]:
+    for process in psutil.process_iter():
+        with suppress(ProcessLookupError):
+            if os.getpgid(process.pid) == leader and process.pid != os.getpid():
+                yield process
