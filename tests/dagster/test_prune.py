@@ -58,9 +58,7 @@ def run_prune(instance: dg.DagsterInstance, days: int) -> dg.ExecuteInProcessRes
     return job.execute_in_process(instance=instance, run_config=config, raise_on_error=False)
 
 
-def test_old_runs_go_and_what_is_up_to_date_stays(
-    stored: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_old_runs_go_and_what_is_up_to_date_stays(stored: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch) -> None:
     superseded = make(stored, kettle, "tea.example")
     newest = [make(stored, kettle, "tea.example"), make(stored, kettle, "milk.example")]
     scores = [make(stored, taste) for _ in range(2)]

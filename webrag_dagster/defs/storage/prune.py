@@ -1,6 +1,5 @@
 """Job `prune`: delete old history, Dagster's and the corpus' own, once a day."""
 
-import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
@@ -11,7 +10,6 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
-_ASSET_EVENTS = (dg.DagsterEventType.ASSET_MATERIALIZATION, dg.DagsterEventType.ASSET_OBSERVATION)
 _BATCH = 100
 
 
@@ -27,10 +25,10 @@ def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
     if config.days < 1:
         raise dg.Failure("days must be at least 1", allow_retries=False)
     before = datetime.now(UTC) - timedelta(days=config.days)
-    newest = _newest_events(context.instance)
+    newest = _newest(context.instance)
     deleted = kept = 0
     for run_id in list(_finished(context.instance, before)):
-        if _holds(context.instance, run_id, newest):
+        if run_id in newest or _has_scores(context.instance, run_id):
             kept += 1
             continue
         context.instance.delete_run(run_id)
@@ -81,24 +79,27 @@ def _finished(instance: dg.DagsterInstance, before: datetime) -> Iterator[str]:
         cursor = run_ids[-1]
 
 
-def _newest_events(instance: dg.DagsterInstance) -> set[int]:
-    """Storage ids of the newest materialization and observation of every asset and partition."""
-    newest: set[int] = set()
+def _newest(instance: dg.DagsterInstance) -> set[str]:
+    """Runs that hold the newest materialization or observation of an asset or partition."""
+    records: list[dg.EventLogRecord] = []
     for key in instance.all_asset_keys():
-        for kind in _ASSET_EVENTS:
-            newest.update(instance.get_latest_storage_id_by_partition(key, kind).values())
-        for page in (instance.fetch_materializations(key, limit=1), instance.fetch_observations(key, limit=1)):
-            newest.update(record.storage_id for record in page.records)
-    return newest
+        for kind, fetch in (
+            (dg.DagsterEventType.ASSET_MATERIALIZATION, instance.fetch_materializations),
+            (dg.DagsterEventType.ASSET_OBSERVATION, instance.fetch_observations),
+        ):
+            records += fetch(key, limit=1).records
+            ids = list(instance.get_latest_storage_id_by_partition(key, kind).values())
+            for start in range(0, len(ids), _BATCH):
+                batch = dg.AssetRecordsFilter(asset_key=key, storage_ids=ids[start : start + _BATCH])
+                records += fetch(batch, limit=_BATCH).records
+    return {record.run_id for record in records}
 
 
-def _holds(instance: dg.DagsterInstance, run_id: str, newest: set[int]) -> bool:
-    """Whether the run holds one of these events, or scores: gates compare with older ones, too."""
+def _has_scores(instance: dg.DagsterInstance, run_id: str) -> bool:
+    """Whether the run is an evaluation: gates compare with older ones, too."""
     from webrag_dagster.evaluation.gate import SCORES
 
-    records = instance.get_records_for_run(run_id, of_type=set(_ASSET_EVENTS)).records
+    records = instance.get_records_for_run(run_id, of_type=dg.DagsterEventType.ASSET_MATERIALIZATION).records
     return any(
-        record.storage_id in newest
-        or (record.asset_materialization is not None and SCORES in record.asset_materialization.metadata)
-        for record in records
+        event is not None and SCORES in event.metadata for event in (one.asset_materialization for one in records)
     )
