@@ -13,7 +13,7 @@ from mcp import Client
 from tests.local_site import SITE, page
 from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of
 from tests.mcp_server.tea_site import GREEN, QUESTION, SEED, tea_settings, tea_site
-from webrag_core.mcp_server.findings import tokens
+from webrag_core.mcp_server.evidence import tokens
 
 GREEN_URL = f"{SITE}/green-tea"
 WRONG: list[tuple[str, dict[str, Any], str]] = [

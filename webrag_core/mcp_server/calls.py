@@ -1,11 +1,11 @@
-"""What the tools do: ask the core, format. Every failure becomes a readable error result."""
+"""What the tools do: call the core, report progress, format the result. Every failure becomes a readable error."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
-from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Protocol, TypeVar
 
 from mcp_types import CallToolResult, TextContent
 
@@ -22,20 +22,88 @@ from webrag_core.corpus.stored_pages import (
 )
 from webrag_core.errors import FetchError, InvalidInputError, WebragError
 from webrag_core.indexing.pipeline import AddedDocument
-from webrag_core.mcp_server import data, errors, follow_ups, stats
-from webrag_core.mcp_server.core import Core, Services
-from webrag_core.mcp_server.findings import Findings, found_by_answer, found_by_search
-from webrag_core.mcp_server.formatter import Formatted, Frame, compose
-from webrag_core.mcp_server.guide import guide
-from webrag_core.mcp_server.listing import MOST_LISTED, ingest_text, status_text
-from webrag_core.mcp_server.modes import expansion_rounds
-from webrag_core.mcp_server.progress import ProgressRelay, Reporter
-from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall
-from webrag_core.mcp_server.sections import shown_title, trace, trace_summary
+from webrag_core.mcp_server import errors
+from webrag_core.mcp_server.core import Core, Services, run_apart
+from webrag_core.mcp_server.evidence import (
+    Results,
+    answer_results,
+    search_results,
+    shown_title,
+    trace,
+    trace_summary,
+)
+from webrag_core.mcp_server.listing import MOST_LISTED, answer_data, data_result, ingest_text, search_data, status_text
+from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall, expansion_rounds
+from webrag_core.mcp_server.response import (
+    TIMEOUT,
+    Formatted,
+    Frame,
+    after_answer,
+    after_search,
+    answer_stats,
+    compose,
+    guide,
+    search_stats,
+)
 from webrag_core.mcp_server.suggested import Known, Suggested
-from webrag_core.mcp_server.work import run_apart
-from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.models import OrchestrationResult, Round
 from webrag_core.retrieval.search import search as search_stored
+
+_PHASES = {
+    "seed": "reading the given pages",
+    "expand_breadth": "following links",
+    "expand_intent": "asking in other words",
+    "citations": "proving the citations",
+}
+
+
+class Reporter(Protocol):
+    """Sends one notification; says nothing to clients that asked for none."""
+
+    def __call__(self, progress: float, total: float | None = None, message: str | None = None) -> Awaitable[None]: ...
+
+
+class ProgressRelay:
+    """Takes what the engine reports, which cannot wait, and sends it in order."""
+
+    def __init__(self) -> None:
+        self._queue: asyncio.Queue[str | None] = asyncio.Queue()
+
+    def __call__(self, phase: str, done: Round | None) -> None:
+        """As `engine.Progress`."""
+        self.say(_PHASES.get(phase, phase) if done is None else _told(done))
+
+    def say(self, message: str) -> None:
+        """One more step is done or begun."""
+        self._queue.put_nowait(message)
+
+    async def _send(self, report: Reporter) -> None:
+        count = 0
+        while (message := await self._queue.get()) is not None:
+            count += 1
+            await report(count, None, message)
+
+    @asynccontextmanager
+    async def to(self, report: Reporter) -> AsyncIterator[None]:
+        """While it is open everything is sent; all that was said is sent before a call ends well."""
+        sender = asyncio.create_task(self._send(report))
+        try:
+            yield
+            self._queue.put_nowait(None)
+            await sender
+        finally:
+            sender.cancel()
+            with suppress(asyncio.CancelledError):
+                await sender
+
+
+def _told(done: Round) -> str:
+    signals = done.signals
+    return (
+        f"round {done.round}: {signals.n_chunks} passages of {done.documents_total} pages, best score"
+        f" {signals.top_score:.2f}; {done.decision.action} ({done.decision.rule})"
+    )
+
 
 _SEARCHES_AT_ONCE = 4
 _LIKELY = 0.5
@@ -137,22 +205,22 @@ class Calls:
         self._suggested.check(urls, known)
 
     def _answered(self, call: AnswerCall, result: OrchestrationResult) -> CallToolResult:
-        found = found_by_answer(result)
+        results = answer_results(result)
         if call.output == "data":
-            return self._as_data(data.of_answer(result, found), found)
+            return self._as_data(answer_data(result, results), results)
         settings = self._settings
         research = call.research(settings)
         rounds = expansion_rounds(research, call.expansion_budget, settings)
         frame = Frame(
-            guide=lambda word: guide(found, word=word, doubts=_doubts(result)),
-            stats=lambda shown: stats.of_answer(result, shown, research=research, rounds=rounds),
-            follow_ups=follow_ups.after_answer(result, rounds, settings),
+            guide=lambda word: guide(results, word=word, doubts=_doubts(result)),
+            stats=lambda shown: answer_stats(result, shown, research=research, rounds=rounds),
+            follow_ups=after_answer(result, rounds, settings),
             trace=trace(result),
             trace_summary=trace_summary(result),
         )
         whole = settings.mcp_response_token_budget
         return self._given(
-            compose(found, frame, whole if found.whole else min(whole, settings.mcp_answer_token_budget))
+            compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget))
         )
 
     async def _search(self, services: Services, call: SearchCall) -> CallToolResult:
@@ -161,19 +229,19 @@ class Calls:
         result = await search_stored(
             services.corpus, call.request(ids, settings), instruction=call.instruction(settings)
         )
-        found = found_by_search(result)
+        results = search_results(result)
         if call.output == "data":
-            return self._as_data(data.of_search(result, found), found)
-        weak = not found.hits or found.hits[0].ranked.reranked_score < _WEAK
-        doubts = ["nothing that is stored matches the question well."] if weak and found.hits else []
+            return self._as_data(search_data(result, results), results)
+        weak = not results.hits or results.hits[0].ranked.reranked_score < _WEAK
+        doubts = ["nothing that is stored matches the question well."] if weak and results.hits else []
         frame = Frame(
-            guide=lambda word: guide(found, word=word, doubts=doubts),
-            stats=lambda shown: stats.of_search(result, shown),
-            follow_ups=follow_ups.after_search(found, weak=weak),
+            guide=lambda word: guide(results, word=word, doubts=doubts),
+            stats=lambda shown: search_stats(result, shown),
+            follow_ups=after_search(results, weak=weak),
         )
         whole = settings.mcp_response_token_budget
         return self._given(
-            compose(found, frame, whole if found.whole else min(whole, settings.mcp_search_token_budget))
+            compose(results, frame, whole if results.whole else min(whole, settings.mcp_search_token_budget))
         )
 
     async def _ingest(
@@ -196,14 +264,14 @@ class Calls:
         answered.is_error = not ids
         return answered
 
-    def _as_data(self, content: dict[str, Any], found: Findings) -> CallToolResult:
-        cited = [hit.citation for hit in found.hits]
+    def _as_data(self, content: dict[str, Any], results: Results) -> CallToolResult:
+        cited = [hit.citation for hit in results.hits]
         texts = [text for one in cited for text in (one.verbatim_text, one.title or "", one.section_heading or "")]
         self._suggested.remember(texts, [one.source_url for one in cited])
-        return data.as_result(content)
+        return data_result(content)
 
     def _given(self, formatted: Formatted) -> CallToolResult:
-        self._suggested.remember(formatted.words, [hit.citation.source_url for hit in formatted.found.hits])
+        self._suggested.remember(formatted.words, [hit.citation.source_url for hit in formatted.results.hits])
         return _text(formatted.text)
 
     def _listed(self, text: str, pages: StoredPages) -> CallToolResult:
@@ -213,7 +281,7 @@ class Calls:
 
 def _doubts(result: OrchestrationResult) -> list[str]:
     doubts = []
-    if result.final_decision.rule == stats.TIMEOUT:
+    if result.final_decision.rule == TIMEOUT:
         doubts.append("the time was over before the search was done: this is part of the evidence.")
     elif result.probability_complete < _LIKELY and result.citations:
         doubts.append(f"the evidence is probably not complete (probability {result.probability_complete:.2f}).")

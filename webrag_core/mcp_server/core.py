@@ -1,12 +1,16 @@
-"""The open corpus of a server: opened once, in the background; a database that was away is tried again."""
+"""The opened core that all calls of one server share, and how a call runs on it."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
+from collections.abc import Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
+
+import anyio
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
@@ -90,3 +94,30 @@ def _settle(opened: asyncio.Future[Services], owner: asyncio.Task[None]) -> None
     if not opened.done():
         opened.set_exception(error or StoreError("the server is closing"))
         opened.exception()  # whoever waits is told; with nobody waiting it is no news
+
+
+logger = logging.getLogger(__name__)
+
+_CLEAN_UP_SECONDS = 15.0
+
+Result = TypeVar("Result")
+
+
+async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:
+    """The result of `work`, run as a task of its own.
+
+    A cancelled call is cancelled again at every await until it ends, which would cut short what the core still has to
+    write. Its task is cancelled once, and the call ends after it.
+    """
+    task = asyncio.create_task(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        task.cancel()
+        with anyio.CancelScope(shield=True):
+            _, late = await asyncio.wait([task], timeout=_CLEAN_UP_SECONDS)
+        if late:
+            logger.error("cancelled work did not end within %g s", _CLEAN_UP_SECONDS)
+        elif not task.cancelled() and task.exception() is not None:
+            logger.info("cancelled work ended with %s", type(task.exception()).__name__)
+        raise

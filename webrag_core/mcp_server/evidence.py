@@ -1,14 +1,91 @@
-"""EVIDENCE: as many of the passages as the budget holds, the best first; each text once."""
+"""The sections made of pages: SOURCES, EVIDENCE, IMAGES, EXPANSION TRACE, CITATIONS."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os.path import commonpath
 
-from webrag_core.mcp_server.findings import Findings, Hit, tokens
+from webrag_core.mcp_server.quotes import best_quote
 from webrag_core.mcp_server.reading import readable, slice_of, wants_links
-from webrag_core.mcp_server.untrusted import Fence, label
-from webrag_core.retrieval.models import RankedChunk
+from webrag_core.mcp_server.untrusted import Fence, label, quoted, visible
+from webrag_core.orchestration.models import OrchestrationResult, RunDocument
+from webrag_core.providers.static_model import count_tokens
+from webrag_core.retrieval.models import CitationSpan, RankedChunk
+from webrag_core.retrieval.search import CorpusSearch
+
+MOST_CITED = 20
+_FAINT = 0.01  # relevance below which a passage is shown only among the first few
+_FIRST = 3
+
+
+def tokens(text: str) -> int:
+    """Tokens of `text`; the vocabulary is small, so that no other tokenizer counts many more."""
+    return count_tokens([text])[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage with the citation that proves it."""
+
+    ranked: RankedChunk
+    citation: CitationSpan
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """`hits` best first, `nearby` the parents beside strong ones, `numbers` the source number of each document."""
+
+    query: str
+    hits: Sequence[Hit]
+    nearby: Sequence[RankedChunk] = ()
+    whole: bool = False  # full context: everything, in reading order
+    left_out: int = 0
+    numbers: Mapping[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, query: str, hits: Sequence[Hit], nearby: Sequence[RankedChunk] = (), *, whole: bool = False) -> Results:
+        """The best hits, numbered by page in the order of their first use."""
+        ordered = sorted(hits, key=lambda hit: (-hit.citation.score, hit.citation.number))
+        kept = [
+            hit
+            for rank, hit in enumerate(ordered)
+            if whole or rank < _FIRST or (rank < MOST_CITED and hit.ranked.reranked_score >= _FAINT)
+        ]
+        numbers: dict[int, int] = {}
+        for hit in kept:
+            numbers.setdefault(hit.citation.document_id, len(numbers) + 1)
+        beside = [one for one in nearby if one.chunk.document_id in numbers]
+        return cls(query, kept, beside, whole, len(hits) - len(kept), numbers)
+
+    def first(self, count: int) -> Results:
+        """The same with at most `count` hits."""
+        return Results.of(self.query, self.hits[:count], self.nearby, whole=self.whole)
+
+    def number(self, document_id: int) -> int:
+        """Of the source, from 1."""
+        return self.numbers[document_id]
+
+
+def answer_results(result: OrchestrationResult) -> Results:
+    """Citation n quotes the chunk that it was made of; chunks without one are neighbours."""
+    chunks = {(one.chunk.version_id, one.chunk.chunk_index): one for one in result.chunks}
+    by_span = {(one.chunk.version_id, one.chunk.match_start, one.chunk.match_end): one for one in chunks.values()}
+    hits = [
+        Hit(by_span[span], citation)
+        for citation in result.citations
+        if (span := (citation.version_id, citation.char_start, citation.char_end)) in by_span
+    ]
+    nearby = [one for one in result.chunks if one.is_locality_expanded]
+    return Results.of(result.query, hits, nearby, whole=result.mode == "full_context")
+
+
+def search_results(search: CorpusSearch) -> Results:
+    """Citation n belongs to chunk n."""
+    hits = [Hit(ranked, citation) for ranked, citation in zip(search.chunks, search.citations, strict=True)]
+    return Results.of(search.query, hits, whole=search.mode == "full_context")
+
 
 _WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it
 _LEAST = 60  # tokens; less of a passage is no use
@@ -31,10 +108,10 @@ class _Block:
     raw: str
 
 
-def gather(found: Findings, budget: int, fence: Fence) -> Evidence:
+def gather(results: Results, budget: int, fence: Fence) -> Evidence:
     """The section within `budget` tokens. Every hit gets its matching passage first, then the best ones the section
     around it, then what stands beside them."""
-    links = wants_links(found.query)
+    links = wants_links(results.query)
     shown: dict[int, _Block] = {}
     left = budget
 
@@ -51,26 +128,26 @@ def gather(found: Findings, budget: int, fence: Fence) -> Evidence:
             shown[ranked.chunk.chunk_id] = block
             left = spare - cost
 
-    for position, hit in enumerate(found.hits):
-        raw = hit.ranked.chunk.text if found.whole else matched(hit)
-        put(hit.ranked, _header(found, hit), raw, cut=position == 0)
-    for hit in found.hits:
-        if not found.whole and hit.ranked.reranked_score >= _WORTH_CONTEXT:
-            put(hit.ranked, _header(found, hit), hit.ranked.chunk.text)
-    for ranked in found.nearby:
-        put(ranked, f"Source [{found.number(ranked.chunk.document_id)}] (adjacent context):", ranked.chunk.text)
-    blocks = _ordered(found, shown)
+    for position, hit in enumerate(results.hits):
+        raw = hit.ranked.chunk.text if results.whole else matched(hit)
+        put(hit.ranked, _header(results, hit), raw, cut=position == 0)
+    for hit in results.hits:
+        if not results.whole and hit.ranked.reranked_score >= _WORTH_CONTEXT:
+            put(hit.ranked, _header(results, hit), hit.ranked.chunk.text)
+    for ranked in results.nearby:
+        put(ranked, f"Source [{results.number(ranked.chunk.document_id)}] (adjacent context):", ranked.chunk.text)
+    blocks = _ordered(results, shown)
     lines = [f"{block.header}\n{fence.around(block.text)}" for block in blocks]
-    hits = sum(hit.ranked.chunk.chunk_id in shown for hit in found.hits)
-    missing = len(found.hits) - hits
+    hits = sum(hit.ranked.chunk.chunk_id in shown for hit in results.hits)
+    missing = len(results.hits) - hits
     if missing:
         lines.append(f"({missing} more passages did not fit; CITATIONS quotes them.)")
-    if found.left_out:
-        lines.append(f"({found.left_out} weaker passages left out.)")
+    if results.left_out:
+        lines.append(f"({results.left_out} weaker passages left out.)")
     return Evidence(
         "\n".join(lines) or "(none)",
         hits,
-        [(found.number(block.chunk.chunk.document_id), block.raw) for block in blocks],
+        [(results.number(block.chunk.chunk.document_id), block.raw) for block in blocks],
     )
 
 
@@ -80,30 +157,30 @@ def matched(hit: Hit) -> str:
     return slice_of(chunk.text, chunk.match_start - chunk.char_start, chunk.match_end - chunk.char_start)
 
 
-def _header(found: Findings, hit: Hit) -> str:
+def _header(results: Results, hit: Hit) -> str:
     heading = hit.ranked.chunk.section_heading
     where = f" § {label(heading, 120)}" if heading else ""
     sure = "" if hit.ranked.confidence is None else f", confidence: {hit.ranked.confidence:.2f}"
     asked = hit.ranked.source_sub_query
-    part = f' [sub-query: "{label(asked, 120)}"]' if asked and asked != found.query else ""
-    number = found.number(hit.citation.document_id)
+    part = f' [sub-query: "{label(asked, 120)}"]' if asked and asked != results.query else ""
+    number = results.number(hit.citation.document_id)
     return f"Source [{number}]{where} (relevance: {hit.ranked.reranked_score:.2f}{sure}){part}:"
 
 
-def _ordered(found: Findings, shown: dict[int, _Block]) -> list[_Block]:
+def _ordered(results: Results, shown: dict[int, _Block]) -> list[_Block]:
     """Best first, each with its neighbours around it in reading order; whole pages in reading order."""
-    rank = {hit.ranked.chunk.chunk_id: position for position, hit in enumerate(found.hits)}
-    first = {number: position for position, number in enumerate(found.numbers)}
+    rank = {hit.ranked.chunk.chunk_id: position for position, hit in enumerate(results.hits)}
+    first = {number: position for position, number in enumerate(results.numbers)}
 
     def key(block: _Block) -> tuple[int, int]:
         chunk = block.chunk.chunk
-        if found.whole:
+        if results.whole:
             return first[chunk.document_id], chunk.chunk_index
         if chunk.chunk_id in rank:
             return rank[chunk.chunk_id], chunk.chunk_index
         beside = [
             rank[hit.ranked.chunk.chunk_id]
-            for hit in found.hits
+            for hit in results.hits
             if hit.ranked.chunk.version_id == chunk.version_id
             and abs(hit.ranked.chunk.chunk_index - chunk.chunk_index) <= 1
         ]
@@ -123,3 +200,103 @@ def _first_tokens(text: str, budget: int) -> str:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if tokens(text[:middle]) <= budget else (low, middle - 1)
     return text[:low].rsplit(None, 1)[0] + " …" if low else ""
+
+
+_QUOTE = 300
+_IMAGE = re.compile(r"!\[((?:[^\[\]\\\n]|\\.){1,300})\]\(")
+_MOST_IMAGES = 8
+_MOST_TRACED = 24
+_SCHEME = re.compile(r"^https?://")
+_TITLE = 90
+
+
+def shown_title(title: str | None) -> str:
+    """A page's title in a line of ours."""
+    return label(title, _TITLE) or "Untitled"
+
+
+def sources_section(results: Results) -> str:
+    """One line for each page: number, title, URL."""
+    pages: dict[int, CitationSpan] = {}
+    for hit in results.hits:
+        pages.setdefault(hit.citation.document_id, hit.citation)
+    return (
+        "\n".join(
+            f"[{results.number(document_id)}] {shown_title(page.title)} — {page.source_url}"
+            for document_id, page in pages.items()
+        )
+        or "(none)"
+    )
+
+
+def citations_section(results: Results) -> str:
+    """Verbatim sentences of each passage that matched, under the number of their source; equal ones once."""
+    lines: dict[str, None] = {}
+    for hit in results.hits[:MOST_CITED]:
+        words = quoted(best_quote(matched(hit), results.query, _QUOTE))
+        heading = label(hit.citation.section_heading, 80)
+        lines[f'[{results.number(hit.citation.document_id)}] "{words}"{f" — § {heading}" if heading else ""}'] = None
+    return "\n".join(lines) or "(none)"
+
+
+def images_section(evidence: Evidence) -> str:
+    """What the images beside the shown text show, by source; their addresses stay with the pages."""
+    lines: dict[tuple[int, str], None] = {}
+    for number, raw in evidence.raw:
+        for match in _IMAGE.finditer(raw):
+            words = label(match[1], 80)
+            if words:
+                lines[number, words] = None
+    return "\n".join(f"- {words} (from Source [{number}])" for number, words in list(lines)[:_MOST_IMAGES])
+
+
+def trace(result: OrchestrationResult) -> str:
+    """Which pages the run took, in order; empty where it is the one page that was asked for."""
+    documents = result.documents
+    if len(documents) < 2 and all(document.outcome != "failed" for document in documents):
+        return ""
+    addresses = [_SCHEME.sub("", document.url) for document in documents]
+    base = f"{commonpath(addresses)}/" if len(addresses) > 1 else ""
+    if not all(f"{address}/".startswith(base) for address in addresses):
+        base = ""
+    gained = {step.iteration: step.chunks_added for step in result.expansion_steps}
+    lines = [f"Base: {_address(base)}"] if base else []
+    shown = documents[:_MOST_TRACED]
+    counted: set[int] = set()
+    for position, (document, address) in enumerate(zip(shown, addresses, strict=False)):
+        last = position == len(shown) - 1
+        note = _note(document, gained if document.round not in counted else {})
+        counted.add(document.round)
+        branch = "" if document.link_depth == 0 else "└── " if last else "├── "
+        lines.append(f"{branch}{_address(address[len(base) :]) or '/'} ({note})")
+    if len(documents) > len(shown):
+        lines.append(f"… and {len(documents) - len(shown)} more pages")
+    lines[-1] += f" [stopped: {result.final_decision.rule}]"
+    return "\n".join(lines)
+
+
+def trace_summary(result: OrchestrationResult) -> str:
+    """The trace in one line."""
+    depth = max(document.link_depth for document in result.documents)
+    failed = sum(document.outcome == "failed" for document in result.documents)
+    lost = f", {failed} failed" if failed else ""
+    return f"{len(result.documents)} pages{lost}, depth {depth} [stopped: {result.final_decision.rule}]"
+
+
+def _note(document: RunDocument, gained: dict[int, int]) -> str:
+    if document.outcome == "failed":
+        return f"failed: {document.reason}"
+    place = "seed" if document.link_depth == 0 else f"depth {document.link_depth}"
+    chunks = gained.get(document.round)
+    return f"{place}, +{chunks} chunks" if chunks and document.link_depth else place
+
+
+def _address(text: str) -> str:
+    """Part of a URL of the run's own site, not as a link."""
+    shown = visible(text)
+    return shown if len(shown) <= 90 else shown[:89] + "…"
+
+
+def joined(parts: Iterable[tuple[str, str]]) -> str:
+    """Headers and their sections."""
+    return "\n\n".join(f"[{name}]\n{text}" for name, text in parts if text)

@@ -1,10 +1,38 @@
-"""Stored Markdown as a model should read it: link targets cost more tokens than the words they hang on."""
+"""Stored Markdown as a model should read it: no link targets, no HTML tags."""
 
 from __future__ import annotations
 
 import re
+from html import unescape
 
-from webrag_core.mcp_server.html_text import without_html
+_TAG = re.compile(
+    r"</?(?:a|abbr|b|bdi|bdo|big|blockquote|body|br|caption|center|cite|code|col|colgroup|dd|del|details|dfn|div|dl|dt"
+    r"|em|figcaption|figure|font|footer|h[1-6]|head|header|hr|html|i|img|ins|kbd|li|main|mark|nav|ol|p|pre|q|s|samp"
+    r"|section|small|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|tt|u|ul|var|wbr)"
+    r"(?:\s[^<>]*)?/?>|<!--.*?-->",
+    re.IGNORECASE | re.DOTALL,
+)
+_ALT = re.compile(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE)
+_BREAKING = re.compile(
+    r"</?(?:blockquote|br|dd|details|div|dl|dt|figure|h[1-6]|hr|li|ol|p|section|table|tr|ul)\b", re.IGNORECASE
+)
+
+
+def without_html(text: str) -> str:
+    """`text` without HTML tags, images as their descriptions; other angle brackets stay."""
+    if "<" not in text:
+        return text
+    return _TAG.sub(_bare, text)
+
+
+def _bare(match: re.Match[str]) -> str:
+    tag = match[0]
+    if tag[:4].lower() == "<img":
+        alt = _ALT.search(tag)
+        words = unescape((alt[1] or alt[2]) if alt else "").strip()
+        return f"(image: {words})" if words else ""
+    return "\n" if _BREAKING.match(tag) else ""
+
 
 _CODE_FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})")
 _INLINE = re.compile(

@@ -19,9 +19,9 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server import errors
-from webrag_core.mcp_server.arguments import check_names, explained, without_nulls
 from webrag_core.mcp_server.calls import Calls
 from webrag_core.mcp_server.core import Core
+from webrag_core.mcp_server.requests import check_names, explained, without_nulls
 
 logger = logging.getLogger(__name__)
 

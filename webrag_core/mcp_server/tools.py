@@ -11,8 +11,16 @@ from pydantic import Field
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.mcp_server.calls import Calls
-from webrag_core.mcp_server.modes import Intent, Output, ResearchMode, RetrievalMode
-from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall
+from webrag_core.mcp_server.requests import (
+    AnswerCall,
+    IngestCall,
+    Intent,
+    Output,
+    ResearchMode,
+    RetrievalMode,
+    SearchCall,
+    StatusCall,
+)
 from webrag_core.mcp_server.server import WebragServer
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
