@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-mcp bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -43,6 +43,9 @@ bench-retrieval: $(VENV)/.runtime ## 720 questions with evidence spans: ranking 
 
 bench-refresh: $(VENV)/.runtime ## what an unchanged site and one edited section cost
 	$(BIN)/python -m benchmarks.corpus.refresh
+
+bench-ledger: $(VENV)/.runtime ## checks of a source among 10 million ledger rows, admission of MCP calls among a million links
+	$(BIN)/python -m benchmarks.corpus.ledger
 
 bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase by phase
 	$(BIN)/python -m benchmarks.retrieval.query

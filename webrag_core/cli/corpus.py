@@ -147,8 +147,10 @@ def status(as_json: Json = False) -> None:
         )
         out.print(
             f"embedding model {found.embedding_model or 'none yet'}, {found.answers} answers,"
-            f" {found.database_bytes / 1e6:.0f} MB, failures by reason: {found.failures or 'none'}"
+            f" {found.database_bytes / 1e6:.0f} MB"
         )
+        if found.failures:
+            out.print("failed pages: " + ", ".join(f"{count} {reason}" for reason, count in found.failures.items()))
 
     asyncio.run(work())
 

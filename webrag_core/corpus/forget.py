@@ -20,6 +20,7 @@ from pydantic import BaseModel
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.documents import find_document, lock_urls, log_change
 from webrag_core.corpus.sources import Source, find_source
+from webrag_core.corpus.stored_pages import LINKS_TO
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
@@ -203,7 +204,7 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
     counts["ledger_lines"] = await _delete(
         connection, "fetch_log", "url = ANY(%(urls)s) OR final_url = ANY(%(urls)s)", urls=list(urls)
     )
-    counts["links"] = await _delete(connection, "link_candidates", "target_url = ANY(%(urls)s)", urls=list(urls))
+    counts["links"] = await _delete(connection, "link_candidates", LINKS_TO, urls=list(urls))
     counts["map_entries"] = await _delete(connection, "site_map_pages", "url = ANY(%(urls)s)", urls=list(urls))
     counts["answer_rounds"] = await _redact_answers(connection, urls)
     for url in urls:

@@ -1,4 +1,4 @@
-"""What the corpus holds, in numbers."""
+"""Count what the corpus holds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 
 class SourceStatus(BaseModel):
-    """One source: documents by state (`due` = their time to be asked again has come), chunks, tokens of its parents."""
+    """A source: documents by state (`due` = their next check has come), chunks, and tokens of its parents."""
 
     key: str
     documents: int
@@ -35,19 +35,17 @@ class CorpusStatus(BaseModel):
 
 
 async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
-    """Read the numbers; nothing is changed."""
+    """Count documents, chunks, tokens, answers and failures."""
     async with connection.cursor(row_factory=class_row(SourceStatus)) as typed:
         await typed.execute(
             "SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,"
             " count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,"
             " count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,"
-            " coalesce(sum(v.parent_count), 0) AS parents,"
-            " coalesce(sum(v.child_count), 0) AS children, coalesce(sum(t.tokens), 0) AS tokens,"
+            " coalesce(sum(z.parents), 0) AS parents,"
+            " coalesce(sum(z.children), 0) AS children, coalesce(sum(z.tokens), 0) AS tokens,"
             " max(d.last_checked) AS last_checked"
             " FROM sources s LEFT JOIN documents d ON d.source_id = s.id"
-            " LEFT JOIN document_versions v ON v.id = d.current_version"
-            " LEFT JOIN LATERAL (SELECT sum(c.token_count) AS tokens FROM chunks c"
-            "   WHERE c.version_id = d.current_version AND c.level = 'parent') t ON true"
+            " LEFT JOIN document_sizes z ON z.document_id = d.id"
             " GROUP BY s.key ORDER BY s.key"
         )
         sources = await typed.fetchall()

@@ -1,4 +1,4 @@
-"""Which pages the corpus holds, one by one: for people and models who want to know what can be searched."""
+"""List the stored pages, and tell which URLs and sites are known from them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 
+LINKS_TO = (
+    "left(target_url, 500) = ANY(SELECT left(u, 500) FROM unnest(%(urls)s::text[]) u) AND target_url = ANY(%(urls)s)"
+)
+"""Condition on `link_candidates` that their target is one of these URLs, as the index on its first part serves it."""
 _SCHEME = re.compile(r"^https?://")
 _PAGES = (
     "FROM documents d JOIN document_versions v ON v.id = d.current_version"
@@ -21,7 +25,7 @@ _PAGES = (
 
 
 class StoredPage(BaseModel):
-    """A searchable page; `tokens` are those of its parents."""
+    """A searchable page. `chunks` and `tokens` are those of its parents."""
 
     url: str
     title: str | None
@@ -31,7 +35,7 @@ class StoredPage(BaseModel):
 
 
 class StoredPages(BaseModel):
-    """The newest pages, and the number and tokens of all of them."""
+    """The newest pages, with the totals of all of them."""
 
     pages: list[StoredPage]
     total: int
@@ -40,10 +44,10 @@ class StoredPages(BaseModel):
 
 
 async def stored_pages(connection: AsyncConnection, *, ids: Sequence[int] | None, limit: int) -> StoredPages:
-    """The last `limit` pages fetched among these documents (None = all)."""
-    given = {"ids": None if ids is None else list(ids), "limit": limit}
+    """List the last `limit` pages fetched among these documents (None = all)."""
+    parameters = {"ids": None if ids is None else list(ids), "limit": limit}
     cursor = await connection.execute(
-        f"SELECT count(*), coalesce(sum(z.parents), 0), coalesce(sum(z.tokens), 0) {_PAGES}".encode(), given
+        f"SELECT count(*), coalesce(sum(z.parents), 0), coalesce(sum(z.tokens), 0) {_PAGES}".encode(), parameters
     )
     row = await cursor.fetchone()
     assert row is not None
@@ -52,16 +56,16 @@ async def stored_pages(connection: AsyncConnection, *, ids: Sequence[int] | None
             "SELECT d.canonical_url AS url, v.title, coalesce(z.parents, 0) AS chunks,"
             " coalesce(z.tokens, 0) AS tokens, v.fetched_at"
             f" {_PAGES} ORDER BY v.fetched_at DESC, d.canonical_url LIMIT %(limit)s".encode(),
-            given,
+            parameters,
         )
         pages = await typed.fetchall()
     return StoredPages(pages=pages, total=int(row[0]), chunks=int(row[1]), tokens=int(row[2]))
 
 
 async def pages_below(connection: AsyncConnection, address: str) -> list[int]:
-    """Ids of the searchable documents at `address` (a URL with or without scheme, or a host) or below it.
+    """Return ids of the searchable documents at or below `address`: a host, or a URL with or without its scheme.
 
-    Raises FetchError(INVALID_URL) for what is no address.
+    Raises FetchError(INVALID_URL).
     """
     text = address.strip()
     url = canonicalise(text if _SCHEME.match(text) else f"https://{text}")
@@ -90,22 +94,25 @@ async def known_sites(connection: AsyncConnection) -> list[str]:
 
 
 async def known_urls(connection: AsyncConnection, urls: Sequence[str]) -> set[str]:
-    """Those of these canonical URLs that are stored, or that a stored page links to."""
+    """Return those of these canonical URLs that are stored or that a stored page links to."""
     cursor = await connection.execute(
-        "SELECT canonical_url FROM documents WHERE canonical_url = ANY(%(urls)s)"
-        " UNION SELECT url FROM url_aliases WHERE url = ANY(%(urls)s)"
-        " UNION SELECT target_url FROM link_candidates WHERE target_url = ANY(%(urls)s)",
+        sql.SQL(
+            "SELECT canonical_url FROM documents WHERE canonical_url = ANY(%(urls)s)"
+            " UNION SELECT url FROM url_aliases WHERE url = ANY(%(urls)s)"
+            " UNION SELECT target_url FROM link_candidates WHERE {}"
+        ).format(sql.SQL(LINKS_TO)),
         {"urls": list(urls)},
     )
     return {str(row[0]) for row in await cursor.fetchall()}
 
 
 async def linked_sites(connection: AsyncConnection, keys: Sequence[str]) -> set[str]:
-    """Those of these source keys that a stored page links to."""
+    """Return those of these hosts that a stored page links to."""
+    # a range instead of starts_with, so that the index on the target serves a prefix that is no constant
     cursor = await connection.execute(
-        "SELECT k.key FROM unnest(%s::text[]) AS k (key) WHERE EXISTS (SELECT FROM link_candidates l"
-        " WHERE starts_with(l.target_url, 'https://' || k.key || '/')"
-        " OR starts_with(l.target_url, 'http://' || k.key || '/'))",
+        "SELECT DISTINCT k.key FROM unnest(%s::text[]) AS k (key) CROSS JOIN unnest(ARRAY['https://', 'http://']) AS s"
+        " WHERE EXISTS (SELECT FROM link_candidates l WHERE left(l.target_url, 500) ~>=~ (s || k.key || '/')"
+        "  AND left(l.target_url, 500) ~<~ (s || k.key || '0'))",
         (list(keys),),
     )
     return {str(row[0]) for row in await cursor.fetchall()}

@@ -238,9 +238,10 @@ _LEDGER = (
     # of given documents the last lines, of the whole corpus all that are kept
     _Rule(
         "ledger-leads-to-document",
-        "SELECT f.url, f.outcome || ', and no document came of it' FROM fetch_log f"
-        " WHERE f.outcome IN ('fetched', 'unchanged') AND (%(documents)s::integer[] IS NULL"
-        "  OR f.id IN (SELECT last_fetch FROM documents WHERE id = ANY(%(documents)s::integer[])))"
+        "SELECT f.url, f.outcome || ', and no document came of it' FROM ("
+        "  SELECT l.url, l.final_url, l.outcome FROM fetch_log l WHERE %(documents)s::integer[] IS NULL"
+        "  UNION ALL SELECT l.url, l.final_url, l.outcome FROM documents o JOIN fetch_log l ON l.id = o.last_fetch"
+        "  WHERE o.id = ANY(%(documents)s::integer[])) f WHERE f.outcome IN ('fetched', 'unchanged')"
         " AND NOT EXISTS (SELECT FROM documents d WHERE d.canonical_url = coalesce(f.final_url, f.url))"
         " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = f.url) ORDER BY 1",
     ),
@@ -318,17 +319,30 @@ _VECTORS = (
 )
 
 
+async def explain_ledger(
+    connection: AsyncConnection, source: str, documents: Sequence[int]
+) -> list[tuple[str, list[str]]]:
+    """Return the plans of `verify_ledger` as (rule, lines), for benchmarks."""
+    plans = []
+    for rule in _LEDGER:
+        query = sql.SQL("EXPLAIN (COSTS OFF) ") + sql.SQL(rule.query).format(**_FRAGMENTS)
+        cursor = await connection.execute(query, _parameters(documents, source), prepare=False)
+        plans.append((rule.name, [str(row[0]) for row in await cursor.fetchall()]))
+    return plans
+
+
+def _parameters(documents: Sequence[int] | None, source: str | None) -> dict[str, object]:
+    return {
+        "documents": None if documents is None else list(documents),
+        "source": source,
+        "refreshes": None if source is None else _REFRESHES,
+    }
+
+
 async def _check(
     connection: AsyncConnection, rule: _Rule, documents: Sequence[int] | None = None, source: str | None = None
 ) -> list[Violation]:
     # never prepared: a generic plan could not leave out the filters that are not given
-    cursor = await connection.execute(
-        sql.SQL(rule.query).format(**_FRAGMENTS),
-        {
-            "documents": None if documents is None else list(documents),
-            "source": source,
-            "refreshes": None if source is None else _REFRESHES,
-        },
-        prepare=False,
-    )
+    query = sql.SQL(rule.query).format(**_FRAGMENTS)
+    cursor = await connection.execute(query, _parameters(documents, source), prepare=False)
     return [Violation(rule.name, str(where), str(wrong)) for where, wrong in await cursor.fetchall()]

@@ -37,10 +37,10 @@ CREATE TABLE retention_horizons (
 ALTER TABLE refresh_runs ADD COLUMN removed integer NOT NULL DEFAULT 0;  -- lines of its pages that were forgotten
 
 CREATE INDEX fetch_log_run ON fetch_log (run_id) WHERE run_id IS NOT NULL;
-CREATE INDEX fetch_log_final_url ON fetch_log (final_url) WHERE final_url IS NOT NULL;
+CREATE INDEX fetch_log_final_url ON fetch_log USING hash (final_url);
 CREATE INDEX fetch_log_ended ON fetch_log USING brin (ended_at);
--- by equality and by prefix, in whatever collation the database has
-CREATE INDEX link_candidates_target ON link_candidates (target_url text_pattern_ops);
+-- by equality and by prefix, in whatever collation the database has; a whole URL can be too long for an index
+CREATE INDEX link_candidates_target ON link_candidates (left(target_url, 500) text_pattern_ops);
 
 -- when a text stopped being the current one, and when it was deleted (its hash and its times stay)
 ALTER TABLE document_versions

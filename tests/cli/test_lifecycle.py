@@ -1,0 +1,43 @@
+"""`webrag forget` asks before it removes; `webrag prune` and `webrag status` say what they counted."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+from tests.command_line import Webrag, webrag, webrag_here
+from tests.conftest import FROZEN_SITE
+
+__all__ = ["webrag", "webrag_here"]
+
+PAGE = "https://docs.python.org/3.11/library/asyncio.html"
+MISSING = "https://docs.python.org/3.11/no-such-page.html"
+
+
+def test_a_page_is_removed_when_that_was_confirmed_and_comes_back_by_name(webrag_here: Webrag) -> None:
+    call = partial(webrag_here, WEBRAG_WARC=str(FROZEN_SITE))
+    assert call("ingest", PAGE, MISSING).returncode == 1
+    assert "failed pages: 1 not_found" in call("status").stdout
+
+    refused = call("forget", PAGE, "--json")
+    assert refused.returncode == 2
+    assert "--yes" in json.loads(refused.stdout)["error"]["message"]
+    dry = json.loads(call("forget", PAGE, "--dry-run", "--json").stdout)
+    assert dry["dry_run"] is True
+    done = json.loads(call("forget", PAGE, "--yes", "--json").stdout)
+    assert done["counts"] == dry["counts"]
+    assert done["counts"]["documents"] == 1
+    assert call("forget", PAGE, "--yes").returncode == 2
+
+    answer = json.loads(call("answer", PAGE, "What is asyncio?", "--json").stdout)
+    assert answer["error"]["code"] == "forgotten"
+    assert call("ingest", PAGE).returncode == 0
+    assert call("verify").returncode == 0
+
+
+def test_pruning_reports_every_category(webrag_here: Webrag) -> None:
+    call = webrag_here
+    report = json.loads(call("prune", "--dry-run", "--json").stdout)
+    assert report["dry_run"] is True
+    assert set(report["deleted"].values()) == {0}
+    assert "ledger_lines" in call("prune").stdout

@@ -1,0 +1,80 @@
+"""Listing of stored pages, what is known from their links, and the status of the corpus."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.acquisition.served_pages import HOME, ServedPages, html
+from tests.corpus.corpora import rows
+from webrag_core.config import Settings
+from webrag_core.corpus.status import corpus_status
+from webrag_core.corpus.stored_pages import known_urls, linked_sites, pages_below, stored_pages
+from webrag_core.errors import FetchError
+from webrag_core.indexing.pipeline import Corpus
+
+A, B, LONG = f"{HOME}a", f"{HOME}docs/b", f"https://long.example/{'x1y2' * 1_500}"
+
+
+async def build(corpus: Corpus) -> None:
+    links = "".join(f"<a href='{url}'>to</a> " for url in (B, LONG, "http://plain.example/p", "https://host.example/p"))
+    corpus.ingestor.acquirer.pages.update(  # type: ignore[attr-defined]
+        {A: html("A", f"Text of A. {links}"), B: html("B", "Text of B.")}
+    )
+    for url in (A, B):
+        await corpus.add(url)
+
+
+def test_links_of_stored_pages_make_sites_and_urls_known(settings: Settings) -> None:
+    async def work() -> None:
+        async with Corpus.open(settings, ServedPages()) as corpus:
+            await build(corpus)
+            async with corpus.database.connection() as connection:
+                hosts = ["plain.example", "host.example", "long.example", "example.org", "ost.example", "host.example0"]
+                assert await linked_sites(connection, hosts) == set(hosts[:4])
+                urls = [A, B, LONG, f"{LONG}more", "http://plain.example/p", "https://plain.example/p"]
+                assert await known_urls(connection, urls) == {A, B, LONG, "http://plain.example/p"}
+
+    asyncio.run(work())
+
+
+def test_admission_reads_an_index_and_never_all_links(settings: Settings) -> None:
+    async def work() -> None:
+        async with Corpus.open(settings, ServedPages()) as corpus:
+            await build(corpus)
+            async with corpus.database.connection() as connection:
+                await connection.execute("SET enable_seqscan = off")
+                before = "SELECT coalesce(sum(idx_scan), 0), coalesce(sum(seq_scan), 0) FROM pg_stat_xact_user_tables"
+                async with connection.transaction():
+                    start = await (await connection.execute(f"{before} WHERE relname = 'link_candidates'")).fetchone()
+                    await linked_sites(connection, ["host.example"])
+                    await known_urls(connection, [A])
+                    end = await (await connection.execute(f"{before} WHERE relname = 'link_candidates'")).fetchone()
+                assert start is not None
+                assert end is not None
+                assert (end[0] > start[0], end[1] - start[1]) == (True, 0)
+
+    asyncio.run(work())
+
+
+def test_pages_and_status_count_the_same(settings: Settings) -> None:
+    async def work() -> None:
+        async with Corpus.open(settings, ServedPages()) as corpus:
+            await build(corpus)
+            for url in (f"{HOME}lost", f"{HOME}lost-too"):
+                try:
+                    await corpus.add(url)
+                except FetchError:
+                    continue
+            async with corpus.database.connection() as connection:
+                pages = await stored_pages(connection, ids=None, limit=1)
+                status = await corpus_status(connection)
+                below = await pages_below(connection, "example.org/docs/")
+            [source] = status.sources
+            assert (pages.total, pages.chunks, pages.tokens) == (source.ready, source.parents, source.tokens)
+            assert await rows(corpus.database, "SELECT count(*) FROM chunks WHERE level = 'child'") == [
+                (source.children,)
+            ]
+            assert status.failures == {"not_found": 2}
+            assert len(pages.pages) == len(below) == 1
+
+    asyncio.run(work())

@@ -1,0 +1,93 @@
+"""Jobs `forget` and `prune_corpus`: what leaves the corpus, on request or by age."""
+
+from typing import TYPE_CHECKING, Any
+
+import dagster as dg
+from pydantic import Field
+
+from webrag_dagster.resources import CorpusResource
+from webrag_dagster.running import run
+
+if TYPE_CHECKING:
+    from webrag_core.corpus.forget import Removal
+
+
+class ForgetConfig(dg.Config):
+    """What the launchpad asks for."""
+
+    target: str = Field(
+        description="URL of a page, key of a source, or number of an answer. Dagster keeps it with the run."
+    )
+
+
+@dg.config_mapping
+def to_be_removed(config: ForgetConfig) -> dict[str, Any]:
+    """Lift the op's config to the top of the launchpad."""
+    return {"ops": {"remove": {"config": config.model_dump()}}}
+
+
+@dg.op(description="Remove one page, source or answer from the corpus.")
+def remove(context: dg.OpExecutionContext, config: ForgetConfig, corpus: CorpusResource) -> None:
+    """Remove it, and show the counts; the target is in no log line."""
+    from webrag_core.corpus.forget import forget
+    from webrag_core.store.database import Database
+
+    async def work() -> "Removal":
+        async with await Database.open(corpus.settings()) as database:
+            return await forget(database, config.target, removed_by=f"Dagster run {context.run_id}")
+
+    removal = run(work())
+    context.log.info(f"removed one {removal.kind}")
+    context.add_output_metadata({"kind": removal.kind, "sha256": removal.subject_sha256, **removal.counts})
+
+
+@dg.job(
+    name="forget",
+    config=to_be_removed,
+    executor_def=dg.in_process_executor,
+    tags={"dagster/max_retries": "0"},
+    description=(
+        "Removes a page, a source or an answer with everything derived from it. A removed page is not stored again"
+        " until `webrag ingest URL` asks for it. What Dagster itself has recorded of it (this run's configuration,"
+        " tables and answers of earlier runs) stays in Dagster's storage: delete those runs and materializations"
+        " there."
+    ),
+)
+def forget_job() -> None:
+    """One op."""
+    remove()
+
+
+@dg.op(description="Delete what the retention settings no longer keep.")
+def delete_old_rows(context: dg.OpExecutionContext, corpus: CorpusResource) -> None:
+    """Prune once."""
+    from webrag_core.corpus.retention import prune
+    from webrag_core.store.database import Database
+
+    async def work() -> dict[str, int]:
+        settings = corpus.settings()
+        async with await Database.open(settings) as database:
+            return await prune(database, settings)
+
+    context.add_output_metadata(dict(run(work())))
+
+
+@dg.job(
+    executor_def=dg.in_process_executor,
+    description=(
+        "Deletes old ledger and outbox lines, refreshes and answer rounds, superseded uncited texts, unused cached"
+        " vectors and retired models, as *_RETENTION_DAYS and RETIRED_MODEL_DAYS say."
+    ),
+)
+def prune_corpus() -> None:
+    """One op."""
+    delete_old_rows()
+
+
+nightly_prune_corpus = dg.ScheduleDefinition(
+    name="nightly_prune_corpus",
+    job=prune_corpus,
+    cron_schedule="20 4 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Deletes what the retention settings no longer keep.",
+)
