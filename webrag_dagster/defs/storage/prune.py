@@ -38,7 +38,7 @@ def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
     context.add_output_metadata({"runs_deleted": deleted, "old_runs_kept": kept})
 
 
-@dg.op(description="Delete what the corpus need not keep (`webrag prune`; settings WEBRAG_*_RETENTION_DAYS).")
+@dg.op(description="Delete what the corpus need not keep (`webrag prune`; settings *_RETENTION_DAYS).")
 def prune_corpus(context: dg.OpExecutionContext, corpus: CorpusResource) -> None:
     """As the command `webrag prune`."""
 

@@ -1,4 +1,4 @@
-"""Jobs `forget` and `prune_corpus`: what leaves the corpus, on request or by age."""
+"""Job `forget`: remove a page, a source or an answer on request."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -56,38 +56,3 @@ def remove(context: dg.OpExecutionContext, config: ForgetConfig, corpus: CorpusR
 def forget_job() -> None:
     """One op."""
     remove()
-
-
-@dg.op(description="Delete what the retention settings no longer keep.")
-def delete_old_rows(context: dg.OpExecutionContext, corpus: CorpusResource) -> None:
-    """Prune once."""
-    from webrag_core.corpus.retention import prune
-    from webrag_core.store.database import Database
-
-    async def work() -> dict[str, int]:
-        settings = corpus.settings()
-        async with await Database.open(settings) as database:
-            return await prune(database, settings)
-
-    context.add_output_metadata(dict(run(work())))
-
-
-@dg.job(
-    executor_def=dg.in_process_executor,
-    description=(
-        "Deletes old ledger and outbox lines, refreshes and answer rounds, superseded uncited texts, unused cached"
-        " vectors and retired models, as *_RETENTION_DAYS and RETIRED_MODEL_DAYS say."
-    ),
-)
-def prune_corpus() -> None:
-    """One op."""
-    delete_old_rows()
-
-
-nightly_prune_corpus = dg.ScheduleDefinition(
-    name="nightly_prune_corpus",
-    job=prune_corpus,
-    cron_schedule="20 4 * * *",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Deletes what the retention settings no longer keep.",
-)

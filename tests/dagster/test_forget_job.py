@@ -1,4 +1,4 @@
-"""Jobs `forget` and `prune_corpus` reach the corpus and say what they did."""
+"""Job `forget` removes from the corpus what its one field names."""
 
 from __future__ import annotations
 
@@ -29,14 +29,3 @@ def test_a_page_is_removed_from_the_launchpad(
         instance=instance, run_config={"target": BLACK}, resources=resources, raise_on_error=False
     )
     assert not again.success
-
-
-def test_the_corpus_is_pruned_every_night(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
-) -> None:
-    site = tea_site(tmp_path)
-    job = definitions.resolve_job_def("prune_corpus")
-    done = job.execute_in_process(instance=instance, resources={"corpus": CorpusResource(warc=str(site))})
-    assert done.success
-    [schedule] = [s for s in definitions.schedules or [] if s.name == "nightly_prune_corpus"]
-    assert schedule.cron_schedule == "20 4 * * *"
