@@ -47,6 +47,10 @@ def misbehave(asked: AcquiredPage) -> ConvertedPage:
             ctypes.string_at(0)
         case b"eat":
             bytearray(10**9)
+        case b"eat less":
+            bytearray(4 * 10**8)
+        case b"wait":
+            time.sleep(1.5)
         case b"recurse":
             return misbehave(asked)
         case b"bug":
@@ -176,6 +180,21 @@ def test_what_goes_wrong_costs_one_page(pool: WorkerPool, body: bytes, reason: R
     convert(pool, b"")
     assert refusal(pool, body).reason is reason
     assert convert(pool, b"").isdigit()
+
+
+def test_the_limit_is_cpu_time_that_a_loaded_machine_does_not_use_up(pool: WorkerPool) -> None:
+    assert convert(pool, b"wait").isdigit()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no memory limit")
+def test_a_pdf_may_take_less_memory_than_a_page() -> None:
+    pool = WorkerPool(1, conversion=f"{__name__}:misbehave")
+    assert convert(pool, b"eat less").isdigit()
+    with pytest.raises(FetchError) as caught:
+        asyncio.run(pool.convert(page(b"eat less", "application/pdf")))
+    assert caught.value.reason is Reason.TOO_LARGE
+    assert convert(pool, b"eat less").isdigit()
+    pool.close()
 
 
 def test_neighbours_of_a_hanging_page_go_on() -> None:
