@@ -45,6 +45,12 @@ class Settings(BaseSettings):
     webrag_max_age: float | None = Field(
         default=None, ge=0, description="Seconds after which a stored page is fetched again; unset = never"
     )
+    webrag_retry_errors_after: float = Field(
+        default=3600.0, ge=0, description="Seconds before answers ask a URL again that timed out or got HTTP 5xx or 429"
+    )
+    webrag_retry_missing_after: float = Field(
+        default=86_400.0, ge=0, description="Seconds before answers ask a URL again that is missing or refused (4xx)"
+    )
     webrag_map_timeout: float = Field(default=60.0, gt=0, description="Seconds for all files of one site map")
     webrag_revisit_days: float = Field(
         default=30.0, gt=0, description="Days after which a page is asked again even if nothing says that it changed"

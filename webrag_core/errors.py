@@ -56,14 +56,18 @@ class InvalidInputError(WebragError):
 
 
 class FetchError(WebragError):
-    """A URL gave no page. `reason` says why; `status` is the HTTP status when there was one."""
+    """Fetching a URL failed. `status` is the HTTP status when there was one.
 
-    def __init__(self, reason: Reason, message: str, *, status: int | None = None) -> None:
+    `earlier`: it was not asked now, because it failed a short time ago.
+    """
+
+    def __init__(self, reason: Reason, message: str, *, status: int | None = None, earlier: bool = False) -> None:
         super().__init__(message, code=reason.value)
         self.reason = reason
         if reason is Reason.INVALID_URL:
             self.exit_code = 2
         self.status = status
+        self.earlier = earlier
 
     @property
     def transient(self) -> bool:

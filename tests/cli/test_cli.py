@@ -122,10 +122,11 @@ def test_a_model_without_key_and_url_is_named_before_a_page_is_fetched(webrag_he
 
 def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> None:
     allow = live_site.removeprefix("http://")
+    assert webrag_here("ingest", f"{live_site}/", WEBRAG_ALLOW_HOSTS=allow).returncode == 0
     done = webrag_here("ingest", f"{live_site}/", f"{live_site}/missing", "--json", WEBRAG_ALLOW_HOSTS=allow)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert report["fetched"] == 1
+    assert report["reused"] == 1
     assert report["failed"] == {f"{live_site}/missing": "not_found"}
 
     found = json.loads(webrag_here("search", "brewing temperature of green tea", "--json").stdout)
@@ -144,8 +145,9 @@ def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> Non
 def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None:
     frozen = {"WEBRAG_WARC": str(FROZEN_SITE)}
     library = "https://docs.python.org/3.11/library/asyncio.html"
-    added = webrag_here("source", "add", library, "--pages", "3", "--json")
-    assert json.loads(added.stdout) == {"source": "docs.python.org", "pages": 3}
+    added = webrag_here("source", "add", library, "--pages", "3", "--json", **frozen)
+    key = "docs.python.org/3.11/library"
+    assert json.loads(added.stdout) == {"source": key, "pages": 3, "seed_url": library}
     first = webrag_here("refresh", "--json", **frozen)
     assert first.returncode == 0, first.stderr
     [report] = json.loads(first.stdout)["sources"]
@@ -153,14 +155,57 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
     assert report["skipped"] > 100  # said, and in the ledger
     assert library in report["changed"]
     again = webrag_here("refresh", "docs.python.org", "--due", **frozen)
-    assert (again.returncode, again.stdout.split()[-8:-6]) == (0, ["docs.python.org", str(3 + report["skipped"])])
+    assert (again.returncode, again.stdout.split()[-8:-6]) == (0, [key, str(3 + report["skipped"])])
     [source] = json.loads(webrag_here("status", "--json").stdout)["sources"]
     assert (source["ready"], source["gone"], source["due"]) == (3, 0, 0)
-    assert webrag_here("source", "pause", "docs.python.org").stdout == "docs.python.org is paused\n"
+    assert webrag_here("source", "pause", "docs.python.org").stdout == f"{key} is paused\n"
     assert json.loads(webrag_here("refresh", "--json", **frozen).stdout) == {"sources": []}
     [listed] = json.loads(webrag_here("source", "list", "--json").stdout)["sources"]
     assert (listed["path_prefix"], listed["page_limit"], listed["paused"]) == ("/3.11/library/", 3, True)
     assert webrag_here("refresh", "nowhere.example").returncode == 2
+    assert webrag_here("verify").returncode == 0
+    assert webrag_here("source", "resume", key).stdout == f"{key} is active\n"
+    assert webrag_here("source", "remove", key).stdout == f"{key} is detached; its pages stay stored\n"
+    [listed] = json.loads(webrag_here("source", "list", "--json").stdout)["sources"]
+    assert (listed["key"], listed["page_limit"]) == ("docs.python.org", None)
+    assert "not attached" in webrag_here("source", "remove", "docs.python.org").stderr
+    assert webrag_here("source", "add", library, **frozen).returncode == 0
+    removed = webrag_here("source", "remove", key, "--forget")
+    assert removed.stdout == f"{key} is detached; 3 pages are removed\n"
+    assert json.loads(webrag_here("source", "list", "--json").stdout) == {"sources": []}
+    assert webrag_here("verify").returncode == 0
+
+
+def test_a_private_address_is_not_attached_unless_it_is_allowed(webrag_here: Webrag, live_site: str) -> None:
+    place = live_site.removeprefix("http://")
+    refused = webrag_here("source", "add", f"{live_site}/docs/")
+    assert refused.returncode == 2
+    assert f"WEBRAG_ALLOW_HOSTS={place} opens it" in refused.stderr
+    assert "WEBRAG_ALLOW_HOSTS=127.0.0.1:80 opens it" in webrag_here("source", "add", "http://127.0.0.1/").stderr
+    assert webrag_here("source", "add", f"{live_site}/docs/", WEBRAG_ALLOW_HOSTS=place).returncode == 0
+    assumed = webrag_here("source", "add", f"{place}/wiki", "--json", WEBRAG_ALLOW_HOSTS=place)
+    assert json.loads(assumed.stdout)["seed_url"] == f"https://{place}/wiki"
+    assert f"https://{place}/wiki is assumed" in assumed.stderr
+    listed = json.loads(webrag_here("source", "list", "--json").stdout)["sources"]
+    assert [source["key"] for source in listed] == [f"{place}/docs", f"{place}/wiki"]
+
+
+def test_one_malformed_url_does_not_keep_others_from_being_ingested(webrag_here: Webrag, live_site: str) -> None:
+    allow = live_site.removeprefix("http://")
+    done = webrag_here("ingest", "not a url", f"{live_site}/", "--json", WEBRAG_ALLOW_HOSTS=allow)
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (report["asked"], report["fetched"], report["failed"]) == (2, 1, {"not a url": "invalid_url"})
+    assert webrag_here("ingest", "not a url", "nor this").returncode == 2
+
+
+def test_a_mistyped_host_is_listed_nowhere(webrag_here: Webrag, live_site: str) -> None:
+    allow = live_site.removeprefix("http://")
+    assert webrag_here("ingest", f"{live_site}/missing", WEBRAG_ALLOW_HOSTS=allow).returncode == 1
+    again = webrag_here("ingest", f"{live_site}/missing", WEBRAG_ALLOW_HOSTS=allow)
+    assert "failed earlier (not_found, HTTP 404" in again.stderr
+    assert json.loads(webrag_here("source", "list", "--json").stdout) == {"sources": []}
+    assert json.loads(webrag_here("status", "--json").stdout)["sources"] == []
     assert webrag_here("verify").returncode == 0
 
 

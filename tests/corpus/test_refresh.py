@@ -6,7 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import islice, product
+from typing import Any
 
+import psycopg
 import pytest
 
 from tests.acquisition.served_pages import HOME, ServedPages, html
@@ -14,7 +17,7 @@ from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.config import Settings
 from webrag_core.corpus.refresh import RefreshReport
-from webrag_core.corpus.sources import attach_source, pause_source
+from webrag_core.corpus.sources import attach_source, pause_sources
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 
@@ -40,9 +43,9 @@ async def opened(settings: Settings, pages: dict[str, str]) -> AsyncIterator[tup
         assert await broken_rules(corpus.database) == set()
 
 
-async def refresh(corpus: Corpus, *, due_only: bool = False, limit: int | None = None) -> RefreshReport:
+async def refresh(corpus: Corpus, key: str = KEY, *, due_only: bool = False, limit: int | None = None) -> RefreshReport:
     """One refresh of the site."""
-    return await corpus.refresher().run(KEY, due_only=due_only, limit=limit)
+    return await corpus.refresher().run(key, due_only=due_only, limit=limit)
 
 
 async def days_pass(corpus: Corpus, days: float) -> None:
@@ -195,16 +198,45 @@ def test_an_attached_section_is_taken_in_by_map_and_links_up_to_its_limit(settin
             site.pages |= {docs: html("Docs", linked), HOME + "blog": page("blog")}
             site.entries = [MapEntry(f"{docs}one", title="The first"), MapEntry(f"{HOME}blog")]
             async with corpus.database.connection() as connection:
-                assert await attach_source(connection, docs, 2) == KEY
-            report = await refresh(corpus)
+                assert await attach_source(connection, docs, 2) == f"{KEY}/docs"
+            report = await refresh(corpus, f"{KEY}/docs")
             assert set(await texts(corpus)) == {docs, f"{docs}one"}
             assert (report.counts.fetched, report.counts.skipped) == (2, 1)
             ledger = await rows(corpus.database, "SELECT url, reason FROM fetch_log WHERE outcome = 'skipped'")
             assert ledger == [(f"{docs}two", "page_limit")]
             async with corpus.database.connection() as connection:
                 await attach_source(connection, docs, 10)
-            assert (await refresh(corpus)).changed == (f"{docs}two",)
+            assert (await refresh(corpus, f"{KEY}/docs")).changed == (f"{docs}two",)
             assert set(await texts(corpus)) == {docs, f"{docs}one", f"{docs}two"}
+
+    asyncio.run(run())
+
+
+def test_pages_beyond_the_limit_cost_one_statement_and_are_said_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements: list[object] = []
+    execute = psycopg.AsyncCursor.execute
+
+    async def counted(self: Any, query: object, *arguments: Any, **options: Any) -> Any:
+        statements.append(query)
+        return await execute(self, query, *arguments, **options)
+
+    async def run() -> None:
+        async with opened(settings, {HOME: page("home")}) as (corpus, site):
+            names = ("".join(letters) for letters in product("abcdefghijk", repeat=5))
+            site.entries = [MapEntry(f"{HOME}page/{name}") for name in islice(names, 20_000)]
+            async with corpus.database.connection() as connection:
+                await attach_source(connection, HOME, 1)
+            monkeypatch.setattr(psycopg.AsyncCursor, "execute", counted)
+            for said in (20_000, 0):
+                statements.clear()
+                [(before,)] = await rows(corpus.database, "SELECT count(*) FROM fetch_log WHERE outcome = 'skipped'")
+                assert (await refresh(corpus)).counts.skipped == 20_000
+                assert len(statements) <= 60
+                [(after,)] = await rows(corpus.database, "SELECT count(*) FROM fetch_log WHERE outcome = 'skipped'")
+                assert after - before == said
+                assert any("INTO skipped_urls" in str(statement) for statement in statements) == bool(said)
 
     asyncio.run(run())
 
@@ -234,7 +266,7 @@ def test_a_source_that_is_not_there(settings: Settings) -> None:
                 await corpus.refresher().run("nowhere.example")
             async with corpus.database.connection() as connection:
                 with pytest.raises(InvalidInputError):
-                    await pause_source(connection, "nowhere.example", paused=True)
+                    await pause_sources(connection, "nowhere.example", paused=True)
                 with pytest.raises(FetchError) as refused:
                     await attach_source(connection, "ftp://example.org/", 5)
                 assert refused.value.reason is Reason.INVALID_URL

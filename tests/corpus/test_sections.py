@@ -14,13 +14,15 @@ from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.config import Settings
 from webrag_core.corpus.declared import Declaration, apply_declarations
-from webrag_core.corpus.sources import Source, attach_source, find_source, store_map
+from webrag_core.corpus.refresh_store import store_map
+from webrag_core.corpus.sources import Source, attach_source, find_source
 from webrag_core.corpus.watch import watch_source
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 
 KEY = "example.org"
 DOCS = f"{HOME}docs/"
+SECTION = f"{KEY}/docs"
 Way = Literal["file", "command line"]
 WAYS: tuple[Way, ...] = ("file", "command line")
 
@@ -46,16 +48,17 @@ async def attach(corpus: Corpus, way: Way, seed: str, pages: int = 50) -> None:
     """Attach the section below `seed` in one of the two ways there are."""
     async with corpus.database.transaction() as connection:
         if way == "file":
-            prefix = "/" + seed.removeprefix(HOME)
-            await apply_declarations(connection, [Declaration(KEY, seed, prefix, pages, "defs/example")])
+            path = "/" + seed.removeprefix(HOME)
+            key = KEY + path.rstrip("/")
+            await apply_declarations(connection, [Declaration(key, seed, path, pages, "defs/example")])
         else:
             await attach_source(connection, seed, pages)
 
 
-async def source_of(corpus: Corpus) -> Source:
-    """The row of the site."""
+async def source_of(corpus: Corpus, key: str = SECTION) -> Source:
+    """The row of the section."""
     async with corpus.database.connection() as connection:
-        return await find_source(connection, KEY)
+        return await find_source(connection, key)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -72,16 +75,16 @@ def test_a_section_of_a_known_site_is_taken_in(settings: Settings, way: Way, kno
                 await corpus.add(DOCS if known == "the failed start page" else HOME + "mistyped")
         site.pages |= {DOCS: page("docs", DOCS + "one"), DOCS + "one": page("one")}
         await attach(corpus, way, DOCS)
-        report = await corpus.refresher().run(KEY, due_only=True)
+        report = await corpus.refresher().run(SECTION, due_only=True)
         assert set(report.changed) == {DOCS, DOCS + "one"}
         assert report.empty is None
         assert {DOCS, DOCS + "one"} <= set(await texts(corpus))
         [balance] = await rows(
             corpus.database, "SELECT discovered, fetched + unchanged + failed + skipped + not_due FROM refresh_runs"
         )
-        assert balance == (2 if known == "the failed start page" else 3,) * 2
+        assert balance == (2, 2)
         site.answers.clear()
-        await corpus.refresher().run(KEY, due_only=True)
+        await corpus.refresher().run(SECTION, due_only=True)
         assert site.answers == [], "a start page that is held is asked for when it is due"
 
     check(settings, site, work)
@@ -92,42 +95,41 @@ def test_a_start_page_that_is_held_under_another_url_is_not_asked_for_again(sett
 
     async def work(corpus: Corpus) -> None:
         await attach(corpus, "command line", DOCS)
-        assert (await corpus.refresher().run(KEY, due_only=True)).counts.fetched == 1
+        assert (await corpus.refresher().run(SECTION, due_only=True)).counts.fetched == 1
         site.answers.clear()
-        assert (await corpus.refresher().run(KEY, due_only=True)).counts.not_due == 1
+        assert (await corpus.refresher().run(SECTION, due_only=True)).counts.not_due == 1
         assert site.answers == []
 
     check(settings, site, work)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_the_map_said_elsewhere_is_forgotten(settings: Settings, way: Way) -> None:
+def test_a_section_has_a_site_map_of_its_own(settings: Settings, way: Way) -> None:
     site = ServedPages({HOME + "other": page("other"), DOCS: page("docs"), DOCS + "mapped": page("mapped")})
 
     async def work(corpus: Corpus) -> None:
         await corpus.add(HOME + "other")
-        await watch_source(corpus.database, site, settings, await source_of(corpus))
-        before = await source_of(corpus)
-        assert before.map_entries == 0, "the site has no map at its root"
-        assert before.watch_token is not None
-        site.entries = [MapEntry(DOCS + "mapped")]
+        await watch_source(corpus.database, site, settings, await source_of(corpus, KEY))
+        assert (await source_of(corpus, KEY)).map_entries == 0, "the site has no map at its root"
+        site.entries = [MapEntry(DOCS + "mapped"), MapEntry(HOME + "elsewhere")]
         await attach(corpus, way, DOCS)
-        found = await source_of(corpus)
-        assert (found.map_read_at, found.map_entries, found.watch_token) == (None, None, None)
-        assert await rows(corpus.database, "SELECT watched_at FROM sources") == [(None,)]
-        report = await corpus.refresher().run(KEY, due_only=True)
-        assert (report.map_entries, set(report.changed)) == (1, {DOCS, DOCS + "mapped"})
+        report = await corpus.refresher().run(SECTION, due_only=True)
+        assert set(report.changed) == {DOCS, DOCS + "mapped"}
         await attach(corpus, way, DOCS, pages=60)
-        assert (await source_of(corpus)).map_entries == 1, "it begins where it began"
+        assert (await source_of(corpus)).map_entries == 1, "entries outside the section are not its own"
 
     check(settings, site, work)
 
 
-def test_a_map_that_was_read_while_the_source_was_attached_elsewhere_is_not_its_map(settings: Settings) -> None:
+def test_a_map_that_was_read_for_another_start_page_is_not_its_map(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        await attach(corpus, "command line", HOME)
+        await attach(corpus, "command line", DOCS + "one.html")
         before = await source_of(corpus)
-        await attach(corpus, "file", DOCS)
+        async with corpus.database.transaction() as connection:
+            await store_map(connection, before, [], datetime.now(UTC))
+        assert (await source_of(corpus)).map_entries == 0
+        await attach(corpus, "command line", DOCS + "two.html")
+        assert (await source_of(corpus)).map_read_at is None
         async with corpus.database.transaction() as connection:
             await store_map(connection, before, [], datetime.now(UTC))
         assert (await source_of(corpus)).map_read_at is None
@@ -145,7 +147,7 @@ def test_pages_outside_the_section_do_not_use_up_its_page_limit(settings: Settin
         site.pages |= {DOCS + name: page(f"docs {name}") for name in names}
         site.pages[DOCS] = page("docs", *(DOCS + name for name in names))
         await attach(corpus, "command line", DOCS, pages=2)
-        report = await corpus.refresher().run(KEY)
+        report = await corpus.refresher().run(SECTION)
         assert set(report.changed) == {DOCS, DOCS + "one"}
         assert report.counts.skipped == 2
         await attach(corpus, "command line", DOCS, pages=3)
@@ -169,11 +171,11 @@ def test_an_attached_source_that_holds_no_page_says_so_every_time(settings: Sett
         await attach(corpus, "command line", DOCS)
         for _ in range(2):
             site.answers.clear()
-            report = await corpus.refresher().run(KEY, due_only=True)
+            report = await corpus.refresher().run(SECTION, due_only=True)
             assert site.answers == [404]
             assert report.empty == {DOCS: "not_found"}
         site.pages[DOCS] = page("docs")
-        assert (await corpus.refresher().run(KEY, due_only=True)).empty is None
+        assert (await corpus.refresher().run(SECTION, due_only=True)).empty is None
 
     check(settings, site, work)
 

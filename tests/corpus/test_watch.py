@@ -16,6 +16,7 @@ from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.config import Settings
 from webrag_core.corpus import sources
 from webrag_core.corpus.due import unwatched_sources
+from webrag_core.corpus.refresh_store import record_signals
 from webrag_core.corpus.watch import PROBES, Flag, Watched, flags_version, watch_source
 from webrag_core.indexing.pipeline import Corpus
 
@@ -114,7 +115,7 @@ def test_a_signal_that_has_proved_to_lie_is_not_listened_to(live: Settings) -> N
         async with corpus.database.connection() as connection:
             source = await sources.find_source(connection, KEY)
             for signal in ("sitemap", "validator"):
-                await sources.record_signals(connection, source.id, {(signal, True, False): 40})
+                await record_signals(connection, source.id, {(signal, True, False): 40})
         site.entries = [MapEntry(url, last_modified=LONG_AGO) for url in URLS[:3]]
         await look(corpus, site)
         site.entries = [MapEntry(url, last_modified=datetime.now(UTC)) for url in URLS[:3]]

@@ -26,7 +26,7 @@ def source(**attributes: Any) -> CuratedSource:
 def test_a_seed_is_enough() -> None:
     declared = Declaration(**source(seed="HTTPS://Docs.Example/guide/index.html").declaration("here.yaml"))
     assert declared == Declaration(
-        key="docs.example",
+        key="docs.example/guide",
         seed_url="https://docs.example/guide/index.html",
         path_prefix="/guide/",
         page_limit=500,
@@ -48,7 +48,7 @@ def test_every_field_arrives() -> None:
         pool="slow",
     )
     assert Declaration(**full.declaration("x")) == Declaration(
-        key="docs.example:8080",
+        key="docs.example:8080/a",
         seed_url="http://docs.example:8080/a/b",
         path_prefix="/a",
         page_limit=9000,
@@ -69,6 +69,7 @@ def test_every_field_arrives() -> None:
         ({"seed": "docs.example"}, "not an absolute URL"),
         ({"seed": "https://user:secret@docs.example/"}, "user name or password"),
         ({"seed": "https://docs.example/", "scope": "docs"}, "begins with a slash"),
+        ({"seed": "https://docs.example/", "scope": "/docs?x"}, "is not a path prefix"),
         ({"seed": "https://docs.example/", "refresh": "sometimes"}, "is no time span"),
         ({"seed": "https://docs.example/", "refresh": "0h"}, "is no time span"),
         ({"seed": "https://docs.example/", "links": "all"}, "'none', 'map' or 'links'"),
@@ -124,12 +125,19 @@ def test_every_file_is_a_source_and_the_sensor_reads_them_from_the_definitions()
             "sources/off",
         }
         declared = {row["key"]: Declaration(**row) for row in declarations_of(loaded.get_repository_def())}
-    assert set(declared) == {"tea.example", "coffee.example"}
-    assert declared["tea.example"].refresh_hours == 168
-    assert declared["tea.example"].declared_in.endswith("defs/tea")
+    assert set(declared) == {"tea.example/guide", "coffee.example"}
+    assert declared["tea.example/guide"].refresh_hours == 168
+    assert declared["tea.example/guide"].declared_in.endswith("defs/tea")
 
 
-def test_two_files_for_one_site_are_refused_by_name_and_everything_else_is_there() -> None:
+def test_two_files_for_two_sections_of_one_host_are_two_sources() -> None:
+    one, two = (YAML.format(seed=f"https://tea.example/{path}/", more="") for path in ("green", "black"))
+    with project(one=one, two=two) as loaded:
+        declared = {row["key"] for row in declarations_of(loaded.get_repository_def())}
+    assert declared == {"tea.example/green", "tea.example/black"}
+
+
+def test_two_files_for_one_section_are_refused_by_name_and_everything_else_is_there() -> None:
     twice = YAML.format(seed="https://tea.example/", more="")
     with project(one=twice, two=twice) as loaded:
         repository = loaded.get_repository_def()

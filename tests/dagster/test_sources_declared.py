@@ -23,7 +23,8 @@ from webrag_dagster.components.source import CuratedSource
 from webrag_dagster.defs.ops.declared_sources import declared_sources
 from webrag_dagster.resources import CorpusResource
 
-TEA = {"seed": f"https://{KEY}/guide/", "pages": 20, "refresh": "12h", "pool": "slow"}
+GUIDE = f"{KEY}/guide"
+TEA = {"seed": f"https://{GUIDE}/", "pages": 20, "refresh": "12h", "pool": "slow"}
 Tick = Callable[..., str]
 
 
@@ -35,7 +36,7 @@ def tick(corpus_environment: str, instance: dg.DagsterInstance) -> Tick:
         specs = []
         for attributes in files:
             source = CuratedSource.from_attributes_dict(attributes=attributes)
-            name = source.key.replace(".", "_")
+            name = source.key.replace(".", "_").replace("/", "_")
             specs.append(
                 dg.AssetSpec(
                     ["sources", name],
@@ -75,21 +76,25 @@ def test_a_declared_source_is_attached_and_a_partition_at_once(
     tick: Tick, instance: dg.DagsterInstance, corpus_environment: str
 ) -> None:
     assert "1 added" in tick(TEA)
-    found = stored(corpus_environment)[KEY]
+    found = stored(corpus_environment)[GUIDE]
     assert (found.seed_url, found.path_prefix, found.page_limit) == (TEA["seed"], "/guide/", 20)
-    assert (found.declared_in, found.refresh_hours, found.pool) == ("defs/tea_example", 12, "slow")
-    assert instance.get_dynamic_partitions("source") == [KEY]
+    assert (found.declared_in, found.refresh_hours, found.pool) == ("defs/tea_example_guide", 12, "slow")
+    assert instance.get_dynamic_partitions("source") == [GUIDE]
     assert "0 added, 0 changed, 0 dropped" in tick(TEA)
 
 
+@pytest.mark.parametrize("scope", ["/", "/gr"])
 def test_a_changed_file_changes_the_source_and_a_deleted_one_detaches_it_with_its_pages_kept(
-    tick: Tick, corpus_environment: str, tmp_path: Path
+    tick: Tick, instance: dg.DagsterInstance, corpus_environment: str, tmp_path: Path, scope: str
 ) -> None:
     tea_site(tmp_path)
-    tick(TEA)
-    assert "1 changed" in tick({**TEA, "pages": 30})
-    assert stored(corpus_environment)[KEY].page_limit == 30
+    file, key = {**TEA, "scope": scope}, KEY + scope.rstrip("/")
+    tick(file)
+    assert "1 changed" in tick({**file, "pages": 30})
+    assert stored(corpus_environment)[key].page_limit == 30
     assert "1 dropped" in tick()
+    assert set(stored(corpus_environment)) == {KEY}
+    assert instance.get_dynamic_partitions("source") == ([KEY] if scope == "/" else [])
     found = stored(corpus_environment)[KEY]
     assert (found.declared_in, found.page_limit, found.refresh_hours) == (None, None, None)
     with psycopg.connect(corpus_environment) as connection:
@@ -98,12 +103,12 @@ def test_a_changed_file_changes_the_source_and_a_deleted_one_detaches_it_with_it
 
 def test_the_operators_pause_outlives_every_change_of_the_file(tick: Tick, corpus_environment: str) -> None:
     tick(TEA)
-    assert webrag("source", "pause", KEY) == (0, {"source": KEY, "state": "paused"})
+    assert webrag("source", "pause", KEY) == (0, {"sources": [GUIDE], "state": "paused"})
     tick(TEA)
     assert "1 changed" in tick({**TEA, "pages": 30})
-    assert stored(corpus_environment)[KEY].paused
-    assert webrag("source", "pause", KEY, "--resume")[0] == 0
-    assert not stored(corpus_environment)[KEY].paused
+    assert stored(corpus_environment)[GUIDE].paused
+    assert webrag("source", "resume", GUIDE)[0] == 0
+    assert not stored(corpus_environment)[GUIDE].paused
 
 
 @pytest.mark.parametrize("shards", [1, 2])
@@ -111,47 +116,59 @@ def test_the_partition_of_a_paused_source_stays_deleted_until_it_is_resumed(
     tick: Tick, instance: dg.DagsterInstance, shards: int
 ) -> None:
     other, file = {"seed": "https://coffee.example/"}, {**TEA, "shards": shards}
-    parts = shard_keys(KEY, shards)
+    parts = shard_keys(GUIDE, shards)
     tick(file, other)
-    assert webrag("source", "pause", KEY)[0] == 0
+    assert webrag("source", "pause", GUIDE)[0] == 0
     tick(file, other)
     assert instance.get_dynamic_partitions("source") == ["coffee.example", *parts], "a pause takes none away"
     for part in parts:
         instance.delete_dynamic_partition("source", part)
     tick(file, other)
     assert instance.get_dynamic_partitions("source") == ["coffee.example"]
-    assert webrag("source", "pause", KEY, "--resume")[0] == 0
+    assert webrag("source", "resume", GUIDE)[0] == 0
     tick(file, other)
     assert instance.get_dynamic_partitions("source") == ["coffee.example", *parts]
 
 
-def test_the_command_line_does_not_argue_with_a_file(tick: Tick, corpus_environment: str) -> None:
+def test_the_command_line_does_not_change_what_a_file_says(tick: Tick, corpus_environment: str) -> None:
     tick(TEA)
-    before = stored(corpus_environment)[KEY]
-    code, message = webrag("source", "add", f"https://{KEY}/elsewhere/")
-    assert code == 2
-    assert "declared in defs/tea_example" in message
-    assert stored(corpus_environment)[KEY] == before
-    tick()
+    before = stored(corpus_environment)[GUIDE]
+    for command in (("add", f"https://{GUIDE}/elsewhere.html"), ("remove", GUIDE)):
+        code, message = webrag("source", *command)
+        assert code == 2
+        assert "declared in defs/tea_example_guide" in message
+        assert stored(corpus_environment)[GUIDE] == before
     assert webrag("source", "add", f"https://{KEY}/elsewhere/")[0] == 0
-    assert stored(corpus_environment)[KEY].path_prefix == "/elsewhere/"
+    assert set(stored(corpus_environment)) == {GUIDE, f"{KEY}/elsewhere"}
 
 
 def test_a_file_takes_over_what_the_command_line_attached(tick: Tick, corpus_environment: str) -> None:
-    assert webrag("source", "add", f"https://{KEY}/elsewhere/", "--pages", "7")[0] == 0
-    assert webrag("source", "pause", KEY)[0] == 0
+    assert webrag("source", "add", f"https://{GUIDE}/index.html", "--pages", "7")[0] == 0
+    assert webrag("source", "pause", GUIDE)[0] == 0
     assert "1 added" in tick(TEA)
-    found = stored(corpus_environment)[KEY]
-    assert (found.path_prefix, found.page_limit, found.paused) == ("/guide/", 20, True)
+    found = stored(corpus_environment)[GUIDE]
+    assert (found.seed_url, found.page_limit, found.paused) == (TEA["seed"], 20, True)
 
 
-def test_list_shows_who_says_it(tick: Tick) -> None:
+def test_list_shows_where_a_source_is_declared(tick: Tick) -> None:
     tick(TEA)
     code, found = webrag("source", "list")
     assert code == 0
     assert [(row["key"], row["declared_in"], row["refresh_hours"]) for row in found["sources"]] == [
-        (KEY, "defs/tea_example", 12)
+        (GUIDE, "defs/tea_example_guide", 12)
     ]
+
+
+def test_two_files_for_two_sections_are_two_partitions(
+    tick: Tick, definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+) -> None:
+    site = tea_site(tmp_path)
+    tick({"seed": f"https://{KEY}/green"}, {"seed": f"https://{KEY}/black", "scope": "/bl", "pages": 5})
+    keys = [f"{KEY}/bl", f"{KEY}/green"]
+    assert sorted(instance.get_dynamic_partitions("source")) == keys
+    for key in keys:
+        assert run_job(definitions, instance, site, key=key).success
+        assert materialized(instance, "embeddings", key)[0].metadata["pages"].value == 1
 
 
 def test_a_large_source_has_a_partition_for_every_shard_and_each_page_is_in_one(

@@ -11,7 +11,7 @@ import typer
 
 from webrag_core.cli.output import Json, complain, out, print_json, print_table, progress
 from webrag_core.config import load_settings
-from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 if TYPE_CHECKING:
     from webrag_core.corpus.refresh import RefreshReport
@@ -31,7 +31,6 @@ def ingest(
     as_json: Json = False,
 ) -> None:
     """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
-    from webrag_core.acquisition.urls import canonicalise
     from webrag_core.acquisition.warc import WarcAcquirer
     from webrag_core.corpus.bounded_gather import take_all
     from webrag_core.corpus.forget import allow_again
@@ -41,8 +40,8 @@ def ingest(
         if bool(urls) == (warc is not None):
             raise InvalidInputError("give either URLs or --warc FILE")
         archive = WarcAcquirer(warc) if warc is not None else None
-        wanted = archive.page_urls() if archive else list(dict.fromkeys(canonicalise(url) for url in urls or []))
         failed: dict[str, str] = {}
+        wanted = archive.page_urls() if archive else _canonical(urls or [], failed)
         warnings: dict[str, list[str]] = {}
         counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
         embedded = 0
@@ -70,12 +69,13 @@ def ingest(
 
                 await take_all(wanted, take, done)
             indexed = await corpus.indexer.finish_bulk()
+        asked = sum(counts.values()) + len(failed)
         if as_json:
-            report = {"asked": len(wanted), **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
+            report = {"asked": asked, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
             print_json({**report, "vector_index": indexed})
         else:
             out.print(
-                f"{len(wanted)} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
+                f"{asked} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
                 f" {counts['reused']} already there, {len(failed)} failed; {embedded} texts embedded"
             )
         return 1 if failed else 0
@@ -84,7 +84,9 @@ def ingest(
 
 
 def refresh(
-    sources: Annotated[list[str] | None, typer.Argument(help="Sources to refresh; all that are not paused.")] = None,
+    sources: Annotated[
+        list[str] | None, typer.Argument(help="A host means all of its sections; default: all sources.")
+    ] = None,
     due: Annotated[bool, typer.Option("--due", help="Ask only for pages that seem changed or are due.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Pages of a source to ask for at most.")] = None,
     as_json: Json = False,
@@ -93,7 +95,7 @@ def refresh(
 
     Pages that are not there keep their stored text until that was confirmed on several days.
     """
-    from webrag_core.corpus.sources import find_source, list_sources
+    from webrag_core.corpus.sources import find_sources, list_sources, source_name
     from webrag_core.indexing.pipeline import Corpus
 
     async def work() -> int:
@@ -101,10 +103,12 @@ def refresh(
         async with Corpus.open(load_settings()) as corpus:
             async with corpus.database.connection() as connection:
                 if sources:
-                    keys = [(await find_source(connection, key)).key for key in dict.fromkeys(sources)]
+                    named = [(name, source) for name in sources for source in await find_sources(connection, name)]
+                    # paused ones only by their own key
+                    keys = [one.key for name, one in named if not one.paused or one.key == source_name(name)]
                 else:
                     keys = [source.key for source in await list_sources(connection) if not source.paused]
-            for key in keys:
+            for key in dict.fromkeys(keys):
                 with progress(None, f"refresh {key}") as advance:
                     report = await corpus.refresher().run(key, due_only=due, limit=limit, advance=advance)
                 reports.append(report)
@@ -178,6 +182,27 @@ def verify(as_json: Json = False) -> None:
         return 1 if violations else 0
 
     raise typer.Exit(asyncio.run(work()))
+
+
+def _canonical(urls: list[str], failed: dict[str, str]) -> list[str]:
+    """The canonical spellings of `urls`, each once; malformed ones are reported and noted in `failed`.
+
+    Raises FetchError(INVALID_URL) when all are malformed.
+    """
+    from webrag_core.acquisition.urls import canonicalise
+
+    canonical: dict[str, None] = {}
+    for url in urls:
+        try:
+            canonical[canonicalise(url)] = None
+        except FetchError as error:
+            if len(urls) == 1:
+                raise
+            failed[url] = error.reason.value
+            complain(f"{url}: {error.message}")
+    if not canonical:
+        raise FetchError(Reason.INVALID_URL, "none of the arguments is a URL")
+    return list(canonical)
 
 
 def _refresh_json(report: RefreshReport) -> dict[str, Any]:

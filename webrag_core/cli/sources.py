@@ -3,54 +3,69 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
-from typing import Annotated
+import getpass
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webrag_core.cli.output import Json, out, print_json, print_table
-from webrag_core.config import load_settings
+from webrag_core.cli.output import Json, complain, out, print_json, print_table
+from webrag_core.config import Settings, load_settings
+from webrag_core.errors import FetchError, InvalidInputError, Reason
 
-source_app = typer.Typer(no_args_is_help=True, help="Sources: attach a site section, list, pause.")
+if TYPE_CHECKING:
+    from webrag_core.corpus.sources import Source
 
-Key = Annotated[str, typer.Argument(help="Host of the source, as `webrag source list` shows it.")]
+source_app = typer.Typer(no_args_is_help=True, help="Sources: attach a site section, list, pause, resume, remove.")
+
+Name = Annotated[str, typer.Argument(help="Host or host/section; a host means all of its sources.")]
 
 
 @source_app.command()
 def add(
-    url: Annotated[str, typer.Argument(help="Where the section begins; what lies below its folder belongs to it.")],
-    pages: Annotated[int, typer.Option(min=0, help="Pages that it may hold.")] = 500,
+    url: Annotated[str, typer.Argument(help="Start page. Its section: its folder, or the only name in its path.")],
+    pages: Annotated[int, typer.Option(min=0, help="Page limit.")] = 500,
+    prefix: Annotated[str | None, typer.Option(help="Path prefix of the section instead, such as /docs/.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Attach a site section. `webrag refresh` then takes in its pages and keeps them fresh.
+    """Attach a site section. `webrag refresh` then fetches its pages and keeps them fresh.
 
-    A source that a YAML file of the platform declares is changed there.
+    A host may have several sections; a page belongs to the one with the longest prefix. A source that a YAML file of
+    the platform declares is changed there.
     """
-    from webrag_core.corpus.sources import attach_source
+    from webrag_core.corpus.sources import attach_source, find_source
     from webrag_core.store.database import Database
 
     async def work() -> None:
-        async with await Database.open(load_settings()) as database, database.connection() as connection:
-            key = await attach_source(connection, url, pages)
+        settings = load_settings()
+        start = _with_scheme(url)
+        await _check_address(start, settings)
+        async with await Database.open(settings) as database, database.connection() as connection:
+            source = await find_source(connection, await attach_source(connection, start, pages, prefix=prefix))
         if as_json:
-            print_json({"source": key, "pages": pages})
+            print_json({"source": source.key, "pages": pages, "seed_url": source.seed_url})
         else:
-            out.print(f"attached {key}; `webrag refresh {key}` takes in its pages", markup=False, highlight=False)
+            out.print(
+                f"attached {source.key}: pages below {source.place}, from {source.start_url};"
+                f" `webrag refresh {source.key}` fetches them",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
 
     asyncio.run(work())
 
 
 @source_app.command("list")
 def list_all(as_json: Json = False) -> None:
-    """All sources: attached ones, and those that answer runs and `ingest` brought."""
+    """All sources: attached ones, and hosts of pages that answer runs and `ingest` stored."""
     from webrag_core.corpus.sources import list_sources
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database, database.connection() as connection:
-            found = await list_sources(connection)
+            sources = await list_sources(connection)
         if as_json:
-            print_json({"sources": [asdict(source) for source in found]})
+            print_json({"sources": [_as_json(source) for source in sources]})
             return
         print_table(
             ("source", "attached at", "page limit", "state", "map entries", "hours between refreshes", "declared in"),
@@ -67,7 +82,7 @@ def list_all(as_json: Json = False) -> None:
                         s.declared_in,
                     )
                 ]
-                for s in found
+                for s in sources
             ],
         )
 
@@ -75,22 +90,97 @@ def list_all(as_json: Json = False) -> None:
 
 
 @source_app.command()
-def pause(
-    key: Key,
-    resume: Annotated[bool, typer.Option("--resume", help="Take it in again.")] = False,
+def pause(name: Name, as_json: Json = False) -> None:
+    """Pause a source: schedules and `webrag refresh` without arguments skip it."""
+    _set_paused(name, paused=True, as_json=as_json)
+
+
+@source_app.command()
+def resume(name: Name, as_json: Json = False) -> None:
+    """Resume a paused source."""
+    _set_paused(name, paused=False, as_json=as_json)
+
+
+@source_app.command()
+def remove(
+    key: Annotated[str, typer.Argument(help="Key of the source, as `webrag source list` shows it.")],
+    forget: Annotated[bool, typer.Option("--forget", help="Remove its pages too, for good.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Leave a source out of refreshes that name none."""
-    from webrag_core.corpus.sources import pause_source
+    """Detach a source. Its pages stay searchable, with the source around its section, unless --forget."""
+    from webrag_core.corpus.forget import forget as remove_pages
+    from webrag_core.corpus.sources import detach_source, source_name
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        name = source_name(key)
+        removed = {}
+        async with await Database.open(load_settings()) as database:
+            if forget:
+                by = f"{getpass.getuser()}: webrag source remove"
+                removed = (await remove_pages(database, name, removed_by=by)).counts
+            else:
+                async with database.connection() as connection:
+                    await detach_source(connection, name)
+        if as_json:
+            print_json({"source": name, "state": "removed", "removed": removed})
+        else:
+            pages = f"{removed.get('documents', 0)} pages are removed" if forget else "its pages stay stored"
+            out.print(f"{name} is detached; {pages}", markup=False, highlight=False)
+
+    asyncio.run(work())
+
+
+def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
+    from webrag_core.corpus.sources import pause_sources
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database, database.connection() as connection:
-            await pause_source(connection, key, paused=not resume)
-        state = "active" if resume else "paused"
+            keys = await pause_sources(connection, name, paused=paused)
+        state = "paused" if paused else "active"
         if as_json:
-            print_json({"source": key, "state": state})
+            print_json({"sources": keys, "state": state})
         else:
-            out.print(f"{key} is {state}", markup=False, highlight=False)
+            for key in keys:
+                out.print(f"{key} is {state}", markup=False, highlight=False)
 
     asyncio.run(work())
+
+
+def _with_scheme(url: str) -> str:
+    """`url` as it is, or with https:// where it has no scheme, which is said."""
+    if "://" in url:
+        return url
+    complain(f"no scheme given: https://{url} is assumed")
+    return f"https://{url}"
+
+
+async def _check_address(url: str, settings: Settings) -> None:
+    """Refuse an address that no page will be fetched from. A host that does not resolve now is only warned of.
+
+    Raises FetchError(INVALID_URL), InvalidInputError.
+    """
+    import ada_url
+
+    from webrag_core.acquisition.gate import NetworkGate
+
+    if settings.webrag_warc is not None:
+        return  # pages come from a file
+    try:
+        await NetworkGate(settings).admit(url)
+    except FetchError as error:
+        parsed = ada_url.URL(url) if error.reason is not Reason.INVALID_URL else None
+        if error.reason is Reason.BLOCKED_ADDRESS and parsed is not None:
+            port = parsed.port or ("443" if parsed.protocol == "https:" else "80")
+            place = f"{parsed.hostname}:{port}"
+            raise InvalidInputError(f"{error.message}; WEBRAG_ALLOW_HOSTS={place} opens it") from None
+        if parsed is None:
+            raise
+        complain(f"{parsed.hostname}: {error.message}")
+
+
+def _as_json(source: Source) -> dict[str, object]:
+    from dataclasses import asdict
+
+    return asdict(source)

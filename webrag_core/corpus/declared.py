@@ -1,7 +1,7 @@
-"""Sources that files declare: the tables follow the files, and leave the operator's own switches alone.
+"""Sources that files declare: the tables follow the files.
 
-A declaration says what a source is. Whether it is paused is the operator's to say (`webrag source pause`) and outlives
-every change of the file. A source whose declaration is gone keeps its pages, as one that nobody attached.
+Whether a source is paused is not part of its declaration (`webrag source pause`) and outlives every change of the file.
+The pages of a source whose file is gone stay, with the source around its section.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from dataclasses import astuple, dataclass
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
-from webrag_core.corpus.sources import KEEP_MAP
+from webrag_core.corpus import sources
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """One source as its file has it. What is None is left to the settings."""
+    """One source as its file has it. None leaves a value to the settings."""
 
     key: str
     seed_url: str
@@ -48,6 +48,14 @@ _READ = (
     "SELECT key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes, shards, acquirer, pool,"
     " follow FROM sources WHERE declared_in IS NOT NULL"
 )
+_WRITE = sql.SQL(
+    "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes,"
+    " shards, acquirer, pool, follow) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
+    " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in, refresh_hours = EXCLUDED.refresh_hours,"
+    " watch_minutes = EXCLUDED.watch_minutes, shards = EXCLUDED.shards, acquirer = EXCLUDED.acquirer,"
+    " pool = EXCLUDED.pool, follow = EXCLUDED.follow, {}"
+).format(sources.KEEP_MAP)
 
 
 async def apply_declarations(connection: AsyncConnection, declarations: Sequence[Declaration]) -> Applied:
@@ -55,27 +63,15 @@ async def apply_declarations(connection: AsyncConnection, declarations: Sequence
     async with connection.cursor(row_factory=class_row(Declaration)) as cursor:
         await cursor.execute(_READ)
         before = {row.key: row for row in await cursor.fetchall()}
-    added: list[str] = []
-    changed: list[str] = []
-    for wanted in sorted(declarations, key=lambda declaration: declaration.key):
-        if before.get(wanted.key) == wanted:
-            continue
-        await connection.execute(
-            sql.SQL(
-                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours,"
-                " watch_minutes, shards, acquirer, pool, follow) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
-                " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-                " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in,"
-                " refresh_hours = EXCLUDED.refresh_hours, watch_minutes = EXCLUDED.watch_minutes, shards ="
-                " EXCLUDED.shards, acquirer = EXCLUDED.acquirer, pool = EXCLUDED.pool, follow = EXCLUDED.follow, {}"
-            ).format(KEEP_MAP),
-            astuple(wanted),
-        )
-        (changed if wanted.key in before else added).append(wanted.key)
-    dropped = sorted(before.keys() - {declaration.key for declaration in declarations})
-    await connection.execute(
-        "UPDATE sources SET declared_in = NULL, page_limit = NULL, refresh_hours = NULL, watch_minutes = NULL,"
-        " shards = 1, acquirer = NULL, pool = NULL, follow = 'links' WHERE key = ANY(%s)",
-        (dropped,),
-    )
-    return Applied(tuple(added), tuple(changed), tuple(dropped))
+    wanted = {declaration.key: declaration for declaration in declarations}
+    changed = sorted(key for key, declaration in wanted.items() if before.get(key) != declaration)
+    dropped = sorted(before.keys() - wanted)
+    for host in sorted({key.partition("/")[0] for key in (*changed, *dropped)}):
+        await sources.lock_host(connection, host)
+    for key in dropped:
+        await sources.release_source(connection, key)
+    for key in changed:
+        await connection.execute(_WRITE, astuple(wanted[key]))
+        await sources.assign_documents(connection, key)
+    added = tuple(key for key in changed if key not in before)
+    return Applied(added, tuple(key for key in changed if key in before), tuple(dropped))

@@ -11,7 +11,6 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.acquisition.urls import source_key
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.links import PageLink
 from webrag_core.errors import FetchError, Reason
@@ -133,18 +132,27 @@ async def refuse_forgotten(connection: AsyncConnection, *urls: str) -> None:
         )
 
 
-async def ensure_document(connection: AsyncConnection, url: str) -> int:
-    """Id of the document with this canonical URL, made (with its source) when new."""
-    key = source_key(url)
-    await connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", (key,))
+async def ensure_document(connection: AsyncConnection, url: str, *, new_source: bool = True) -> int | None:
+    """Id of the document with this canonical URL, made when new. Call inside a transaction.
+
+    It belongs to the source of its host with the longest prefix. Where there is none, `new_source` makes one for the
+    host; without it there is no document either (None).
+    """
+    # shared with other writers; attaching or detaching a section waits (`sources.lock_host`)
+    host = url.split("/", 3)[2]
+    await connection.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended(%s, 1))", (host,))
+    if new_source:
+        await connection.execute(
+            "INSERT INTO sources (key) SELECT %s WHERE source_of(%s) IS NULL ON CONFLICT (key) DO NOTHING", (host, url)
+        )
     cursor = await connection.execute(
-        "INSERT INTO documents (source_id, canonical_url) SELECT s.id, %s FROM sources s WHERE s.key = %s"
+        "INSERT INTO documents (source_id, canonical_url) SELECT s.id, %(url)s FROM sources s"
+        " WHERE s.id = source_of(%(url)s)"
         " ON CONFLICT (canonical_url) DO UPDATE SET updated_at = documents.updated_at RETURNING id",
-        (url, key),
+        {"url": url},
     )
     row = await cursor.fetchone()
-    assert row is not None
-    return int(row[0])
+    return None if row is None else int(row[0])
 
 
 async def store_version(
@@ -160,6 +168,7 @@ async def store_version(
     await lock_urls(connection, page.final_url, *aliases)
     await refuse_forgotten(connection, page.final_url, *aliases)
     document_id = await ensure_document(connection, page.final_url)
+    assert document_id is not None
     # a URL is either a document or an alias: what it was seen as last counts
     await connection.execute("DELETE FROM url_aliases WHERE url = %s", (page.final_url,))
     for alias in aliases:
@@ -259,10 +268,13 @@ async def touch_unchanged(
 async def record_failure(connection: AsyncConnection, url: str, error: FetchError, next_check: datetime) -> None:
     """A document without a good version becomes `failed`; one that has a version keeps it and stays `ready`.
 
-    That the page is not there is counted, once a day; the count begins again with the first good answer.
+    That the page is not there is counted, once a day; the count begins again with the first good answer. On a site
+    of which nothing is stored or attached there is no document: the ledger alone has the failure.
     """
     document = await find_document(connection, url)
-    document_id = document.id if document else await ensure_document(connection, url)
+    document_id = document.id if document else await ensure_document(connection, url, new_source=False)
+    if document_id is None:
+        return
     await connection.execute(
         "UPDATE documents SET last_checked = now(), next_check = %(next)s, updated_at = now(),"
         " status = CASE WHEN current_version IS NULL AND status <> 'gone' THEN 'failed' ELSE status END,"
@@ -322,17 +334,6 @@ _RECORD = (
 async def record_fetch(connection: AsyncConnection, record: FetchRecord) -> None:
     """Append to the coverage ledger, and write the outcome to the document."""
     await connection.execute(_RECORD, asdict(record))
-
-
-async def record_skipped(connection: AsyncConnection, record: FetchRecord) -> None:
-    """Append a URL that was met and not asked for; once for each reason, however often it is met again."""
-    cursor = await connection.execute(
-        "SELECT EXISTS (SELECT FROM fetch_log WHERE url = %s AND outcome = 'skipped' AND reason = %s)",
-        (record.url, record.reason),
-    )
-    row = await cursor.fetchone()
-    if row is not None and not row[0]:
-        await record_fetch(connection, record)
 
 
 async def load_links(connection: AsyncConnection, document_ids: Sequence[int]) -> list[StoredLink]:

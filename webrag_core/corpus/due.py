@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
-from webrag_core.corpus.sources import WHOLE
+from webrag_core.corpus.refresh_store import WHOLE
 
 APART = timedelta(hours=6)
 """Pages of a source that nobody attached fall due one by one; a refresh takes together what fell due in this time."""

@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.documents import find_document, lock_urls, log_change
-from webrag_core.corpus.sources import Source, find_source
+from webrag_core.corpus.sources import Source, drop_empty_sources, find_source, lock_host
 from webrag_core.corpus.stored_pages import LINKS_TO
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
@@ -65,6 +65,9 @@ async def _forget_page(database: Database, url: str, removed_by: str, dry_run: b
         counts = await _remove_page(connection, url)
         if not counts:
             raise InvalidInputError(f"nothing is stored of {url}")
+        host = url.split("/", 3)[2]
+        await lock_host(connection, host)
+        await drop_empty_sources(connection, host)
         return await _record(connection, "page", url, counts, removed_by, dry_run)
 
 
@@ -206,6 +209,7 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
     )
     counts["links"] = await _delete(connection, "link_candidates", LINKS_TO, urls=list(urls))
     counts["map_entries"] = await _delete(connection, "site_map_pages", "url = ANY(%(urls)s)", urls=list(urls))
+    counts["skipped_urls"] = await _delete(connection, "skipped_urls", "url = ANY(%(urls)s)", urls=list(urls))
     counts["answer_rounds"] = await _redact_answers(connection, urls)
     for url in urls:
         await connection.execute(

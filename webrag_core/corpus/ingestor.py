@@ -20,8 +20,9 @@ from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.soft_404 import word_count
 from webrag_core.conversion.worker import convert_in_worker
-from webrag_core.corpus import documents, sources
+from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
+from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_to_nothing
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
@@ -100,10 +101,10 @@ class Ingestor:
     ) -> IngestOutcome:
         """Store the page at `url` unless a fresh enough copy is stored already.
 
-        `max_age` is the age in seconds from which a copy is stale (None = WEBRAG_MAX_AGE); `refresh` asks the site
-        again even for a fresh one (conditionally). Raises FetchError with a reason when the URL gives
-        no usable page; the failure is in the ledger by then and a good version stays as it was. What is no URL at
-        all is in no ledger, nor is a page that was removed on request (reason `forgotten`).
+        `max_age` is the age in seconds from which a copy, or a failure, is stale (None = the settings); `refresh` asks
+        the site again even for a fresh one (conditionally). Raises FetchError with a reason when the URL gives no
+        usable page, or failed a short time ago; the failure is in the ledger by then and a good version stays as it
+        was. What is no URL at all is in no ledger, nor is a page that was removed on request (reason `forgotten`).
         """
         url = canonicalise(url)
         async with self._database.connection() as connection:
@@ -113,6 +114,11 @@ class Ingestor:
             stored = None  # a frozen copy never stands in for the live page, nor the other way round
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
             return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
+        if not refresh and self.acquirer.name in _LIVE:
+            async with self._database.connection() as connection:
+                failure = await recent_failure(connection, url, _LIVE, self._settings, max_age)
+            if failure is not None:
+                raise failure
         started = datetime.now(UTC)
         try:
             page = await self._fetch(url, stored)
@@ -153,7 +159,7 @@ class Ingestor:
         if datetime.now(UTC) - stored.fetched_at > _TRUST_VALIDATORS * self._interval:
             return False
         async with self._database.connection() as connection:
-            record = await sources.signal_record(connection, stored.source_id, "validator")
+            record = await refresh_store.signal_record(connection, stored.source_id, "validator")
         return record.silence_holds is not False
 
     async def _keep_what_is_good(
@@ -270,7 +276,7 @@ async def _learn_validators(
     """A page that came whole tells whether its validators tell the truth."""
     if _has_validators(stored):
         moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
-        await sources.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
+        await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
 
 
 def _same_web(stored: str | None, asked: str) -> bool:

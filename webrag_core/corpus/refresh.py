@@ -1,9 +1,9 @@
-"""Refresh of one source: read its map, plan, ask, learn what the signals were worth, write the balance."""
+"""Refresh of one source: read its site map, plan, fetch, count what the signals were worth, write the balance."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -12,48 +12,49 @@ from uuid import uuid4
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import Acquirer
-from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
+from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key
 from webrag_core.config import Settings
-from webrag_core.corpus import documents, sections, sources
+from webrag_core.corpus import refresh_store as store
+from webrag_core.corpus import sources
 from webrag_core.corpus.bounded_gather import take_all
-from webrag_core.corpus.documents import FetchRecord
+from webrag_core.corpus.refresh_store import RefreshCounts
 from webrag_core.corpus.revisit import KnownPage, plan_refresh
 from webrag_core.corpus.shards import Shard
-from webrag_core.corpus.sources import RefreshCounts, Source
+from webrag_core.corpus.sources import Source
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.database import Database
 
 _MAP_PAYS_FROM = 10
-"""Known pages from which on a map (a handful of requests) is cheaper than asking them one by one."""
-_NO_MAP_FOR = timedelta(days=7)
-"""A source that had no map is not asked for one again before that."""
+"""Known pages from which on reading the site map (a handful of requests) is cheaper than asking them one by one."""
+NO_MAP_FOR = timedelta(days=7)
+"""A source that had no site map is not asked for one again before that."""
 
 
 class Taken(Protocol):
-    """What taking in a page gives: an IngestOutcome or an AddedDocument."""
+    """Result of storing a page: an IngestOutcome or an AddedDocument."""
 
     @property
     def outcome(self) -> str: ...
 
 
 Take = Callable[[str, str], Awaitable[Taken]]
-"""(URL, id of the refresh for the ledger) -> what it gave. Raises FetchError with the failure recorded."""
+"""(URL, id of the refresh for the ledger) -> result. Raises FetchError once the failure is recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefreshReport:
-    """What became of a source. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
+    """Result of a refresh. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
 
     `transient` are those of the failed that may answer when they are asked again soon. `empty` is set when the source
-    is attached and holds no page at all of its section: what failed there, or where its start page is instead.
+    is attached and holds no page at all: what failed, or where its start page is instead.
     """
 
     source: str
     run_id: str
     counts: RefreshCounts
     map_entries: int | None
-    """Entries of the map that was read; None when none was asked for."""
+    """Entries of the site map that was read; None when none was asked for."""
     changed: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     transient: frozenset[str] = frozenset()
@@ -84,9 +85,9 @@ class SourceRefresh:
 
         Only pages of `shard` are asked, known and new ones.
 
-        A source without pages begins with its first one. An attached source asks for its start page until it holds it,
-        and takes in new pages that its map and its pages name, up to its page limit. Pages that fail are in the report;
-        what was stored of them stays.
+        A source without pages begins with its start page. An attached source asks for its start page until it is
+        stored, and takes new pages from its site map and its links, up to its page limit. Pages that fail are in the
+        report; what was stored of them stays.
 
         Raises InvalidInputError for an unknown source.
         """
@@ -96,120 +97,140 @@ class SourceRefresh:
             source = await sources.find_source(connection, key)
         warnings, map_entries = await self._read_map(source, due_only=due_only)
         async with self._database.connection() as connection:
-            pages = await sources.known_pages(connection, source)
-            records = await sources.signal_records(connection, source)
-            wanted = not pages or (bool(source.page_limit) and not await sections.start_is_held(connection, source))
+            pages = await store.known_pages(connection, source)
+            records = await store.signal_records(connection, source)
+            with_start = not pages or (bool(source.page_limit) and not await store.start_is_stored(connection, source))
         interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
-        walk = _Walk(self._take, run_id, advance)
-        first = [source.start_url] if wanted and shard.holds(source.start_url) else []
-        await walk.ask(list(dict.fromkeys([*first, *plan.asked]))[:limit])
-        skipped = await self._take_new(source, shard, [page.url for page in known], walk, limit, run_id)
-        found = Counter(walk.outcomes.values())
+        crawl = _Crawl(self._take, run_id, advance)
+        first = [source.start_url] if with_start and shard.holds(source.start_url) else []
+        await crawl.ask(list(dict.fromkeys([*first, *plan.asked]))[:limit])
+        skipped = await self._take_new(source, shard, [page.url for page in known], crawl, limit)
+        outcomes = Counter(crawl.outcomes.values())
         counts = RefreshCounts(
-            fetched=found["fetched"],
-            unchanged=found["unchanged"],
-            failed=found["failed"],
+            fetched=outcomes["fetched"],
+            unchanged=outcomes["unchanged"],
+            failed=outcomes["failed"],
             skipped=skipped,
-            not_due=sum(page.url not in walk.outcomes for page in known),
+            not_due=sum(page.url not in crawl.outcomes for page in known),
         )
         async with self._database.transaction() as connection:
-            await sources.record_signals(connection, source.id, _learned(known, walk))
-            part = shard.index if shard.count > 1 else sources.WHOLE
-            await sources.record_refresh(connection, source, run_id, started, counts, warnings, part)
-            empty = await _nothing_held(connection, source, shard, walk)
-        failed = {url: error.reason.value for url, error in sorted(walk.failed.items())}
-        transient = frozenset(url for url, error in walk.failed.items() if error.transient)
-        changed = tuple(sorted(walk.changed))
+            await store.record_signals(connection, source.id, _signal_checks(known, crawl))
+            part = shard.index if shard.count > 1 else store.WHOLE
+            await store.record_refresh(connection, source, run_id, started, counts, warnings, part)
+            empty = await _why_empty(connection, source, shard, crawl)
+        if not source.attached and not pages:
+            async with self._database.transaction() as connection:
+                await sources.lock_host(connection, source.host)
+                await sources.drop_empty_sources(connection, source.host)
+        failed = {url: error.reason.value for url, error in sorted(crawl.failed.items())}
+        transient = frozenset(url for url, error in crawl.failed.items() if error.transient)
+        changed = tuple(sorted(crawl.changed))
         return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty)
 
     async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[str], int | None]:
-        """Read the site's own map where it can save or bring requests; (warnings, entries or None)."""
+        """Read the site map where it can save or bring requests; (warnings, entries or None)."""
         now = datetime.now(UTC)
-        async with self._database.connection() as connection:
-            pages = len(await sources.known_pages(connection, source))
-        attached = source.page_limit is not None
-        if not attached and not (due_only and pages >= _MAP_PAYS_FROM):
-            return [], None
-        if source.map_entries == 0 and source.map_read_at is not None and now - source.map_read_at < _NO_MAP_FOR:
+        if not source.attached:
+            async with self._database.connection() as connection:
+                if not due_only or await store.count_pages(connection, source) < _MAP_PAYS_FROM:
+                    return [], None
+        if source.map_entries == 0 and source.map_read_at is not None and now - source.map_read_at < NO_MAP_FOR:
             return [], None
         try:
             site_map = await self._acquirer.site_map(source.start_url)
         except FetchError as error:
-            return [f"the map of {source.key} could not be read: {error.message}"], None
+            return [f"the site map of {source.key} could not be read: {error.message}"], None
         async with self._database.transaction() as connection:
-            await sources.store_map(connection, source, site_map.entries, now)
-        return list(site_map.warnings), len(site_map.entries)
+            await store.store_map(connection, source, site_map.entries, now)
+        return list(site_map.warnings), sum(source.covers(entry.url) for entry in site_map.entries)
 
     async def _take_new(
-        self, source: Source, shard: Shard, held: list[str], walk: _Walk, limit: int | None, run_id: str
+        self, source: Source, shard: Shard, known: Sequence[str], crawl: _Crawl, limit: int | None
     ) -> int:
-        """Take in pages that nobody asked for yet, wave by wave, up to the page limit; returns how many were not."""
+        """Take new pages, wave by wave, up to the page limit; returns how many were left out."""
         if source.page_limit is None:
             return 0
-        page_limit = shard.share(source.page_limit)
-        taken = count_patterns(held)
-        pages = {page_key(url) for url in walk.seen.union(held)}
-        refused: dict[str, FetchError] = {}
+        selection = PageSelection(source, shard.share(source.page_limit), [*known, *crawl.outcomes])
         while True:
             async with self._database.connection() as connection:
-                named = await sources.unknown_urls(connection, source)
-            unknown = [url for url in named if url not in walk.seen and shard.holds(url)]
-            room = page_limit - sum(source.covers(url) for url in walk.seen.union(held))
-            if limit is not None:
-                room = min(room, limit - len(walk.seen))
-            wave: list[str] = []
-            for url in unknown:
-                if url in refused or page_key(url) in pages:
-                    continue
-                trap = find_trap(url, taken, max_per_pattern=page_limit)
-                if trap is None and len(wave) < room:
-                    wave.append(url)
-                    pages.add(page_key(url))
-                    taken.update(filter(None, [url_pattern(url)]))
-                elif trap is not None:
-                    refused[url] = trap
+                named = await store.new_urls(connection, source)
+            unasked = (new for new in named if new.url not in crawl.outcomes and shard.holds(new.url))
+            candidates = {new.url: new.skipped for new in unasked}
+            wave = selection.choose(candidates, None if limit is None else limit - len(crawl.outcomes))
             if not wave:
                 break
-            await walk.ask(wave)
-        left_out = FetchError(Reason.PAGE_LIMIT, "beyond the pages that the source or this refresh may take in")
-        refused |= {url: left_out for url in unknown if url not in refused and page_key(url) not in pages}
-        await self._record_skipped(refused, run_id)
+            await crawl.ask(wave)
+        refused = selection.refused(candidates)
+        unrecorded = {url: reason for url, reason in refused.items() if reason != candidates[url]}
+        if unrecorded:
+            async with self._database.transaction() as connection:
+                await store.record_skipped(
+                    connection, source, unrecorded, self._acquirer.name, crawl.run_id, datetime.now(UTC)
+                )
         return len(refused)
 
-    async def _record_skipped(self, refused: Mapping[str, FetchError], run_id: str) -> None:
-        now = datetime.now(UTC)
-        async with self._database.transaction() as connection:
-            for url, error in refused.items():
-                record = FetchRecord(url, self._acquirer.name, "skipped", now, reason=error.reason.value, run_id=run_id)
-                await documents.record_skipped(connection, record)
+
+class PageSelection:
+    """Chooses new pages of a source: up to its page limit, no crawler traps, no second spelling of a page. Pure.
+
+    Each URL is looked at a fixed number of times per wave, however many are known.
+    """
+
+    def __init__(self, source: Source, page_limit: int, known: Iterable[str]) -> None:
+        urls = list(dict.fromkeys(known))
+        self._page_limit = page_limit
+        self._pages = {page_key(url) for url in urls}
+        self._patterns = count_patterns(urls)
+        self._room = page_limit - sum(source.covers(url) for url in urls)
+        self._traps: set[str] = set()
+
+    def choose(self, candidates: Iterable[str], limit: int | None = None) -> list[str]:
+        """The next pages to take, at most `limit`; they count as taken from now on."""
+        room = self._room if limit is None else min(self._room, limit)
+        wave: list[str] = []
+        for url in candidates:
+            if url in self._traps or page_key(url) in self._pages:
+                continue
+            if find_trap(url, self._patterns, max_per_pattern=self._page_limit) is not None:
+                self._traps.add(url)
+            elif len(wave) < room:
+                wave.append(url)
+                self._pages.add(page_key(url))
+                self._patterns.update(count_patterns([url]))
+        self._room -= len(wave)
+        return wave
+
+    def refused(self, candidates: Iterable[str]) -> dict[str, str]:
+        """Candidates that were not taken, with the reason; second spellings of taken pages are left out."""
+        return {
+            url: (Reason.CRAWLER_TRAP if url in self._traps else Reason.PAGE_LIMIT).value
+            for url in candidates
+            if url in self._traps or page_key(url) not in self._pages
+        }
 
 
-class _Walk:
-    """Pages of one refresh as they come in."""
+class _Crawl:
+    """The pages that one refresh asked for, by outcome."""
 
     def __init__(self, take: Take, run_id: str, advance: Callable[[str], None]) -> None:
+        self.run_id = run_id
         self._take = take
-        self._run_id = run_id
         self._advance = advance
         self.outcomes: dict[str, str] = {}
         self.failed: dict[str, FetchError] = {}
-
-    @property
-    def seen(self) -> set[str]:
-        return set(self.outcomes)
 
     @property
     def changed(self) -> list[str]:
         return [url for url, outcome in self.outcomes.items() if outcome == "fetched"]
 
     async def ask(self, urls: Iterable[str]) -> None:
-        """Take these pages."""
-        await take_all([url for url in urls if url not in self.outcomes], self._one, self._done)
+        """Fetch those of these pages that were not asked for yet."""
+        await take_all([url for url in urls if url not in self.outcomes], self._fetch, self._done)
 
-    async def _one(self, url: str) -> Taken:
-        return await self._take(url, self._run_id)
+    async def _fetch(self, url: str) -> Taken:
+        return await self._take(url, self.run_id)
 
     def _done(self, url: str, result: Taken | FetchError) -> None:
         if isinstance(result, FetchError) and result.reason is Reason.FORGOTTEN:
@@ -220,14 +241,12 @@ class _Walk:
         self._advance(url)
 
 
-async def _nothing_held(
-    connection: AsyncConnection, source: Source, shard: Shard, walk: _Walk
-) -> dict[str, str] | None:
+async def _why_empty(connection: AsyncConnection, source: Source, shard: Shard, crawl: _Crawl) -> dict[str, str] | None:
     """Why an attached source holds no page; None where it does. Only the part with the start page can tell."""
-    if not source.page_limit or not shard.holds(source.start_url) or await sections.holds_pages(connection, source):
+    if not source.page_limit or not shard.holds(source.start_url) or await store.holds_pages(connection, source):
         return None
-    failed = {url: error.reason.value for url, error in sorted(walk.failed.items()) if source.covers(url)}
-    elsewhere = await sections.start_elsewhere(connection, source)
+    failed = {url: error.reason.value for url, error in sorted(crawl.failed.items())}
+    elsewhere = await store.start_elsewhere(connection, source)
     return failed or {source.start_url: f"it is a page of another source, {elsewhere}" if elsewhere else "not asked"}
 
 
@@ -248,10 +267,10 @@ def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) 
     ]
 
 
-def _learned(known: Iterable[KnownPage], walk: _Walk) -> Counter[tuple[str, bool, bool]]:
-    """(signal, flagged, changed) of the known pages that gave an answer."""
+def _signal_checks(known: Iterable[KnownPage], crawl: _Crawl) -> Counter[tuple[str, bool, bool]]:
+    """How many of the known pages that answered had (signal, was flagged, had changed)."""
     return Counter(
-        (page.signal, page.flagged, walk.outcomes[page.url] == "fetched")
+        (page.signal, page.flagged, crawl.outcomes[page.url] == "fetched")
         for page in known
-        if page.signal is not None and walk.outcomes.get(page.url) in ("fetched", "unchanged")
+        if page.signal is not None and crawl.outcomes.get(page.url) in ("fetched", "unchanged")
     )

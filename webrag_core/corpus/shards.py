@@ -36,15 +36,20 @@ def shard_keys(source: str, count: int) -> list[str]:
     return [source] if count == 1 else [f"{source}~{index:02d}of{count:02d}" for index in range(count)]
 
 
+def is_shard_key(key: str) -> bool:
+    """True for the key of a part of a source."""
+    return _KEY.fullmatch(key) is not None
+
+
 def split_key(key: str) -> tuple[str, Shard]:
     """Source and part that a key of `shard_keys` names. Raises InvalidInputError for a part that cannot be."""
-    found = _KEY.fullmatch(key)
-    if found is None:
+    match = _KEY.fullmatch(key)
+    if match is None:
         return key, Shard()
-    shard = Shard(int(found["index"]), int(found["count"]))
+    shard = Shard(int(match["index"]), int(match["count"]))
     if not shard.index < shard.count:
         raise InvalidInputError(f"{key} names a part that is not there")
-    return found["source"], shard
+    return match["source"], shard
 
 
 def key_of(source: str, count: int, url: str) -> str:

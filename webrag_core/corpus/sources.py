@@ -1,27 +1,28 @@
-"""Tables of sources: what is attached, the site's own map, change signals, refresh runs."""
+"""Sources: what is attached, by whom, and which source a page belongs to.
+
+A source is a site, or a section of one. Its key is its host, with the port where that is not the scheme's own, and the
+path of its section: `docs.python.org`, `docs.python.org/3`. A page belongs to the source of its host with the longest
+prefix. The source of a whole host comes into being with the first page that is stored of it, one of a section only by
+being attached.
+"""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
-from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.acquisition.urls import canonicalise, folder_of, source_key
-from webrag_core.conversion.html import EXTRACTOR_VERSION
-from webrag_core.corpus.revisit import KnownPage, SignalRecord
-from webrag_core.errors import InvalidInputError
+from webrag_core.corpus.shards import is_shard_key
+from webrag_core.errors import FetchError, InvalidInputError
 
-_DATED = {"sitemap", "feed"}
-"""Where an entry's date is a change signal."""
-
-
-WHOLE = -1
-"""Number of the shard in the balance of a refresh that asked for the whole source."""
+_SCHEME = re.compile(r"^https?://")
+_FILE = re.compile(r"\.[A-Za-z]\w{0,5}$")
+"""Extension of a file name; that of `3.11` is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,40 +51,64 @@ class Source:
     watch_token: str | None = None
 
     @property
+    def host(self) -> str:
+        """Its host, with the port where the key has one."""
+        return self.key.partition("/")[0]
+
+    @property
+    def place(self) -> str:
+        """What the URLs of its pages begin with, after the scheme."""
+        return self.host + self.path_prefix
+
+    @property
     def start_url(self) -> str:
-        """Where its map and its pages begin."""
+        """Where its site map and its pages begin."""
         return self.seed_url or f"https://{self.key}/"
 
     @property
-    def section(self) -> str:
-        """What the URLs of its pages begin with."""
-        return f"{self.start_url.partition('://')[0]}://{self.key}{self.path_prefix}"
+    def attached(self) -> bool:
+        """True when somebody attached it; others come from answer runs and `ingest`."""
+        return self.page_limit is not None
 
     def covers(self, url: str) -> bool:
-        """True when canonical `url` belongs to its section. Other pages of the site are kept fresh, and not counted."""
-        return url == self.start_url or url.startswith(self.section)
+        """True when canonical `url` lies in its section. The twin of `in_section` in SQL."""
+        rest = url.partition("://")[2]
+        return rest.startswith(self.place) or rest.partition("?")[0] + "/" == self.place
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshCounts:
-    """Where the pages of one refresh went; together they are all pages that were known of."""
+def section_prefix(url: str) -> str:
+    """Path prefix of the section that begins at canonical `url`: the folder it lies in.
 
-    fetched: int = 0
-    unchanged: int = 0
-    failed: int = 0
-    skipped: int = 0
-    not_due: int = 0
+    A URL whose path is one name (`https://github.com/python`) is that folder itself.
+    """
+    path = url.split("/", 3)[3]
+    if path and not _FILE.search(path) and not {"/", "?"} & set(path):
+        return f"/{path}/"
+    return folder_of(url)
 
-    @property
-    def discovered(self) -> int:
-        """All pages that the refresh knew of."""
-        return self.fetched + self.unchanged + self.failed + self.skipped + self.not_due
+
+def section_key(url: str, prefix: str) -> str:
+    """Key of the section below `prefix` on the site of `url`. Raises FetchError(INVALID_URL)."""
+    return source_key(url) + prefix.rstrip("/")
+
+
+def checked_prefix(url: str, prefix: str) -> str:
+    """`prefix` as canonical URLs of this site spell it. Raises InvalidInputError for what is no path."""
+    if not prefix.startswith("/") or set(prefix) & {"?", "#", "\\"}:
+        raise InvalidInputError(f"{prefix!r} is not a path prefix; write one such as /docs/")
+    origin = canonicalise(url).split("/", 3)[:3]
+    canonical = "/" + canonicalise("/".join([*origin, prefix.removeprefix("/")])).split("/", 3)[3]
+    # keys are Dagster's partition keys, which may not hold "..."
+    if "..." in canonical or is_shard_key(canonical.rstrip("/")) or canonical.endswith("//"):
+        raise InvalidInputError(f"{prefix!r} cannot be the prefix of a source")
+    return canonical
 
 
 _SOURCE = (
     "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, declared_in, refresh_hours,"
     " watch_minutes, shards, acquirer, pool, follow, watch_token FROM sources"
 )
+_NAMED = "(key = %(name)s OR starts_with(key, %(name)s || '/'))"
 
 
 KEEP_MAP = sql.SQL(", ").join(
@@ -93,7 +118,7 @@ KEEP_MAP = sql.SQL(", ").join(
     ).format(sql.Identifier(column))
     for column in ("map_read_at", "map_entries", "watched_at", "watch_token")
 )
-"""For ON CONFLICT DO UPDATE of `sources AS s`: what the map said is forgotten when the source begins elsewhere now."""
+"""For ON CONFLICT DO UPDATE of `sources AS s`: what the site map said is dropped when the source begins elsewhere."""
 
 
 async def list_sources(connection: AsyncConnection) -> list[Source]:
@@ -104,7 +129,7 @@ async def list_sources(connection: AsyncConnection) -> list[Source]:
 
 
 async def find_source(connection: AsyncConnection, key: str) -> Source:
-    """The source `key` (host, with a port that is not the scheme's own). Raises InvalidInputError when unknown."""
+    """The source with exactly this key. Raises InvalidInputError when unknown."""
     async with connection.cursor(row_factory=class_row(Source)) as cursor:
         await cursor.execute(f"{_SOURCE} WHERE key = %s".encode(), (key,))
         source = await cursor.fetchone()
@@ -113,165 +138,164 @@ async def find_source(connection: AsyncConnection, key: str) -> Source:
     return source
 
 
-async def attach_source(connection: AsyncConnection, url: str, page_limit: int | None) -> str:
-    """Attach the site section that begins at `url` (known pages only when `page_limit` is None). Returns its key.
+async def find_sources(connection: AsyncConnection, name: str) -> list[Source]:
+    """The sources that `name` stands for, by key: the one with this key and the sections below it.
 
-    The section is what lies below the folder of `url`. Attaching again replaces what was said before. Raises
-    FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
+    So a host means all of its sources. Raises InvalidInputError when there is none.
+    """
+    async with connection.cursor(row_factory=class_row(Source)) as cursor:
+        await cursor.execute(f'{_SOURCE} WHERE {_NAMED} ORDER BY key COLLATE "C"'.encode(), {"name": source_name(name)})
+        sources = await cursor.fetchall()
+    if not sources:
+        raise InvalidInputError(f"there is no source {name}; `webrag source list` shows them")
+    return sources
+
+
+def source_name(text: str) -> str:
+    """The name of a source as a person may write it, with a scheme or a last slash, as keys are spelled."""
+    return _SCHEME.sub("", text.strip()).rstrip("/")
+
+
+async def sources_of_urls(connection: AsyncConnection, urls: Sequence[str]) -> list[tuple[str, int]]:
+    """(key, shards) of the sources that hold the documents at these canonical URLs."""
+    cursor = await connection.execute(
+        "SELECT DISTINCT s.key, s.shards FROM sources s JOIN documents d ON d.source_id = s.id"
+        " WHERE d.canonical_url = ANY(%(urls)s)"
+        " OR d.id IN (SELECT document_id FROM url_aliases WHERE url = ANY(%(urls)s)) ORDER BY 1",
+        {"urls": list(urls)},
+    )
+    return [(str(key), int(shards)) for key, shards in await cursor.fetchall()]
+
+
+async def attach_source(connection: AsyncConnection, url: str, page_limit: int, *, prefix: str | None = None) -> str:
+    """Attach the section that begins at `url` and return its key. Its pages are moved to it.
+
+    Its URLs begin with `prefix` (default: `section_prefix`). Attaching again replaces the start page and the limit.
+    Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
     url = canonicalise(url)
-    key = source_key(url)
-    cursor = await connection.execute(
-        sql.SQL(
-            "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
-            " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-            " page_limit = EXCLUDED.page_limit, paused = false, {} WHERE s.declared_in IS NULL RETURNING id"
-        ).format(KEEP_MAP),
-        (key, url, folder_of(url), page_limit),
-    )
-    if await cursor.fetchone() is None:
-        declared = (await find_source(connection, key)).declared_in
-        raise InvalidInputError(f"{key} is declared in {declared}: change it there, or delete it there first")
+    prefix = checked_prefix(url, section_prefix(url) if prefix is None else prefix)
+    key = section_key(url, prefix)
+    async with connection.transaction():
+        await lock_host(connection, key)
+        cursor = await connection.execute(
+            sql.SQL(
+                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
+                " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
+                " page_limit = EXCLUDED.page_limit, paused = false, {} WHERE s.declared_in IS NULL RETURNING id"
+            ).format(KEEP_MAP),
+            (key, url, prefix, page_limit),
+        )
+        if await cursor.fetchone() is None:
+            declared = (await find_source(connection, key)).declared_in
+            raise InvalidInputError(f"{key} is declared in {declared}: change it there, or delete it there first")
+        await assign_documents(connection, key)
     return key
 
 
-async def pause_source(connection: AsyncConnection, key: str, *, paused: bool) -> None:
-    """Leave a source out of refreshes that name none, or take it in again. Raises InvalidInputError when unknown."""
-    await find_source(connection, key)
-    await connection.execute("UPDATE sources SET paused = %s WHERE key = %s", (paused, key))
+async def ensure_source(connection: AsyncConnection, key: str) -> Source:
+    """The source `key`; made when it is a host that is new. A refresh drops it again when it stores nothing.
+
+    Raises InvalidInputError for a section that is not attached and for what is no host.
+    """
+    host, slash, _ = key.partition("/")
+    try:
+        is_new_host = not slash and source_key(f"https://{host}/") == host
+    except FetchError:
+        is_new_host = False
+    if is_new_host:
+        await connection.execute("INSERT INTO sources (key) VALUES (%s) ON CONFLICT (key) DO NOTHING", (host,))
+    return await find_source(connection, key)
 
 
-async def store_map(
-    connection: AsyncConnection, source: Source, entries: Sequence[MapEntry], read_at: datetime
-) -> None:
-    """Remember what the map says. A date that differs from the last one we saw is a change, seen at `read_at`.
+async def detach_source(connection: AsyncConnection, key: str) -> Source:
+    """Detach the source `key`. Its pages stay, with the source around its section; returns what it was.
 
-    A map that was read while the source was attached elsewhere does not count as the map of what it is now.
+    Raises InvalidInputError for a source that is unknown, not attached, or declared in a file.
+    """
+    async with connection.transaction():
+        await lock_host(connection, key)
+        source = await find_source(connection, key)
+        if source.declared_in is not None:
+            raise InvalidInputError(f"{key} is declared in {source.declared_in}: delete it there")
+        if not source.attached:
+            raise InvalidInputError(f"{key} is not attached: it is listed because pages of it are stored")
+        await release_source(connection, key)
+    return source
+
+
+async def release_source(connection: AsyncConnection, key: str) -> None:
+    """Make `key` a source that nobody attached. A section goes, its pages move to the source around it.
+
+    Call inside a transaction that holds `lock_host`.
     """
     await connection.execute(
-        "CREATE TEMP TABLE mapped (url text, title text, description text, listed_in text, last_modified timestamptz)"
-        " ON COMMIT DROP"
+        "UPDATE sources SET seed_url = NULL, page_limit = NULL, declared_in = NULL, refresh_hours = NULL,"
+        " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', map_read_at = NULL,"
+        " map_entries = NULL, watched_at = NULL, watch_token = NULL WHERE key = %s",
+        (key,),
     )
-    async with connection.cursor() as cursor, cursor.copy("COPY mapped FROM STDIN") as copy:
-        for entry in entries:
-            await copy.write_row((entry.url, entry.title, entry.description, entry.listed_in, entry.last_modified))
-    await connection.execute(
-        "INSERT INTO site_map_pages AS old (source_id, url, title, description, listed_in, last_modified, first_seen,"
-        " last_seen) SELECT %(source)s, url, title, description, listed_in, last_modified, %(now)s, %(now)s"
-        " FROM mapped WHERE NOT is_forgotten(url) ORDER BY url"
-        " ON CONFLICT (source_id, url) DO UPDATE SET title = EXCLUDED.title, description = EXCLUDED.description,"
-        " listed_in = EXCLUDED.listed_in, last_seen = EXCLUDED.last_seen, last_modified = EXCLUDED.last_modified,"
-        " moved_at = CASE WHEN old.last_modified <> EXCLUDED.last_modified THEN %(now)s ELSE old.moved_at END",
-        {"source": source.id, "now": read_at},
-    )
-    await connection.execute(
-        "DELETE FROM site_map_pages WHERE source_id = %s AND listed_in <> 'feed' AND last_seen < %s",
-        (source.id, read_at),
-    )
-    await connection.execute(
-        "UPDATE sources SET map_read_at = %s, map_entries = %s WHERE id = %s"
-        " AND (seed_url, path_prefix) IS NOT DISTINCT FROM (%s, %s)",
-        (read_at, len(entries), source.id, source.seed_url, source.path_prefix),
-    )
-
-
-async def known_pages(connection: AsyncConnection, source: Source) -> list[KnownPage]:
-    """Pages of the source that are kept fresh: all documents but those that are gone or moved.
-
-    A text that another extractor made has no date of its next check: it is due.
-    """
-    cursor = await connection.execute(
-        "SELECT d.canonical_url, CASE WHEN v.extractor = %s OR v.id IS NULL THEN d.next_check END, d.last_checked,"
-        " m.listed_in, m.last_modified, m.moved_at FROM documents d"
-        " LEFT JOIN document_versions v ON v.id = d.current_version"
-        " LEFT JOIN LATERAL (SELECT * FROM site_map_pages p WHERE p.source_id = d.source_id AND p.url"
-        "  IN (SELECT d.canonical_url UNION ALL SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
-        "  ORDER BY p.last_modified DESC NULLS LAST, p.url LIMIT 1) m ON true"
-        " WHERE d.source_id = %s AND d.status <> 'gone' ORDER BY d.canonical_url",
-        (EXTRACTOR_VERSION, source.id),
-    )
-    return [
-        KnownPage(url, next_check, checked, listed if listed in _DATED and modified else None, modified, moved)
-        for url, next_check, checked, listed, modified, moved in await cursor.fetchall()
-    ]
-
-
-async def unknown_urls(connection: AsyncConnection, source: Source) -> list[str]:
-    """URLs on the source's host, below its prefix, that its map or its pages name and that nobody asked for yet."""
-    cursor = await connection.execute(
-        "SELECT u.url, bool_or(u.mapped) AS mapped, min(u.ordinal) FROM ("
-        "  SELECT url, true AS mapped, 0 AS ordinal FROM site_map_pages WHERE source_id = %(source)s"
-        "  UNION ALL SELECT l.target_url, false, l.ordinal FROM documents d"
-        "  JOIN link_candidates l ON l.version_id = d.current_version WHERE d.source_id = %(source)s AND NOT l.nofollow"
-        " ) u WHERE starts_with(u.url, %(prefix)s) AND (%(follow)s = 'links' OR u.mapped AND %(follow)s = 'map')"
-        " AND NOT EXISTS (SELECT FROM documents o WHERE o.canonical_url = u.url)"
-        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url) AND NOT is_forgotten(u.url)"
-        " GROUP BY u.url ORDER BY 2 DESC, 3, 1",
-        {"source": source.id, "prefix": source.section, "follow": source.follow},
-    )
-    return [str(row[0]) for row in await cursor.fetchall()]
-
-
-async def signal_records(connection: AsyncConnection, source: Source) -> dict[str, SignalRecord]:
-    """What each signal of the source was worth so far."""
-    cursor = await connection.execute(
-        "SELECT signal, flagged_changed, flagged_same, silent_changed, silent_same FROM change_signals"
-        " WHERE source_id = %s",
-        (source.id,),
-    )
-    return {signal: SignalRecord(*counts) for signal, *counts in await cursor.fetchall()}
-
-
-async def signal_record(connection: AsyncConnection, source_id: int, signal: str) -> SignalRecord:
-    """What one signal of the source was worth so far; all zeros when it was never seen."""
-    cursor = await connection.execute(
-        "SELECT flagged_changed, flagged_same, silent_changed, silent_same FROM change_signals"
-        " WHERE source_id = %s AND signal = %s",
-        (source_id, signal),
-    )
-    row = await cursor.fetchone()
-    return SignalRecord(*row) if row is not None else SignalRecord()
-
-
-async def record_signals(
-    connection: AsyncConnection, source_id: int, found: Mapping[tuple[str, bool, bool], int]
-) -> None:
-    """Add counts of checked pages by (signal, it was flagged, it had changed)."""
-    for (signal, flagged, changed), count in sorted(found.items()):
-        column = sql.Identifier(f"{'flagged' if flagged else 'silent'}_{'changed' if changed else 'same'}")
+    host, slash, _ = key.partition("/")
+    if slash:
         await connection.execute(
-            sql.SQL(
-                "INSERT INTO change_signals AS s (source_id, signal, {0}) VALUES (%s, %s, %s)"
-                " ON CONFLICT (source_id, signal) DO UPDATE SET {0} = s.{0} + EXCLUDED.{0}"
-            ).format(column),
-            (source_id, signal, count),
+            "INSERT INTO sources (key) SELECT %(host)s WHERE EXISTS (SELECT FROM documents d JOIN sources s"
+            " ON s.id = d.source_id WHERE s.key = %(key)s) ON CONFLICT (key) DO NOTHING",
+            {"host": host, "key": key},
         )
+        await connection.execute(
+            "UPDATE documents d SET source_id = (SELECT n.id FROM sources n WHERE n.host = %(host)s"
+            " AND n.key <> %(key)s AND in_section(d.canonical_url, n.place) ORDER BY length(n.place) DESC LIMIT 1)"
+            " WHERE d.source_id = (SELECT id FROM sources WHERE key = %(key)s)",
+            {"host": host, "key": key},
+        )
+        await connection.execute("DELETE FROM sources WHERE key = %s", (key,))
+        await _log_sources(connection, host)
+    await drop_empty_sources(connection, host)
 
 
-async def record_refresh(
-    connection: AsyncConnection,
-    source: Source,
-    run_id: str,
-    started: datetime,
-    counts: RefreshCounts,
-    warnings: Sequence[str],
-    shard: int = WHOLE,
-) -> None:
-    """Write the balance of one refresh, of one shard or of the whole source."""
-    await connection.execute(
-        "INSERT INTO refresh_runs (source_id, run_id, shard, started_at, discovered, fetched, unchanged, failed,"
-        " skipped, not_due, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-        (
-            source.id,
-            run_id,
-            shard,
-            started,
-            counts.discovered,
-            counts.fetched,
-            counts.unchanged,
-            counts.failed,
-            counts.skipped,
-            counts.not_due,
-            json.dumps(list(warnings)),
-        ),
+async def assign_documents(connection: AsyncConnection, key: str) -> None:
+    """Move the documents in the section of `key` to it, but for those of sections within it.
+
+    Call inside a transaction that holds `lock_host`.
+    """
+    cursor = await connection.execute(
+        "UPDATE documents d SET source_id = own.id FROM sources own, sources old WHERE own.key = %s"
+        " AND old.host = own.host AND length(old.place) < length(own.place) AND d.source_id = old.id"
+        " AND in_section(d.canonical_url, own.place)",
+        (key,),
     )
+    if cursor.rowcount:
+        host = key.partition("/")[0]
+        await _log_sources(connection, host)
+        await drop_empty_sources(connection, host)
+
+
+async def lock_host(connection: AsyncConnection, key: str) -> None:
+    """Keep writers of pages of the host of `key` out until the transaction ends: they read which sources there are."""
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended(%s, 1))", (key.partition("/")[0],))
+
+
+async def drop_empty_sources(connection: AsyncConnection, host: str) -> None:
+    """Delete the sources of `host` that hold no page and that nobody attached."""
+    await connection.execute(
+        "DELETE FROM sources s WHERE s.host = %s AND s.page_limit IS NULL AND NOT EXISTS (SELECT FROM documents d"
+        " JOIN document_versions v ON v.document_id = d.id WHERE d.source_id = s.id)",
+        (host,),
+    )
+
+
+async def _log_sources(connection: AsyncConnection, host: str) -> None:
+    """Tell followers of the corpus that the sources of `host` hold other pages: a line of the outbox for each."""
+    await connection.execute(
+        "INSERT INTO corpus_log (source_id, document_id, version_id, change) SELECT DISTINCT ON (d.source_id)"
+        " d.source_id, d.id, d.current_version, 'version' FROM documents d JOIN sources s ON s.id = d.source_id"
+        " WHERE s.host = %s AND d.current_version IS NOT NULL ORDER BY d.source_id, d.id",
+        (host,),
+    )
+
+
+async def pause_sources(connection: AsyncConnection, name: str, *, paused: bool) -> list[str]:
+    """Pause or resume the sources that `name` stands for; returns their keys. Raises InvalidInputError."""
+    keys = [source.key for source in await find_sources(connection, name)]
+    await connection.execute("UPDATE sources SET paused = %s WHERE key = ANY(%s)", (paused, keys))
+    return keys

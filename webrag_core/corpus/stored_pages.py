@@ -73,7 +73,7 @@ async def pages_below(connection: AsyncConnection, address: str) -> list[int]:
     if place.partition("/")[2] == "":
         cursor = await connection.execute(
             "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id"
-            " WHERE d.current_version IS NOT NULL AND s.key = %s",
+            " WHERE d.current_version IS NOT NULL AND s.host = %s",
             (source_key(url),),
         )
     else:
@@ -88,8 +88,11 @@ async def pages_below(connection: AsyncConnection, address: str) -> list[int]:
 
 
 async def known_sites(connection: AsyncConnection) -> list[str]:
-    """Keys of all sources."""
-    cursor = await connection.execute("SELECT key FROM sources ORDER BY key")
+    """Hosts of the sources that hold pages or are attached."""
+    cursor = await connection.execute(
+        "SELECT DISTINCT s.host FROM sources s WHERE s.page_limit IS NOT NULL OR EXISTS (SELECT FROM documents d"
+        " JOIN document_versions v ON v.document_id = d.id WHERE d.source_id = s.id) ORDER BY 1"
+    )
     return [str(row[0]) for row in await cursor.fetchall()]
 
 

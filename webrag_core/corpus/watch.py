@@ -14,11 +14,11 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
-from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.config import Settings
-from webrag_core.corpus import documents, sources
+from webrag_core.corpus import documents
+from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus.documents import ABSENT, FetchRecord
-from webrag_core.corpus.refresh import at_cadence
+from webrag_core.corpus.refresh import NO_MAP_FOR, PageSelection, at_cadence
 from webrag_core.corpus.revisit import plan_refresh
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import FetchError
@@ -26,7 +26,6 @@ from webrag_core.store.database import Database
 
 PROBES = 5
 """Pages of a live source that are asked conditionally in one look."""
-NO_MAP_FOR = timedelta(days=7)
 _PLAIN = ("http", "warc")
 """Acquirers whose answers carry the site's own validators, and cost nothing but the request."""
 
@@ -100,16 +99,16 @@ async def _read_map(database: Database, acquirer: Acquirer, source: Source, now:
     except FetchError as error:
         return [f"the map of {source.key} could not be read: {error.message}"]
     async with database.transaction() as connection:
-        await sources.store_map(connection, source, site_map.entries, now)
+        await store.store_map(connection, source, site_map.entries, now)
     return list(site_map.warnings)
 
 
 async def _flagged_by_dates(database: Database, settings: Settings, source: Source, now: datetime) -> list[Flag]:
     """Known pages whose date moved after they were asked, and pages that are new on the map."""
     async with database.connection() as connection:
-        known = await sources.known_pages(connection, source)
-        records = await sources.signal_records(connection, source)
-        unknown = await sources.unknown_urls(connection, source) if source.page_limit is not None else []
+        known = await store.known_pages(connection, source)
+        records = await store.signal_records(connection, source)
+        unknown = await store.new_urls(connection, source) if source.attached else []
     interval = timedelta(days=settings.webrag_revisit_days)
     heard = [
         page
@@ -123,11 +122,8 @@ async def _flagged_by_dates(database: Database, settings: Settings, source: Sour
         for url, why in plan.asked.items()
         if why == "flagged"
     ]
-    taken = count_patterns([page.url for page in known])
-    limit = source.page_limit or 0
-    new = [url for url in unknown if find_trap(url, taken, max_per_pattern=limit) is None]
-    room = max(0, limit - sum(source.covers(page.url) for page in known))
-    return flags + [Flag(url, "new", "") for url in new[:room]]
+    selection = PageSelection(source, source.page_limit or 0, [page.url for page in known])
+    return flags + [Flag(url, "new", "") for url in selection.choose(new.url for new in unknown)]
 
 
 async def _flagged_by_answers(
@@ -136,7 +132,7 @@ async def _flagged_by_answers(
     """Pages that answer a conditional request with something new; of a live source a few, in turn."""
     frozen = acquirer.name == "warc"
     async with database.connection() as connection:
-        record = await sources.signal_record(connection, source.id, "validator")
+        record = await store.signal_record(connection, source.id, "validator")
         if not frozen and (record.flags_hold is False or record.silence_holds is False):
             return []
         pages = await _to_probe(connection, source, _snapshot_time(settings, source), frozen=frozen)

@@ -22,7 +22,9 @@ SELECT coalesce(array_agg(d.id ORDER BY d.id), '{}')
 FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
 WHERE d.current_version IS NOT NULL
 AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
-AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(SELECT id FROM sources WHERE key = ANY(%(sources)s))))
+AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
+     SELECT s.id FROM sources s JOIN unnest(%(sources)s::text[]) AS n (name)
+     ON s.key = n.name OR starts_with(s.key, n.name || '/'))))
 AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::text[]) AS t (tag)
      WHERE starts_with(lower(replace(v.language, '_', '-')) || '-', t.tag || '-')))
 AND (%(types)s::text[] IS NULL OR CASE
@@ -83,8 +85,9 @@ class ScopeFilter:
     """What a search is narrowed to. A field of None does not narrow; within a field any value will do (so an empty one
     matches nothing), and all fields must agree.
 
-    `documents` are ids, `sources` their keys, `languages` BCP 47 tags (`en` takes `en-GB`, not the reverse). A date or
-    language that a page does not tell matches no filter on it. `flags` are those of chunks, not of whole pages.
+    `documents` are ids, `sources` their keys (that of a host means all of its sections), `languages` BCP 47 tags (`en`
+    takes `en-GB`, not the reverse). A date or language that a page does not tell matches no filter on it. `flags` are
+    those of chunks, not of whole pages.
     """
 
     documents: Sequence[int] | None = None
@@ -166,8 +169,12 @@ async def _check_sources(connection: AsyncConnection, keys: Sequence[str] | None
         return
     for key in keys:
         check_text(key, "source")
-    cursor = await connection.execute("SELECT key FROM sources WHERE key = ANY(%s)", (list(keys),))
-    unknown = sorted(set(keys) - {row[0] for row in await cursor.fetchall()})
+    cursor = await connection.execute(
+        "SELECT DISTINCT n.name FROM unnest(%s::text[]) AS n (name) WHERE NOT EXISTS"
+        " (SELECT FROM sources s WHERE s.key = n.name OR starts_with(s.key, n.name || '/')) ORDER BY 1",
+        (list(keys),),
+    )
+    unknown = [row[0] for row in await cursor.fetchall()]
     if unknown:
         raise InvalidInputError(f"no such source: {', '.join(unknown)}")
 

@@ -6,13 +6,14 @@ source is paused is not among them: that is the operator's switch (`webrag sourc
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import dagster as dg
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
-from webrag_core.acquisition.urls import canonicalise, folder_of, source_key
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.shards import MAX_SHARDS
+from webrag_core.corpus.sources import checked_prefix, section_key, section_prefix
 from webrag_core.errors import FetchError, InvalidInputError
 
 GROUP = "sources"
@@ -67,6 +68,14 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             raise ValueError("a scope is a path: it begins with a slash")
         return scope
 
+    @model_validator(mode="after")
+    def _has_a_key(self) -> Self:
+        try:
+            _ = self.key
+        except (FetchError, InvalidInputError) as error:
+            raise ValueError(error.message) from None
+        return self
+
     @field_validator("refresh", "watch")
     @classmethod
     def _is_a_span(cls, span: str | None) -> str | None:
@@ -76,15 +85,20 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
 
     @property
     def key(self) -> str:
-        """The source's key: its host."""
-        return source_key(self.seed)
+        """The source's key: its host, and the path of its section."""
+        return section_key(self.seed, self.prefix)
+
+    @property
+    def prefix(self) -> str:
+        """What the paths of its pages begin with."""
+        return checked_prefix(self.seed, section_prefix(self.seed) if self.scope is None else self.scope)
 
     def declaration(self, declared_in: str) -> dict[str, Any]:
         """Fields of `webrag_core.corpus.declared.Declaration`."""
         return {
             "key": self.key,
             "seed_url": self.seed,
-            "path_prefix": self.scope if self.scope is not None else folder_of(self.seed),
+            "path_prefix": self.prefix,
             "page_limit": self.pages,
             "declared_in": declared_in,
             "refresh_hours": hours_of(self.refresh),
@@ -109,10 +123,10 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             DECLARATION: dg.MetadataValue.json(declaration if self.enabled else {}),
         }
         spec = dg.AssetSpec(
-            # the folder's name: two files for one site are the sensor's to refuse, not the whole location's
+            # the folder's name: two files for one section are the sensor's to refuse, not the whole location's
             key=[GROUP, re.sub(r"\W+", "_", context.path.name)],
             group_name=GROUP,
-            description=self.description or f"Pages of {self.key} below {declaration['path_prefix']}.",
+            description=self.description or f"Pages of {self.key}.",
             kinds={"yaml"},
             owners=self.owners,
             metadata=metadata,
@@ -135,7 +149,7 @@ def hours_of(span: str) -> float:
 
 def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]:
     """What the loaded YAML files declare, enabled ones only. Raises InvalidInputError, which names the files, when
-    two of them are about one site."""
+    two of them are about one section."""
     found: dict[str, dict[str, Any]] = {}
     for node in repository.asset_graph.asset_nodes:
         value = node.metadata.get(DECLARATION)
@@ -144,5 +158,5 @@ def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]
             twin = found.setdefault(declared["key"], declared)
             if twin is not declared:
                 files = " and ".join(sorted((twin["declared_in"], declared["declared_in"])))
-                raise InvalidInputError(f"{declared['key']} is declared twice, in {files}: a site is one source")
+                raise InvalidInputError(f"{declared['key']} is declared twice, in {files}: a section is one source")
     return list(found.values())

@@ -14,7 +14,7 @@ from webrag_core.corpus.documents import confirmed_missing
 from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, make_acquirer
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
 from webrag_core.corpus.shards import split_key
-from webrag_core.corpus.sources import Source, attach_source, find_source, list_sources
+from webrag_core.corpus.sources import Source, ensure_source
 from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages
@@ -93,9 +93,7 @@ async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: boo
     name, shard = split_key(key)
     async with corpus.database.connection() as connection:
         before = {page.url: page for page in await source_pages(connection, key)}
-        if name not in {source.key for source in await list_sources(connection)}:
-            await attach_source(connection, f"https://{name}/", None)
-        source = await find_source(connection, name)
+        source = await ensure_source(connection, name)
     async with _acquirer_for(corpus, source) as acquirer:
         ingestor = Ingestor(corpus.database, acquirer, corpus.settings)
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 import dagster as dg
 
-from webrag_core.acquisition.urls import source_key
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.corpus.shards import keys_of
-from webrag_core.corpus.sources import list_sources
+from webrag_core.corpus.sources import sources_of_urls
 from webrag_core.indexing.embedding_models import live_identity
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.providers.embedder import identity_of
@@ -26,19 +26,19 @@ _NEVER_OBSERVED = "INITIAL"
 
 
 class WatchedCorpus(Corpus):
-    """A corpus that remembers the sources it was asked for, also when the run is cancelled half-way."""
+    """A corpus that remembers the URLs it was asked for, also when the run is cancelled half-way."""
 
     def __init__(self, corpus: Corpus) -> None:
         super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.indexer.embedder)
-        self.sources: set[str] = set()
+        self.urls: set[str] = set()
 
     async def add(
         self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
     ) -> AddedDocument:
         """As Corpus.add. A redirect to another site touches both."""
-        self.sources.add(source_key(url))
+        self.urls.add(canonicalise(url))
         added = await super().add(url, run_id=run_id, refresh=refresh, max_age=max_age)
-        self.sources.add(source_key(added.url))
+        self.urls.add(added.url)
         return added
 
 
@@ -46,8 +46,7 @@ async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> 
     """Log every layer of the touched sources whose content is not what Dagster last heard of. Returns the sources."""
     await corpus.indexer.model_id()
     async with corpus.database.connection() as connection:
-        shards = {source.key: source.shards for source in await list_sources(connection)}
-    keys = keys_of((key, shards.get(key, 1)) for key in sorted(corpus.sources))
+        keys = keys_of(await sources_of_urls(connection, sorted(corpus.urls)))
     events = await news(context.instance, corpus.database, corpus.settings, keys, "Changed by an answer run.")
     for event in events:
         context.log_event(event)

@@ -21,25 +21,29 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
     """Compares every time: the corpus may be another one."""
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
     from webrag_core.corpus.shards import keys_of, split_key
-    from webrag_core.corpus.sources import list_sources
+    from webrag_core.corpus.sources import Source, list_sources
     from webrag_core.store.database import Database
 
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
     wanted = [Declaration(**fields) for fields in declarations_of(context.repository_def)]
 
-    async def work() -> tuple[Applied, set[str]]:
+    async def work() -> tuple[Applied, list[Source]]:
         async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
             applied = await apply_declarations(connection, wanted)
-            return applied, {source.key for source in await list_sources(connection) if source.paused}
+            return applied, await list_sources(connection)
 
-    applied, paused = run(work())
+    applied, sources = run(work())
+    paused = {source.key for source in sources if source.paused}
     keys = keys_of((declared.key, declared.shards) for declared in wanted)
     # an operator who paused a source may have deleted its partition: it stays so until the source is resumed
     partitions.register(context.instance, (key for key in keys if split_key(key)[0] not in paused))
-    names = {declared.key for declared in wanted}
-    for key in set(context.instance.get_dynamic_partitions("source")).difference(keys):
-        if split_key(key)[0] in names:  # the source was cut into another number of parts
+    existing = {source.key for source in sources}
+    for key in set(context.instance.get_dynamic_partitions("source")).difference(
+        keys_of((source.key, source.shards) for source in sources)
+    ):
+        # the source has another number of parts now, or the section is no source any more
+        if split_key(key)[0] in existing or "/" in key:
             context.instance.delete_dynamic_partition("source", key)
     for what, which in (("added", applied.added), ("changed", applied.changed), ("dropped", applied.dropped)):
         if which:

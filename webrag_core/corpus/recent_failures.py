@@ -1,0 +1,64 @@
+"""The negative cache: a URL that failed a short time ago is not asked again, unless a refresh is wanted.
+
+It reads the coverage ledger, so it holds over all runs and processes. Only failures that say something about the page
+or its server count. What may be our own network's fault (DNS, connection, TLS), or a setting's, is always tried.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from psycopg import AsyncConnection
+
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, Reason
+
+_TEMPORARY = frozenset({Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.BAD_RESPONSE, Reason.TOO_MANY_REDIRECTS})
+_LASTING = frozenset(
+    {
+        *(Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEAR_EMPTY),
+        *(Reason.ROBOTS_DISALLOWED, Reason.UNSUPPORTED_TYPE, Reason.TOO_LARGE),
+    }
+)
+
+
+async def recent_failure(
+    connection: AsyncConnection, url: str, acquirers: frozenset[str], settings: Settings, max_age: float | None = None
+) -> FetchError | None:
+    """The failure of the last request for canonical `url` by one of `acquirers`, while it is to be believed.
+
+    That is no longer than `max_age` seconds.
+    """
+    cursor = await connection.execute(
+        "SELECT outcome, reason, http_status, started_at FROM fetch_log WHERE url = %s AND outcome <> 'skipped'"
+        " AND acquirer = ANY(%s) ORDER BY started_at DESC LIMIT 1",
+        (url, sorted(acquirers)),
+    )
+    row = await cursor.fetchone()
+    if row is None or row[0] != "failed":
+        return None
+    _, code, status, failed_at = row
+    reason = Reason(code)
+    believed_for = _believed_for(FetchError(reason, "", status=status), settings)
+    until = failed_at + (believed_for if max_age is None else min(believed_for, timedelta(seconds=max_age)))
+    if until <= datetime.now(UTC):
+        return None
+    answer = f"{code}, HTTP {status}" if status else code
+    return FetchError(
+        reason,
+        f"failed earlier ({answer} at {failed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC) and is not asked again before"
+        f" {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC, unless refreshed",
+        status=status,
+        earlier=True,
+    )
+
+
+def _believed_for(error: FetchError, settings: Settings) -> timedelta:
+    """How long a failure stands for the next answer; zero when it is to be tried again at once."""
+    if error.reason is Reason.ROBOTS_DISALLOWED and not settings.webrag_obey_robots:
+        return timedelta(0)
+    if error.reason in _TEMPORARY or (error.reason is Reason.HTTP_STATUS and error.transient):
+        return timedelta(seconds=settings.webrag_retry_errors_after)
+    if error.reason in _LASTING or error.reason is Reason.HTTP_STATUS:
+        return timedelta(seconds=settings.webrag_retry_missing_after)
+    return timedelta(0)

@@ -1,0 +1,252 @@
+"""Tables that a refresh of a source reads and writes: site map, known and new pages, change signals, balance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg import AsyncConnection, sql
+
+from webrag_core.acquisition.sitemaps.models import MapEntry
+from webrag_core.conversion.html import EXTRACTOR_VERSION
+from webrag_core.corpus.documents import find_document
+from webrag_core.corpus.revisit import KnownPage, SignalRecord
+from webrag_core.corpus.sources import Source
+
+_DATED = {"sitemap", "feed"}
+"""Lists whose dates are change signals."""
+WHOLE = -1
+"""Number of the shard in the balance of a refresh of the whole source."""
+
+
+@dataclass(frozen=True, slots=True)
+class RefreshCounts:
+    """Pages of one refresh by outcome; the sum is all pages that were known of."""
+
+    fetched: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    skipped: int = 0
+    not_due: int = 0
+
+    @property
+    def discovered(self) -> int:
+        """All pages that the refresh knew of."""
+        return self.fetched + self.unchanged + self.failed + self.skipped + self.not_due
+
+
+async def store_map(
+    connection: AsyncConnection, source: Source, entries: Sequence[MapEntry], read_at: datetime
+) -> None:
+    """Store the entries of the source's section. A date other than the stored one is a change, seen at `read_at`.
+
+    A map that was read for another start page is not counted as the map of the present one.
+    """
+    entries = [entry for entry in entries if source.covers(entry.url)]
+    await connection.execute(
+        "CREATE TEMP TABLE mapped (url text, title text, description text, listed_in text, last_modified timestamptz)"
+        " ON COMMIT DROP"
+    )
+    async with connection.cursor() as cursor, cursor.copy("COPY mapped FROM STDIN") as copy:
+        for entry in entries:
+            await copy.write_row((entry.url, entry.title, entry.description, entry.listed_in, entry.last_modified))
+    await connection.execute(
+        "INSERT INTO site_map_pages AS old (source_id, url, title, description, listed_in, last_modified, first_seen,"
+        " last_seen) SELECT %(source)s, url, title, description, listed_in, last_modified, %(now)s, %(now)s"
+        " FROM mapped WHERE NOT is_forgotten(url) ORDER BY url"
+        " ON CONFLICT (source_id, url) DO UPDATE SET title = EXCLUDED.title, description = EXCLUDED.description,"
+        " listed_in = EXCLUDED.listed_in, last_seen = EXCLUDED.last_seen, last_modified = EXCLUDED.last_modified,"
+        " moved_at = CASE WHEN old.last_modified <> EXCLUDED.last_modified THEN %(now)s ELSE old.moved_at END",
+        {"source": source.id, "now": read_at},
+    )
+    await connection.execute(
+        "DELETE FROM site_map_pages WHERE source_id = %s AND listed_in <> 'feed' AND last_seen < %s",
+        (source.id, read_at),
+    )
+    await connection.execute(
+        "UPDATE sources SET map_read_at = %s, map_entries = %s WHERE id = %s"
+        " AND (seed_url, path_prefix) IS NOT DISTINCT FROM (%s, %s)",
+        (read_at, len(entries), source.id, source.seed_url, source.path_prefix),
+    )
+
+
+async def known_pages(connection: AsyncConnection, source: Source) -> list[KnownPage]:
+    """Pages of the source that are kept fresh: all documents but those that are gone.
+
+    A text that another extractor made has no date of its next check: it is due.
+    """
+    cursor = await connection.execute(
+        "SELECT d.canonical_url, CASE WHEN v.extractor = %s OR v.id IS NULL THEN d.next_check END, d.last_checked,"
+        " m.listed_in, m.last_modified, m.moved_at FROM documents d"
+        " LEFT JOIN document_versions v ON v.id = d.current_version"
+        " LEFT JOIN LATERAL (SELECT * FROM site_map_pages p WHERE p.source_id = d.source_id AND p.url"
+        "  IN (SELECT d.canonical_url UNION ALL SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
+        "  ORDER BY p.last_modified DESC NULLS LAST, p.url LIMIT 1) m ON true"
+        " WHERE d.source_id = %s AND d.status <> 'gone' ORDER BY d.canonical_url",
+        (EXTRACTOR_VERSION, source.id),
+    )
+    return [
+        KnownPage(url, next_check, checked, listed if listed in _DATED and modified else None, modified, moved)
+        for url, next_check, checked, listed, modified, moved in await cursor.fetchall()
+    ]
+
+
+async def count_pages(connection: AsyncConnection, source: Source) -> int:
+    """How many pages of the source are kept fresh."""
+    cursor = await connection.execute(
+        "SELECT count(*) FROM documents WHERE source_id = %s AND status <> 'gone'", (source.id,)
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class NewUrl:
+    """A URL of the section that nobody asked for yet; `skipped` is the reason why an earlier refresh left it out."""
+
+    url: str
+    skipped: str | None = None
+
+
+async def new_urls(connection: AsyncConnection, source: Source) -> list[NewUrl]:
+    """URLs of the source's section that its site map or its pages name and that are no documents, map first.
+
+    Only those with the scheme of its start page, none of a section within that is another source.
+    """
+    cursor = await connection.execute(
+        "SELECT u.url, bool_or(u.mapped) AS mapped, min(u.ordinal), min(k.reason) FROM ("
+        "  SELECT url, true AS mapped, 0 AS ordinal FROM site_map_pages WHERE source_id = %(source)s"
+        "  UNION ALL SELECT l.target_url, false, l.ordinal FROM documents d"
+        "  JOIN link_candidates l ON l.version_id = d.current_version"
+        "  WHERE (d.source_id = %(source)s OR d.canonical_url = %(start)s) AND NOT l.nofollow"
+        " ) u LEFT JOIN skipped_urls k ON k.source_id = %(source)s AND k.url = u.url"
+        " WHERE starts_with(u.url, %(scheme)s) AND in_section(u.url, %(place)s)"
+        " AND (%(follow)s = 'links' OR u.mapped AND %(follow)s = 'map')"
+        " AND NOT EXISTS (SELECT FROM sources n WHERE n.host = %(host)s AND length(n.place) > length(%(place)s)"
+        "  AND in_section(u.url, n.place))"
+        " AND NOT EXISTS (SELECT FROM documents o WHERE o.canonical_url = u.url)"
+        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url) AND NOT is_forgotten(u.url)"
+        " GROUP BY u.url ORDER BY 2 DESC, 3, 1",
+        {
+            "source": source.id,
+            "start": source.start_url,
+            "scheme": source.start_url.partition("://")[0] + "://",
+            "host": source.host,
+            "place": source.place,
+            "follow": source.follow,
+        },
+    )
+    return [NewUrl(str(url), reason) for url, _, _, reason in await cursor.fetchall()]
+
+
+async def record_skipped(
+    connection: AsyncConnection, source: Source, reasons: Mapping[str, str], acquirer: str, run_id: str, now: datetime
+) -> None:
+    """Remember URLs that were left out, by reason; the ledger gets a line for each new URL or reason."""
+    await connection.execute(
+        "WITH changed AS (INSERT INTO skipped_urls AS k (source_id, url, reason)"
+        " SELECT %(source)s, g.url, g.reason FROM unnest(%(urls)s::text[], %(reasons)s::text[]) AS g (url, reason)"
+        " ORDER BY g.url ON CONFLICT (source_id, url) DO UPDATE SET reason = EXCLUDED.reason"
+        " WHERE k.reason <> EXCLUDED.reason RETURNING url, reason)"
+        " INSERT INTO fetch_log (url, run_id, acquirer, outcome, reason, started_at)"
+        " SELECT url, %(run)s, %(acquirer)s, 'skipped', reason, %(now)s FROM changed",
+        {
+            "source": source.id,
+            "urls": list(reasons),
+            "reasons": list(reasons.values()),
+            "run": run_id,
+            "acquirer": acquirer,
+            "now": now,
+        },
+    )
+
+
+async def start_is_stored(connection: AsyncConnection, source: Source) -> bool:
+    """True when a text of the page at the source's start URL, or of the page that this redirects to, is stored."""
+    document = await find_document(connection, source.start_url)
+    return document is not None and document.latest_version is not None and document.status != "gone"
+
+
+async def start_elsewhere(connection: AsyncConnection, source: Source) -> str | None:
+    """The page that the start URL redirects to when it belongs to another source; None when it does not."""
+    document = await find_document(connection, source.start_url)
+    return document.canonical_url if document is not None and document.source_id != source.id else None
+
+
+async def holds_pages(connection: AsyncConnection, source: Source) -> bool:
+    """True when at least one text of the source is stored."""
+    cursor = await connection.execute(
+        "SELECT EXISTS (SELECT FROM documents d JOIN document_versions v ON v.document_id = d.id"
+        " WHERE d.source_id = %s AND d.status <> 'gone')",
+        (source.id,),
+    )
+    row = await cursor.fetchone()
+    return row is not None and bool(row[0])
+
+
+async def signal_records(connection: AsyncConnection, source: Source) -> dict[str, SignalRecord]:
+    """How reliable each signal of the source was so far."""
+    cursor = await connection.execute(
+        "SELECT signal, flagged_changed, flagged_same, silent_changed, silent_same FROM change_signals"
+        " WHERE source_id = %s",
+        (source.id,),
+    )
+    return {signal: SignalRecord(*counts) for signal, *counts in await cursor.fetchall()}
+
+
+async def signal_record(connection: AsyncConnection, source_id: int, signal: str) -> SignalRecord:
+    """How reliable one signal of the source was so far; all zeros when it was never seen."""
+    cursor = await connection.execute(
+        "SELECT flagged_changed, flagged_same, silent_changed, silent_same FROM change_signals"
+        " WHERE source_id = %s AND signal = %s",
+        (source_id, signal),
+    )
+    row = await cursor.fetchone()
+    return SignalRecord(*row) if row is not None else SignalRecord()
+
+
+async def record_signals(
+    connection: AsyncConnection, source_id: int, checks: Mapping[tuple[str, bool, bool], int]
+) -> None:
+    """Add counts of checked pages by (signal, it was flagged, it had changed)."""
+    for (signal, flagged, changed), count in sorted(checks.items()):
+        column = sql.Identifier(f"{'flagged' if flagged else 'silent'}_{'changed' if changed else 'same'}")
+        await connection.execute(
+            sql.SQL(
+                "INSERT INTO change_signals AS s (source_id, signal, {0}) VALUES (%s, %s, %s)"
+                " ON CONFLICT (source_id, signal) DO UPDATE SET {0} = s.{0} + EXCLUDED.{0}"
+            ).format(column),
+            (source_id, signal, count),
+        )
+
+
+async def record_refresh(
+    connection: AsyncConnection,
+    source: Source,
+    run_id: str,
+    started: datetime,
+    counts: RefreshCounts,
+    warnings: Sequence[str],
+    shard: int = WHOLE,
+) -> None:
+    """Write the balance of one refresh, of one shard or of the whole source."""
+    await connection.execute(
+        "INSERT INTO refresh_runs (source_id, run_id, shard, started_at, discovered, fetched, unchanged, failed,"
+        " skipped, not_due, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        (
+            source.id,
+            run_id,
+            shard,
+            started,
+            counts.discovered,
+            counts.fetched,
+            counts.unchanged,
+            counts.failed,
+            counts.skipped,
+            counts.not_due,
+            json.dumps(list(warnings)),
+        ),
+    )
