@@ -1,0 +1,110 @@
+"""Quotes inside a passage: which sentences answer, and what to print around them. Always exact slices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.terms import terms
+
+MAX_PASSAGE_CHARS = 8_000
+"""Characters of a passage that are read; longer passages are endless tables."""
+
+_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|[。！？]|$)")
+_LINE_MARKS = re.compile(r"[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|\d+[.)][ \t]+|:[ \t]+|>[ \t]?|\|)*")
+_CODE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_WORD = re.compile(r"\w")
+_EXTRA_SENTENCE_COST = 0.4
+"""Query terms that a further sentence must add at least; below, it is padding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Half-open offsets into a text, in code points."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        """Return the exact slice."""
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteWindow:
+    """What to print of a passage: `shown` is cut at word boundaries around `highlight`, the best sentences."""
+
+    shown: Span
+    highlight: Span | None
+
+
+@lru_cache(maxsize=512)  # a response is measured before it is written
+def best_sentences(passage: str, query: str, limit: int = 300) -> Span | None:
+    """Return the consecutive sentences of `passage` (Markdown) that hold most of the query's terms.
+
+    At most `limit` characters, unless a single sentence is longer: that one is cut at a word. Code counts line by
+    line, tables row by row. None when the passage holds no word.
+    """
+    units = list(sentence_spans(passage[:MAX_PASSAGE_CHARS]))
+    if not units:
+        return None
+    wanted = set(terms(query))
+    matches = [wanted.intersection(terms(plain_text(unit.of(passage)))) for unit in units]
+    best, best_score = units[0], (-1.0, 0)
+    for first, start in enumerate(units):
+        covered: set[str] = set()
+        for last in range(first, len(units)):
+            if last > first and units[last].end - start.start > limit:
+                break
+            covered |= matches[last]
+            score = (len(covered) - _EXTRA_SENTENCE_COST * (last - first), -first)
+            if score > best_score:
+                best, best_score = Span(start.start, units[last].end), score
+    return best if best.end - best.start <= limit else Span(best.start, _word_end(passage, best.start + limit))
+
+
+def quote_window(passage: str, query: str, width: int = 600) -> QuoteWindow:
+    """Return the part of `passage` to print: all of it, or about `width` characters around its best sentences."""
+    highlight = best_sentences(passage, query)
+    if len(passage) <= width:
+        return QuoteWindow(Span(0, len(passage)), highlight)
+    center = highlight or Span(0, 0)
+    start = max(0, min(center.start - (width - (center.end - center.start)) // 2, len(passage) - width))
+    end = max(min(start + width, len(passage)), center.end)
+    if start:
+        start = min(_word_start(passage, start), center.start)
+    return QuoteWindow(Span(start, end if end == len(passage) else max(_word_end(passage, end), center.end)), highlight)
+
+
+def sentence_spans(text: str) -> Iterator[Span]:
+    """Yield sentences of prose, lines of code and rows of tables, without marks of headings, lists and quotes."""
+    in_code = False
+    position = 0
+    for line in text.splitlines(keepends=True):
+        if _CODE_FENCE.match(line):
+            in_code = not in_code
+        else:
+            marks = re.match(r"\s*", line) if in_code else _LINE_MARKS.match(line)
+            begin = marks.end() if marks else 0
+            units = re.compile(r"\S.*\S|\S") if in_code else _SENTENCE
+            for match in units.finditer(line.rstrip(), begin):
+                if _WORD.search(match[0]):
+                    yield Span(position + match.start(), position + match.end())
+        position += len(line)
+
+
+def _word_end(text: str, position: int) -> int:
+    """The last word boundary at or before `position`."""
+    if position >= len(text) or text[position].isspace():
+        return position
+    cut = max(text.rfind(" ", 0, position), text.rfind("\n", 0, position))
+    return cut if cut > position - 60 else position
+
+
+def _word_start(text: str, position: int) -> int:
+    """The first beginning of a word at or after `position`."""
+    match = re.compile(r"\s+").search(text, position, position + 60)
+    return match.end() if match else position
