@@ -9,7 +9,7 @@ import pytest
 
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
-from webrag_core.store.database import Database
+from webrag_core.store.database import Database, require_sessions
 
 
 def test_a_transaction_is_all_or_nothing(settings: Settings) -> None:
@@ -79,5 +79,19 @@ def test_a_closed_database_says_so(settings: Settings) -> None:
         with pytest.raises(StoreError):
             async with database.connection():
                 pass
+
+    asyncio.run(run())
+
+
+def test_connections_that_share_a_session_are_refused(database_url: str) -> None:
+    async def run() -> None:
+        async with (
+            await psycopg.AsyncConnection.connect(database_url, autocommit=True) as first,
+            await psycopg.AsyncConnection.connect(database_url, autocommit=True) as second,
+        ):
+            await require_sessions(first, second)
+            with pytest.raises(StoreError, match="transaction mode") as refused:
+                await require_sessions(first, first)  # what a pooler's clients see
+            assert refused.value.code == "database_pooled"
 
     asyncio.run(run())

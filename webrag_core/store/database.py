@@ -44,15 +44,18 @@ class Database:
     async def open(cls, settings: Settings) -> Self:
         """Start or reach the server, bring the schema up to date, open the pool.
 
-        Raises StoreError when the database cannot be reached, lacks pgvector or is of a newer version.
+        Raises StoreError when the database cannot be reached, lacks pgvector, is of a newer version, or is behind a
+        pooler that gives every transaction another session.
         """
         url = settings.database_url
         if url is None:
             exit_on_sigterm()
             url = await asyncio.to_thread(embedded_url, settings.webrag_home)
         try:
-            connection = await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
-            async with connection:
+            async with await _connect(url) as connection:
+                if settings.database_url is not None:
+                    async with await _connect(url) as second:
+                        await require_sessions(connection, second)
                 await migrate(connection)
         except psycopg.OperationalError as error:
             raise StoreError(_reachable_message(error)) from error
@@ -103,6 +106,24 @@ class Database:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+async def require_sessions(first: AsyncConnection, second: AsyncConnection) -> None:
+    """Raise StoreError when two open connections share a server process, as behind PgBouncer in transaction mode.
+
+    Claims are session locks: there they would belong to whoever comes next. A busy pooler may escape the check.
+    """
+    pids = [await (await one.execute("SELECT pg_backend_pid()")).fetchone() for one in (first, second)]
+    if pids[0] == pids[1]:
+        raise StoreError(
+            "DATABASE_URL leads to a pooler in transaction mode, where session locks do not hold;"
+            " connect to PostgreSQL directly, or set pool_mode = session",
+            code="database_pooled",
+        )
+
+
+async def _connect(url: str) -> AsyncConnection:
+    return await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
 
 
 async def _configure(connection: AsyncConnection) -> None:
