@@ -1,11 +1,24 @@
-"""WebRAG core: the library. Knows nothing of Dagster or of any user interface.
+"""WebRAG core: the library. Imports neither Dagster nor any user interface.
 
     from webrag_core import AnswerRequest, Corpus, OrchestratorEngine, load_settings
 
     async with Corpus.open(load_settings()) as corpus:
         result = await OrchestratorEngine(corpus).run(AnswerRequest(("https://example.org/",), "What is it for?"))
 
-The names are loaded when they are first used, so that importing one layer never pays for the others.
+Public names (everything else may change):
+
+- `Settings`, `load_settings`: configuration from the environment.
+- `Corpus`: the open corpus; adds and refreshes pages.
+- `AnswerRequest`, `OrchestratorEngine`, `OrchestrationResult`: follow links from a page to the evidence for a question.
+- `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
+- `CitationSpan`: a verbatim quote with its page version, offsets and hash.
+- Errors, all of them a `WebragError` with a stable `code`:
+  - `InvalidInputError`: an unusable argument or setting.
+  - `FetchError`: fetching a URL failed; its `reason` is a `Reason`.
+  - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
+  - `EmbeddingError`, `RerankError`, `ChatError`: a model failed.
+
+Names are loaded when they are first used, so that importing one layer never pays for the others.
 """
 
 from __future__ import annotations
@@ -15,40 +28,77 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings, load_settings
-    from webrag_core.errors import FetchError, InvalidInputError, WebragError
+    from webrag_core.errors import (
+        ChatError,
+        EmbeddingError,
+        FetchError,
+        IntegrityError,
+        InvalidInputError,
+        Reason,
+        RerankError,
+        StoreError,
+        WebragError,
+    )
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
     from webrag_core.orchestration.models import OrchestrationResult
-    from webrag_core.retrieval.search import search_corpus
+    from webrag_core.retrieval.models import CitationSpan
+    from webrag_core.retrieval.request import SearchRequest
+    from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
 
-_FACES = {
-    "Settings": "config",
-    "load_settings": "config",
-    "FetchError": "errors",
-    "InvalidInputError": "errors",
-    "WebragError": "errors",
-    "Corpus": "indexing.pipeline",
+    __version__: str
+
+_MODULES = {
     "AnswerRequest": "orchestration.engine",
-    "OrchestratorEngine": "orchestration.engine",
-    "search_corpus": "retrieval.search",
+    "ChatError": "errors",
+    "CitationSpan": "retrieval.models",
+    "Corpus": "indexing.pipeline",
+    "CorpusSearch": "retrieval.search",
+    "EmbeddingError": "errors",
+    "FetchError": "errors",
+    "IntegrityError": "errors",
+    "InvalidInputError": "errors",
     "OrchestrationResult": "orchestration.models",
+    "OrchestratorEngine": "orchestration.engine",
+    "Reason": "errors",
+    "RerankError": "errors",
+    "SearchRequest": "retrieval.request",
+    "Settings": "config",
+    "StoreError": "errors",
+    "WebragError": "errors",
+    "load_settings": "config",
+    "search": "retrieval.search",
+    "search_corpus": "retrieval.search",
 }
 
 __all__ = [
     "AnswerRequest",
+    "ChatError",
+    "CitationSpan",
     "Corpus",
+    "CorpusSearch",
+    "EmbeddingError",
     "FetchError",
+    "IntegrityError",
     "InvalidInputError",
     "OrchestrationResult",
     "OrchestratorEngine",
+    "Reason",
+    "RerankError",
+    "SearchRequest",
     "Settings",
+    "StoreError",
     "WebragError",
+    "__version__",
     "load_settings",
+    "search",
     "search_corpus",
 ]
 
 
 def __getattr__(name: str) -> object:
-    if name not in _FACES:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("webrag")
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_FACES[name]}"), name)
+    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)

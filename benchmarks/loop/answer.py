@@ -37,20 +37,21 @@ from webrag_core.cli.output import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration import answers, engine
+from webrag_core.orchestration import answers, run
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.models import Round
 
 TARGETS = {"no_expansion": 150.0, "round": 60.0}
 """p50 in ms of wall time that the loop should stay below."""
 
 _PHASES: dict[str, tuple[object, str]] = {
-    "taking_in": (engine, "expand"),
-    "retrieval": (OrchestratorEngine, "_retrieve"),
-    "reranking": (engine, "rank"),
-    "frontier": (engine, "frontier"),
-    "link_scores": (engine, "score_frontier"),
-    "signals": (engine, "compute_signals"),
+    "taking_in": (run, "fetch_pages"),
+    "retrieval": (run.Run, "_retrieve"),
+    "reranking": (run, "rank"),
+    "frontier": (Frontier, "load_candidates"),
+    "link_scores": (run, "score_links"),
+    "signals": (run, "compute_signals"),
     "recording": (answers, "record_round"),
 }
 

@@ -84,9 +84,15 @@ def _ends_once(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
         yield "a timeout without a warning"
 
 
+def _budget(walked: Walked) -> int:
+    """Expansion rounds allowed."""
+    ceiling, asked = walked.settings.max_expansion_depth, walked.request.expansion_budget
+    return ceiling if asked is None else min(asked, ceiling)
+
+
 def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
     settings, request = walked.settings, walked.request
-    budget = settings.max_expansion_depth if request.expansion_budget is None else request.expansion_budget
+    budget = _budget(walked)
     if result.total_iterations > budget:
         yield f"{result.total_iterations} expansion rounds, {budget} allowed"
     pages = max(len(result.documents), len(walked.requested))
@@ -152,14 +158,13 @@ def _each_once(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
 def _replays(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
     """Every decision again from the signals alone: policy, then limits."""
     policy = get_policy(walked.request.policy or walked.settings.webrag_policy, walked.settings)
-    asked = walked.request.expansion_budget
     history = [done.signals for done in result.rounds]
     for number, done in enumerate(result.rounds):
         again = bounded(
             policy.decide(history[: number + 1]),
             done.signals,
             walked.settings,
-            budget=walked.settings.max_expansion_depth if asked is None else asked,
+            budget=_budget(walked),
             pages=sum(document.round <= number for document in result.documents),
             out_of_time=done.decision.rule == TIMEOUT,
         )

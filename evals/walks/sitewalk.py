@@ -82,6 +82,8 @@ async def run_suite(
     rounds = settings.webrag_max_pages if until_cap else None
     asked = f"fixed-k:{rounds}" if until_cap else policy
     recorded = recorded_settings(settings)
+    if rounds is not None:  # the recording is meant to go beyond the ceiling of an answer
+        settings = settings.model_copy(update={"max_expansion_depth": rounds})
     async with Corpus.open(settings, WarcAcquirer(warc)) as corpus:
         engine = OrchestratorEngine(corpus)
         for golden in goldens:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import DEFAULT_POLICY, POLICIES, get_policy
+from webrag_core.orchestration.verdict import status_of
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
@@ -104,6 +106,17 @@ def test_recorded_rounds_replay_to_the_recorded_decisions(settings: Settings) ->
         (AnswerRequest((ASYNCIO,), "x\udcffy"), "no text"),
         (AnswerRequest((ASYNCIO,), "x", constraints=("\udcff",)), "no text"),
         (AnswerRequest(tuple(f"{SITE}/{number}" for number in range(31)), "x"), "WEBRAG_MAX_PAGES"),
+        (AnswerRequest((ASYNCIO,), "???"), "no word"),
+        (AnswerRequest((ASYNCIO,), "tea " * 300_000), "1,200,000 characters"),
+        (AnswerRequest((ASYNCIO,), None), "query must be a text"),  # type: ignore[arg-type]
+        (AnswerRequest(ASYNCIO, "x"), "sequence of URLs"),  # type: ignore[arg-type]
+        (AnswerRequest((None,), "x"), "sequence of URLs"),  # type: ignore[arg-type]
+        (AnswerRequest((ASYNCIO,), "x", mode="bogus"), "unknown mode 'bogus'"),  # type: ignore[arg-type]
+        (AnswerRequest((ASYNCIO,), "x", intent="bogus"), "unknown intent"),  # type: ignore[arg-type]
+        (AnswerRequest((ASYNCIO,), "x", expansion_budget=1.5), "whole number"),  # type: ignore[arg-type]
+        (AnswerRequest((ASYNCIO,), "x", constraints="degrees"), "sequence of texts"),  # type: ignore[arg-type]
+        (AnswerRequest((ASYNCIO,), "x", max_age=-1), "max_age"),
+        (AnswerRequest((ASYNCIO,), "x", max_age=float("nan")), "max_age"),
     ],
 )
 def test_unusable_requests_are_refused_before_anything_is_written(
@@ -262,6 +275,61 @@ def test_rounds_are_a_hard_limit_for_every_policy(settings: Settings, monkeypatc
     result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, policy="never-stop", expansion_budget=1))
     assert result.total_iterations == 1
     assert result.final_decision.rule == "round-limit"
+
+
+def test_the_expansion_depth_is_a_ceiling_for_every_budget(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POLICIES, "never-stop", NeverStop)
+    shallow = settings.model_copy(update={"max_expansion_depth": 1})
+    result = ask(shallow, AnswerRequest((ASYNCIO,), QUESTION, policy="never-stop", expansion_budget=4))
+    assert (result.total_iterations, result.final_decision.rule) == (1, "round-limit")
+    assert any("MAX_EXPANSION_DEPTH" in warning for warning in result.warnings)
+
+
+def test_the_policy_of_the_settings_is_the_default(settings: Settings) -> None:
+    chosen = settings.model_copy(update={"webrag_policy": "stop-at-once"})
+    assert ask(chosen, AnswerRequest((ASYNCIO,), QUESTION)).policy == "stop-at-once"
+    unknown = settings.model_copy(update={"webrag_policy": "oracle"})
+    with pytest.raises(InvalidInputError, match="unknown stop policy"):
+        ask(unknown, AnswerRequest((ASYNCIO,), QUESTION))
+
+
+def test_a_stored_seed_is_fetched_again_above_the_age_of_the_request(settings: Settings) -> None:
+    site = LocalSite({"/": page("Tea", "Green tea is brewed at eighty degrees.")})
+    request = AnswerRequest((f"{SITE}/",), "How hot is tea?", expansion_budget=0)
+    assert [ask(settings, request, site).documents[0].outcome for _ in range(2)] == ["fetched", "reused"]
+    assert ask(settings, replace(request, max_age=3_600.0), site).documents[0].outcome == "reused"
+    assert ask(settings, replace(request, max_age=0.0), site).documents[0].outcome == "fetched"
+    assert len(site.requests) == 2
+
+
+def test_the_status_says_whether_the_question_is_answered(settings: Settings) -> None:
+    answered = ask(settings, AnswerRequest((QUEUES,), "Are asyncio queues thread-safe?", expansion_budget=0))
+    assert next(iter(answered.model_dump())) == "status"
+    assert answered.status == "answered"
+    site = LocalSite({"/": page("Alone", "A page without any link, about nothing in particular.")})
+    missing = ask(settings, AnswerRequest((f"{SITE}/",), "How tall is the Eiffel tower?"), site)
+    assert missing.status == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("probability", "relevance", "citations", "status"),
+    [
+        (0.5, 0.25, 1, "answered"),
+        (0.9, 0.24, 1, "partial"),
+        (0.49, 0.25, 1, "partial"),
+        (0.49, 0.24, 1, "not_found"),
+        (0.9, 0.9, 0, "not_found"),
+    ],
+)
+def test_thresholds_of_the_status(probability: float, relevance: float, citations: int, status: str) -> None:
+    assert status_of(probability, relevance, citations) == status
+
+
+def test_full_context_is_not_cut_to_the_rerankers_limit(settings: Settings) -> None:
+    few = settings.model_copy(update={"reranker_top_n": 1, "locality_expansion_enabled": False})
+    result = ask(few, AnswerRequest((ASYNCIO, QUEUES), QUESTION, mode="full_context", expansion_budget=0))
+    assert result.mode == "full_context"
+    assert len(result.citations) == result.corpus_stats.total_parent_chunks > 1
 
 
 def test_nothing_worth_following_is_a_stop_of_its_own(settings: Settings) -> None:

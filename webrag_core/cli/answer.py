@@ -27,7 +27,7 @@ _PHASES = {
     "citations": "verifying the citations",
 }
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-_AGE = re.compile(r"(\d{1,9})([smhdw]?)")
+_AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")
 
 
 def seconds_of(age: str | None) -> float | None:

@@ -49,9 +49,8 @@ class OrchestratorEngine:
                 " (WEBRAG_MAX_PAGES)"
             )
         policy = get_policy(request.policy or self._settings.webrag_policy, self._settings)
-        budget = self._settings.max_expansion_depth
-        if request.expansion_budget is not None:
-            budget = request.expansion_budget
+        ceiling = self._settings.max_expansion_depth
+        budget = ceiling if request.expansion_budget is None else min(request.expansion_budget, ceiling)
         with clock.phase("query_analysis_ms"):
             analysed = await self._analyst.analyse(
                 request.query,
@@ -74,6 +73,8 @@ class OrchestratorEngine:
             clock=clock,
             report=progress or (lambda phase, completed: None),
         )
+        if request.expansion_budget is not None and request.expansion_budget > ceiling:
+            run.warn(f"expansion budget {request.expansion_budget} lowered to {ceiling} (MAX_EXPANSION_DEPTH)")
         async with self._corpus.database.claims.hold(answers.claim_of(answer_id)):
             return await self._execute(run)
 
@@ -112,6 +113,7 @@ class OrchestratorEngine:
                     "intent": request.intent,
                     "known_context": request.known_context,
                     "constraints": list(request.constraints),
+                    **({} if request.max_age is None else {"max_age": request.max_age}),
                 },
             )
 

@@ -39,7 +39,7 @@ from webrag_core.orchestration.request import (
     without_known,
 )
 from webrag_core.orchestration.signals import PassageFeatures, compute_signals, passage_features
-from webrag_core.orchestration.verdict import probability_note, status_of
+from webrag_core.orchestration.verdict import LOCAL_RERANKERS, probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import prove_citations
@@ -127,6 +127,7 @@ class Run:
         )
     )
     warnings: list[str] = field(default_factory=list)
+    judged_by: str = "local"
     provider_failed: bool = False
 
     @property
@@ -223,6 +224,8 @@ class Run:
             if isinstance(outcome, BaseException):
                 raise outcome
             results.append(outcome)
+            for warning in outcome.warnings:
+                self.warn(warning)
         self.tried.add(frozenset(self.sub_queries))
         self.mode, self.stats = results[0].mode, results[0].corpus_stats
         if self.request.mode == "full_context" != self.mode:
@@ -234,6 +237,8 @@ class Run:
         if skipped:
             self.warn(KNOWN_SKIPPED)
         top_n = self.settings.reranker_top_n
+        if self.mode == "full_context":  # everything is returned
+            top_n = max(top_n, *(len(result.chunks) for result in results))
         with self.clock.phase("reranking_ms"):
             ranking = await self._rerank(results, top_n)
         # redundant passages stay: redundancy is a signal of the round, and is removed at the end
@@ -246,10 +251,24 @@ class Run:
         )
         for warning in ranking.warnings:
             self.warn(warning)
-        own = results[self.sub_queries.index(self.analysed.analysis.original_query)]
-        best = own.chunks[0] if own.chunks else None
-        self.passage = PassageFeatures() if best is None else passage_features(best, best.raw_score, own.term_idf)
+        index = self.sub_queries.index(self.analysed.analysis.original_query)
+        self.passage = self._best_passage(results[index], ranking, index)
         return ranking
+
+    def _best_passage(self, result: RetrievalResult, ranking: Ranking, index: int) -> PassageFeatures:
+        """Features of the passage that the configured reranker ranks first for the user's own query.
+
+        The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
+        """
+        configured = self.settings.reranker_provider
+        fell_back = any(warning.endswith("ranked locally instead") for warning in ranking.warnings)
+        self.judged_by = "local" if fell_back else configured
+        if self.judged_by not in LOCAL_RERANKERS and ranking.chunks[index]:
+            best = merging.by_score(ranking.chunks[index])[0]
+            return passage_features(best.chunk, best.reranked_score, result.term_idf)
+        if not result.chunks:
+            return PassageFeatures()
+        return passage_features(result.chunks[0], result.chunks[0].raw_score, result.term_idf)
 
     async def _judge(self) -> tuple[EvaluationSignals, ExpansionDecision]:
         """Compute the signals of the round and ask the policy, within the hard limits."""
@@ -388,9 +407,7 @@ class Run:
             total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
             documents=self.frontier.documents,
             probability_complete=decision.probability_complete,
-            probability_note=probability_note(
-                self.policy.name, self.corpus.indexer.embedder.identity, settings.reranker_provider
-            ),
+            probability_note=probability_note(self.policy.name, self.corpus.indexer.embedder.identity, self.judged_by),
             warnings=self.warnings,
         )
 

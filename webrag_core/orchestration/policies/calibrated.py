@@ -64,7 +64,14 @@ def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float,
 def completeness_table() -> CompletenessTable:
     """The table that ships with the library."""
     table = json.loads(TABLE.read_text(encoding="utf-8"))
-    return CompletenessTable(table["constant"], tuple(table["coefficients"]), tuple(table["fitted_on"]))
+    provenance = table.get("provenance", {})
+    embedding = provenance.get("models", {}).get("embedding", _DEFAULT_EMBEDDING)
+    return CompletenessTable(
+        table["constant"],
+        tuple(table["coefficients"]),
+        tuple(provenance.get("data") or table["fitted_on"]),
+        embedding.partition(",")[0],  # provider/name, then dimensions and normalisation
+    )
 
 
 class Calibrated:
