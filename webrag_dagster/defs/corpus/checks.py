@@ -58,7 +58,7 @@ def _versions(pages: "list[Page]") -> list[int]:
 ledger_balances = source_check(
     DOCUMENTS,
     "ledger_balances",
-    "Every document is in the coverage ledger, every line of it leads to a document, and the counts of the latest"
+    "The last fetch of every document is in the coverage ledger and leads to a document, and the counts of the latest"
     " refreshes add up.",
     _ledger,
 )

@@ -22,7 +22,7 @@ _HOW_TO_RECOVER = """\
 - **Everything below** is tried again once an hour. Materialize the partition with job `index` to try now.
 - **A blocking check** says in its own tab what is broken, row by row; job `index` with `mend: true` for
   `chunks` cuts broken pages again, `webrag verify` looks at the whole corpus.
-- **Not wanted any more**: `webrag source pause SOURCE`, and delete the partition in the UI.
+- **Not wanted any more**: job `forget` (or `webrag forget SOURCE`), and delete the partition in the UI.
 """
 
 
