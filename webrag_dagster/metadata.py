@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster.markdown import FOLD, FOLD_AT, block, code, link, printable, quote, rows_markdown
-from webrag_dagster.plot import score_plot
+from webrag_dagster.plots import score_plot
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
@@ -56,6 +56,7 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
     """The finished answer: to be read first, then its trace, then numbers."""
     outcomes = Counter(document.outcome for document in result.documents)
     return {
+        "verdict": dg.MetadataValue.text(verdict_line(result)),
         "answer": dg.MetadataValue.md(answer_markdown(result)),
         "scores_per_round": dg.MetadataValue.md(score_plot(result.rounds)),
         "query": dg.MetadataValue.text(result.query),
@@ -99,11 +100,22 @@ def _trace(done: Round) -> dict[str, Cell]:
     }
 
 
+def verdict_line(result: OrchestrationResult) -> str:
+    """The verdict in one sentence, read before any quote."""
+    sentences = {
+        "answered": "Answered: the evidence is probably complete",
+        "partial": "Partial: the evidence is probably not complete",
+        "not_found": "Not found: the quotes are what comes nearest",
+    }
+    return f"{sentences[result.status]} (probability {result.probability_complete:.2f})."
+
+
 def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
 
     decision = result.final_decision
-    lines = ["### Question", "", quote(block(printable(result.query))), "", "### Evidence", ""]
+    lines = [f"**{verdict_line(result)}**", "", "### Question", "", quote(block(printable(result.query))), ""]
+    lines += ["### Evidence", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
     else:
@@ -158,7 +170,7 @@ def _cited(citation: CitationSpan) -> list[str]:
     if citation.title and citation.title not in label:
         label = f"{citation.title} › {label}"
     lines = [
-        f"**{citation.number}.** {link(label, citation.source_url)} · score {citation.score:.2f}",
+        f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.score:.2f}",
         "",
         quote(block(text[:_QUOTE_CHARS].strip("\n"))),
     ]

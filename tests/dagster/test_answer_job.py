@@ -11,8 +11,8 @@ import dagster as dg
 import psycopg
 import pytest
 
-from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.run import Run
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
@@ -83,7 +83,10 @@ def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     run = instance.get_run_by_id(done.run_id)
     assert run is not None
     assert run.tags["webrag/source"] == "docs.python.org"
-    assert run.tags["webrag/decision"] == "stop"
+    assert run.tags["webrag/verdict"] == result.status
+    assert run.tags["webrag/query"] == QUESTION[:60]
+    assert "webrag/decision" not in run.tags
+    assert next(iter(answer.metadata)) == "verdict"
     assert run.tags["webrag/stop_reason"] == result.final_decision.rule
     assert float(str(answer.metadata["seconds_since_launch"].value)) >= float(str(answer.metadata["seconds"].value))
     assert len(instance.all_logs(done.run_id)) <= 60
@@ -111,7 +114,7 @@ def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event
     [
         ({"query": "  "}, "the query is empty [invalid_input]"),
         ({"url": "not a url"}, "[invalid_url]"),
-        ({"expansion_budget": -1}, "it cannot be negative [invalid_input]"),
+        ({"expansion_budget": -1}, "the expansion budget cannot be negative"),
         ({"mode": "sideways"}, "mode: Input should be 'auto'"),
         ({"policy": "coin-toss"}, "[invalid_input]"),
         ({"url": "https://docs.python.org/3.11/nowhere.html"}, "[not_found]"),
@@ -147,7 +150,7 @@ def test_a_cancelled_run_still_reports_what_it_stored(
         os.kill(os.getpid(), signal.SIGINT)
         await asyncio.sleep(30)
 
-    monkeypatch.setattr(OrchestratorEngine, "_expand", cancelled_here)
+    monkeypatch.setattr(Run, "_act", cancelled_here)
     ask(definitions, instance)
     assert [len(materializations(instance, asset)) for asset in (*CORPUS, "answers")] == [1, 1, 1, 1, 0]
     with psycopg.connect(corpus_environment) as connection:

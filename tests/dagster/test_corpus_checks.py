@@ -61,6 +61,22 @@ def test_every_check_runs_with_its_asset_for_one_source_and_says_what_it_looked_
     assert found["every_child_has_a_vector"].metadata["documents"].value == 3
 
 
+def test_checks_executed_without_a_partition_cover_all_sources(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path
+) -> None:
+    """As *Execute all* on the Checks tab."""
+    instance.add_dynamic_partitions("source", [KEY, "coffee.example"])
+    names = set().union(*CHECKS.values())
+    keys = {key for key in definitions.resolve_asset_graph().asset_check_keys if key.name in names}
+    job = definitions.resolve_implicit_global_asset_job_def().get_subset(
+        asset_selection=set(), asset_check_selection=keys
+    )
+    resources = {"corpus": CorpusResource(warc=str(site))}
+    done = job.execute_in_process(instance=instance, resources=resources, raise_on_error=False)
+    assert {name: found.passed for name, found in evaluations(done).items()} == dict.fromkeys(names, True)
+    assert evaluations(done)["offsets_equal_slices"].metadata["versions"].value == 3
+
+
 @pytest.mark.parametrize(
     ("statement", "check", "rule", "below"),
     [

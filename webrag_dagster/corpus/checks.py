@@ -1,13 +1,13 @@
-"""One shape for checks of one partition of a corpus asset: what was broken, in numbers, a table and a sentence."""
+"""Checks of corpus assets: counts, violations as a table, and one sentence."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
-from webrag_dagster.metadata import MAX_ROWS, Metadata, table
+from webrag_dagster.metadata import MAX_ROWS, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -18,34 +18,52 @@ if TYPE_CHECKING:
     from webrag_dagster.corpus.state import Page
 
 
-Look = Callable[["Corpus", str, "list[Page]"], Awaitable["tuple[Metadata, list[Violation]]"]]
+Numbers = dict[str, int]
+Verify = Callable[["Corpus", str, "list[Page]"], Awaitable["tuple[Numbers, list[Violation]]"]]
 
 
-def source_check(asset: str, name: str, description: str, look: Look) -> dg.AssetChecksDefinition:
-    """A blocking check of one partition. `look` gets corpus, partition key and pages; it returns what it looked at,
-    in numbers, and what is broken: nothing below the asset runs on broken data."""
+def source_check(asset: str, name: str, description: str, verify: Verify) -> dg.AssetChecksDefinition:
+    """A blocking check of one partition, or of all when it is executed without one.
+
+    `verify` gets the corpus, a partition key and its pages; it returns counts of what it checked, and violations.
+    """
 
     @dg.asset_check(asset=asset, name=name, description=description, blocking=True, partitions_def=SOURCES)
     def check(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
-        return look_at(context, corpus, look)
+        return run(_verify(context, corpus, verify))
 
     return check
 
 
-def look_at(context: dg.AssetCheckExecutionContext, corpus: CorpusResource, look: Look) -> dg.AssetCheckResult:
-    """Run `look` for the partition of this check."""
+def checked_keys(context: dg.AssetCheckExecutionContext) -> Sequence[str]:
+    """The partition of this execution; all partitions when it has none (*Execute all* on the Checks tab)."""
+    if context.has_partition_key:
+        return [context.partition_key]
+    return context.instance.get_dynamic_partitions(str(SOURCES.name))
+
+
+def checked_name(keys: Sequence[str]) -> str:
+    """The partition, or the number of them."""
+    return keys[0] if len(keys) == 1 else f"all {len(keys)} sources"
+
+
+async def _verify(
+    context: dg.AssetCheckExecutionContext, corpus: CorpusResource, verify: Verify
+) -> dg.AssetCheckResult:
     from webrag_dagster.corpus.state import source_pages
 
-    key = context.partition_key
-
-    async def work() -> dg.AssetCheckResult:
-        async with corpus.open() as opened:
+    keys = checked_keys(context)
+    numbers: Counter[str] = Counter()
+    violations: list[Violation] = []
+    async with corpus.open() as opened:
+        for key in keys:
             async with opened.database.connection() as connection:
                 pages = await source_pages(connection, key)
-            looked_at, violations = await look(opened, key, pages)
-        return verdict(key, looked_at, violations)
-
-    return run(work())
+            counts, broken = await verify(opened, key, pages)
+            numbers.update(counts)
+            violations += broken
+    checked = {name: dg.MetadataValue.int(number) for name, number in numbers.items()}
+    return verdict(checked_name(keys), checked, violations)
 
 
 async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tuple[Page, list[Violation]]]":
@@ -63,14 +81,16 @@ async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tupl
     return found
 
 
-def verdict(key: str, looked_at: Metadata, violations: "Sequence[Violation]") -> dg.AssetCheckResult:
+def verdict(
+    name: str, checked: Mapping[str, dg.MetadataValue], violations: "Sequence[Violation]"
+) -> dg.AssetCheckResult:
     """Passed without violations; otherwise what is broken, how often, and the first rows."""
-    metadata: dict[str, Any] = {**looked_at, "violations": dg.MetadataValue.int(len(violations))}
+    metadata: dict[str, Any] = {**checked, "violations": dg.MetadataValue.int(len(violations))}
     description = None
     if violations:
         rules = Counter(violation.rule for violation in violations)
         counted = ", ".join(f"{count} × {rule}" for rule, count in rules.most_common())
-        description = f"{key}: {counted}; first: {violations[0].where}: {violations[0].found}"
+        description = f"{name}: {counted}; first: {violations[0].where}: {violations[0].found}"
         metadata["broken"] = table(asdict(violation) for violation in violations)
         metadata["not_listed"] = dg.MetadataValue.int(max(0, len(violations) - MAX_ROWS))
     return dg.AssetCheckResult(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 DEMO_URL = "https://docs.python.org/3.11/library/numeric.html"
 DEMO_QUERY = "How can a float such as 0.1 be turned into a fraction with a limited denominator?"
 
+_QUERY_CHARS = 60
+
 
 class AnswerConfig(dg.Config):
     """What the launchpad asks for. Bounds are checked by the core: a bound here would be an HTTP 500 at launch."""
@@ -83,7 +85,7 @@ async def _find_evidence(
     request = _request(config)
     seed = request.seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
-    tag({"webrag/source": source_key(seed)})
+    tag({"webrag/source": source_key(seed), "webrag/query": " ".join(request.query.split())[:_QUERY_CHARS]})
 
     def progress(phase: str, done: "Round | None") -> None:
         if done is None:
@@ -111,14 +113,14 @@ async def _find_evidence(
     context.log_event(
         dg.AssetMaterialization(
             "answers",
-            description=f"{len(result.citations)} quotes; stopped by {decision.rule}: {decision.reason}",
+            description=f"{result.status}, {len(result.citations)} quotes; {decision.rule}: {decision.reason}",
             metadata={
                 **answer_metadata(result, pages_from=resource.pages_from()),
                 "seconds_since_launch": dg.MetadataValue.float(round(_seconds_since_launch(context), 3)),
             },
         )
     )
-    tag({"webrag/decision": decision.action, "webrag/stop_reason": decision.rule})
+    tag({"webrag/verdict": result.status, "webrag/stop_reason": decision.rule})
     return result
 
 

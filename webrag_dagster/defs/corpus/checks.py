@@ -1,12 +1,9 @@
-"""Blocking checks of one source: what is broken here must not reach the layer below, nor an answer."""
+"""Blocking checks of one source: broken data must not reach the layer below, nor an answer."""
 
 from typing import TYPE_CHECKING
 
-import dagster as dg
-
-from webrag_dagster.corpus.checks import source_check
+from webrag_dagster.corpus.checks import Numbers, source_check
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS
-from webrag_dagster.metadata import Metadata
 
 if TYPE_CHECKING:
     from webrag_core.corpus.verification import Violation
@@ -14,41 +11,41 @@ if TYPE_CHECKING:
     from webrag_dagster.corpus.state import Page
 
 
-async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
     from webrag_core.corpus.shards import split_key
     from webrag_core.corpus.verification import verify_ledger
 
     async with corpus.database.snapshot() as connection:
-        found = await verify_ledger(connection, split_key(key)[0], [page.document_id for page in pages])
-    return {"documents": dg.MetadataValue.int(len(pages))}, found
+        violations = await verify_ledger(connection, split_key(key)[0], [page.document_id for page in pages])
+    return {"documents": len(pages)}, violations
 
 
-async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
     from webrag_core.corpus.verification import Verified, verify_slices
 
     counted = Verified()
     async with corpus.database.snapshot() as connection:
-        found = await verify_slices(connection, _versions(pages), counted)
+        violations = await verify_slices(connection, _versions(pages), counted)
     numbers = {"versions": counted.versions, "parents": counted.parents, "children": counted.children}
-    return {name: dg.MetadataValue.int(number) for name, number in numbers.items()}, found
+    return numbers, violations
 
 
-async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
     from webrag_core.corpus.verification import verify_counts
 
     versions = _versions(pages)
     async with corpus.database.snapshot() as connection:
-        found = await verify_counts(connection, [page.document_id for page in pages])
-    return {"versions": dg.MetadataValue.int(len(versions))}, found
+        violations = await verify_counts(connection, [page.document_id for page in pages])
+    return {"versions": len(versions)}, violations
 
 
-async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Metadata, list[Violation]]":
+async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
     from webrag_core.corpus.verification import verify_vectors
 
     model_id = await corpus.indexer.model_id()
     async with corpus.database.snapshot() as connection:
-        found = await verify_vectors(connection, [page.document_id for page in pages], model_id)
-    return {"documents": dg.MetadataValue.int(len(pages)), "model": dg.MetadataValue.int(model_id)}, found
+        violations = await verify_vectors(connection, [page.document_id for page in pages], model_id)
+    return {"documents": len(pages)}, violations
 
 
 def _versions(pages: "list[Page]") -> list[int]:

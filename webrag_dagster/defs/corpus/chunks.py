@@ -6,9 +6,9 @@ from pydantic import Field
 from webrag_dagster.conditions import made_again_on_change
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, code_version
 from webrag_dagster.corpus.totals import layer_metadata
-from webrag_dagster.histogram import bar_plot
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
+from webrag_dagster.plots import bar_plot
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 

@@ -4,13 +4,14 @@ from collections import Counter
 
 import dagster as dg
 
+from webrag_dagster.corpus.checks import checked_keys, checked_name
 from webrag_dagster.corpus.layers import EMBEDDINGS
 from webrag_dagster.metadata import MAX_ROWS, Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
-_WORTH_TELLING = ("broken", "gone", "changed", "moved")
+_REPORTED = ("broken", "gone", "changed", "moved")
 
 
 @dg.asset_check(
@@ -25,24 +26,24 @@ _WORTH_TELLING = ("broken", "gone", "changed", "moved")
     ),
 )
 def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
-    """Look at every citation of this source."""
+    """Check every citation of the source."""
     from webrag_core.history.citation_states import citation_states
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.state import source_pages
 
-    key = context.partition_key
+    keys = checked_keys(context)
 
     async def work() -> dg.AssetCheckResult:
         async with await Database.open(corpus.settings()) as database, database.snapshot() as connection:
-            pages = await source_pages(connection, key)
-            found = await citation_states(connection, [page.document_id for page in pages])
-        counts: Counter[str] = Counter(citation.state for citation in found)
+            pages = [page for key in keys for page in await source_pages(connection, key)]
+            citations = await citation_states(connection, [page.document_id for page in pages])
+        counts: Counter[str] = Counter(citation.state for citation in citations)
         metadata: Metadata = {
-            "citations": dg.MetadataValue.int(len(found)),
+            "citations": dg.MetadataValue.int(len(citations)),
             **{state: dg.MetadataValue.int(counts[state]) for state in ("valid", "moved", "changed", "gone", "broken")},
         }
-        told = [citation for state in _WORTH_TELLING for citation in found if citation.state == state]
-        if told:
+        listed = [citation for state in _REPORTED for citation in citations if citation.state == state]
+        if listed:
             metadata["not_valid_any_more"] = table(
                 {
                     "state": citation.state,
@@ -53,15 +54,15 @@ def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: Corpus
                     "from character": citation.now_start,
                     "quote": citation.quote,
                 }
-                for citation in told
+                for citation in listed
             )
-            metadata["not_listed"] = dg.MetadataValue.int(max(0, len(told) - MAX_ROWS))
-        outdated = ", ".join(f"{counts[state]} {state}" for state in _WORTH_TELLING if counts[state])
+            metadata["not_listed"] = dg.MetadataValue.int(max(0, len(listed) - MAX_ROWS))
+        outdated = ", ".join(f"{counts[state]} {state}" for state in _REPORTED if counts[state])
         severity = dg.AssetCheckSeverity.ERROR if counts["broken"] else dg.AssetCheckSeverity.WARN
         return dg.AssetCheckResult(
             passed=not any(counts[state] for state in ("broken", "gone", "changed")),
             severity=severity,
-            description=f"{key}: of {len(found)} citations {outdated}" if outdated else None,
+            description=f"{checked_name(keys)}: of {len(citations)} citations {outdated}" if outdated else None,
             metadata=metadata,
         )
 
