@@ -39,7 +39,8 @@ def checked_keys(context: dg.AssetCheckExecutionContext) -> Sequence[str]:
     """The partition of this execution; all partitions when it has none (*Execute all* on the Checks tab)."""
     if context.has_partition_key:
         return [context.partition_key]
-    return context.instance.get_dynamic_partitions(str(SOURCES.name))
+    keys: Sequence[str] = context.instance.get_dynamic_partitions(str(SOURCES.name))
+    return keys
 
 
 def checked_name(keys: Sequence[str]) -> str:
