@@ -20,7 +20,7 @@ Cell = str | int | float | bool | None
 
 MAX_ROWS = 100
 _MAX_QUOTES = 8
-_QUOTE_CHARS = 2_000
+_QUOTE_CHARS = 1_200
 
 
 def round_metadata(done: Round) -> Metadata:
@@ -124,7 +124,7 @@ def answer_markdown(result: OrchestrationResult) -> str:
             "",
         ]
     for citation in result.citations[:_MAX_QUOTES]:
-        lines += [*_cited(citation), ""]
+        lines += [*_cited(citation, result.query), ""]
     if len(result.citations) > _MAX_QUOTES:
         lines += [f"*{len(result.citations) - _MAX_QUOTES} more quotes are kept with answer {result.answer_id}.*", ""]
     lines += [
@@ -164,18 +164,22 @@ def table(rows: Iterable[Mapping[str, Cell]]) -> dg.TableMetadataValue:
     return dg.MetadataValue.table(records, schema=schema)
 
 
-def _cited(citation: CitationSpan) -> list[str]:
-    text = printable(citation.verbatim_text)
+def _cited(citation: CitationSpan, query: str) -> list[str]:
+    from webrag_core.retrieval.quotes import quote_window
+
+    shown = quote_window(citation.verbatim_text, query, _QUOTE_CHARS).shown
+    text = printable(shown.of(citation.verbatim_text))
     label = citation.section_heading or citation.title or citation.source_url
     if citation.title and citation.title not in label:
         label = f"{citation.title} › {label}"
     lines = [
         f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.score:.2f}",
         "",
-        quote(block(text[:_QUOTE_CHARS].strip("\n"))),
+        quote(block(text.strip("\n"))),
     ]
-    if len(text) > _QUOTE_CHARS:
-        lines += [">", f"> *… {len(text) - _QUOTE_CHARS} more characters*"]
+    hidden = len(citation.verbatim_text) - (shown.end - shown.start)
+    if hidden:
+        lines += [">", f"> *{shown.start} characters before and {hidden - shown.start} after are not shown*"]
     return lines
 
 
