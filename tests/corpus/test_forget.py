@@ -206,3 +206,25 @@ def test_an_answer_goes_and_its_pages_stay(settings: Settings) -> None:
                     await forget(corpus.database, target, removed_by="test")
 
     asyncio.run(work())
+
+
+def test_another_section_of_the_same_host_stays_whole(settings: Settings) -> None:
+    async def work() -> None:
+        pages = site()
+        inside = f"{HOME}docs/b"
+        pages.pages[inside] = html("B", f"Text of B. <a href='{HOME}docs/lost'>lost</a>")
+        async with Corpus.open(settings, pages) as corpus:
+            async with corpus.database.connection() as connection:
+                section = await attach_source(connection, inside, 10)
+            await build(corpus)
+            await corpus.refresher().run(section)
+            removal = await forget(corpus.database, "example.org", removed_by="test")
+            assert (removal.counts["documents"], removal.counts["sources"]) == (3, 1)
+            assert await rows(corpus.database, "SELECT canonical_url FROM documents WHERE status = 'ready'") == [
+                (inside,)
+            ]
+            assert await broken_rules(corpus.database) == set()
+            assert (await corpus.refresher().run(section)).counts.unchanged == 1
+            assert await broken_rules(corpus.database) == set()
+
+    asyncio.run(work())
