@@ -136,13 +136,6 @@ class Settings(BaseSettings):
     reranker_timeout: float = Field(default=10.0, gt=0, description="Seconds for one request, never retried")
     reranker_top_n: int = Field(default=20, ge=1, le=1000)
 
-    agent_rerank_recency_boost: float = Field(
-        default=0.0,
-        ge=0,
-        le=1,
-        description="What a page of the latest year gains in `webrag search` over one older than five years; 0 = off",
-    )
-
     # Expansion
     max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")
     max_candidates_per_iteration: int = Field(default=5, ge=1)

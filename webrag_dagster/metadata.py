@@ -173,7 +173,7 @@ def _cited(citation: CitationSpan, query: str) -> list[str]:
     if citation.title and citation.title not in label:
         label = f"{citation.title} › {label}"
     lines = [
-        f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.score:.2f}",
+        f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.relevance:.2f}",
         "",
         quote(block(text.strip("\n"))),
     ]

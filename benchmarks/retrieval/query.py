@@ -37,8 +37,7 @@ from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.chunk_store import load_children, load_parents
-from webrag_core.retrieval.citations import prove_citations
-from webrag_core.retrieval.citing import cite
+from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.merging import without_redundancy
 from webrag_core.retrieval.ranking import rank_parents

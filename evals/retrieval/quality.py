@@ -99,7 +99,6 @@ class Bench:
         fusion: Fusion = "weighted",
         alpha: float | None = None,
         formulations: Sequence[str] = (),
-        recency_boost: float = 0.0,
     ) -> list[Unit]:
         """What a search by this pattern finds, best first."""
         request = SearchRequest(
@@ -108,7 +107,6 @@ class Bench:
             fusion=fusion,
             alpha=alpha,
             formulations=formulations,
-            recency_boost=recency_boost,
         )
         found = await search(self.corpus, request)
         return [

@@ -48,7 +48,7 @@ def filled(search: Search, database_url: str) -> Search:
 
 
 def test_plain_output_names_version_span_date_and_how_it_was_found(filled: Search, database_url: str) -> None:
-    done = filled(QUESTION, "--quotes", "1", "--since", "2022", "--recency-boost", "0.05")
+    done = filled(QUESTION, "--quotes", "1", "--since", "2022")
     result = json.loads(filled(QUESTION, "--json", "--since", "2022"))
     first = result["citations"][0]
     with psycopg.connect(database_url) as connection:
@@ -61,14 +61,13 @@ def test_plain_output_names_version_span_date_and_how_it_was_found(filled: Searc
     assert lines[0].startswith("[1] ")
     version = f"version {first['version_sha256'][:12]}, dated 2022-03-04"
     place = f"characters {first['char_start']}–{first['char_end']}, sha256 {first['quote_sha256'][:12]}"
-    assert lines[1].startswith(f"    {OTHER}  {version}, {place}, score ")
+    assert lines[1].startswith(f"    {OTHER}  {version}, {place}, relevance ")
     assert f"({len(result['citations']) - 1} more: --quotes or --json)" in lines
     stats = result["corpus_stats"]
     assert stats["total_documents"] == 1
     searched = f"Searched    1 pages, {stats['total_parent_chunks']} passages; looked at {result['candidates']}"
     assert any(line.startswith(f"{searched} (reranked_retrieval), ") for line in lines)
-    assert "Recency     pages of 2018 to 2022 gained up to 5%" in lines
-    assert "Warning     pages that state no date and were left out for it: 1" in lines
+    assert "Warning     pages without a date, excluded by the date filter: 1" in lines
 
 
 def test_every_pattern_answers_and_says_which_it_was(filled: Search) -> None:
@@ -82,7 +81,7 @@ def test_every_pattern_answers_and_says_which_it_was(filled: Search) -> None:
         found = json.loads(filled(QUESTION, *arguments, "--json"))
         assert found["pattern"] == name
         assert found["citations"][0]["source_url"] == OTHER
-        assert len(found["chunks"]) == len(found["citations"]) <= (2 if "--top-k" in arguments else 20)
+        assert len(found["chunks"]) <= (2 if "--top-k" in arguments else 20)
         assert all(0 <= one["reranked_score"] <= 1 for one in found["chunks"])
     assert "Also asked  nsmallest heapq" in filled(QUESTION, "--pattern", "P5", "--formulation", "nsmallest heapq")
 
@@ -100,13 +99,13 @@ def test_filters_narrow_and_an_empty_result_says_why(filled: Search) -> None:
     ("arguments", "message"),
     [
         ("--pattern magic", "there are semantic (P1), hybrid (P2), filtered (P3), reranked (P4), multi_query (P5)"),
-        ("--pattern filtered", "filtered_retrieval needs a filter: source, date, year, language, type or flag"),
+        ("--pattern filtered", "filtered_retrieval needs a filter: source, URL, date, year, language, type or flag"),
         ("--type docx", "no such document type: docx; there are html, pdf, text"),
         ("--flag tables", "no such flag: tables; there are admonition, code, definition_list, image"),
         ("--source nowhere.example", "no such source: nowhere.example; there are none"),
         ("--since yesterday", "--since: 'yesterday' is no date; write 2024, 2024-05, 2024-05-17"),
         ("--since 2024 --until 2023", "--until 2023 lies before --since 2024"),
-        ("--alpha 2 --pattern hybrid", "alpha is 2, not between 0 and 1"),
+        ("--alpha 2 --pattern hybrid", "alpha must be between 0 and 1, got 2"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_right_ones(search: Search, arguments: str, message: str) -> None:

@@ -101,7 +101,7 @@ def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event
         for _ in range(2)
     )
     quotes = [
-        [(citation.source_url, citation.quote_sha256, citation.score) for citation in result.citations]
+        [(citation.source_url, citation.quote_sha256, citation.relevance) for citation in result.citations]
         for result in (first, second)
     ]
     assert quotes[0] == quotes[1]

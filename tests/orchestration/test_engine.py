@@ -56,7 +56,7 @@ def test_walks_from_the_seed_to_the_page_that_holds_the_evidence(settings: Setti
 
 def test_the_same_question_gives_the_same_evidence_cached_or_not(settings: Settings) -> None:
     def evidence(result: OrchestrationResult) -> list[tuple[str, str, float]]:
-        return [(c.source_url, c.quote_sha256, round(c.score, 6)) for c in result.citations]
+        return [(c.source_url, c.quote_sha256, round(c.relevance, 6)) for c in result.citations]
 
     first = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
     again = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
@@ -102,9 +102,9 @@ def test_recorded_rounds_replay_to_the_recorded_decisions(settings: Settings) ->
         (AnswerRequest((ASYNCIO,), "x", expansion_budget=-1), "negative"),
         (AnswerRequest((ASYNCIO,), "x", policy="oracle"), "unknown stop policy"),
         (AnswerRequest((ASYNCIO,), "x", policy="fixed-k:" + 5000 * "9"), "unknown stop policy"),
-        (AnswerRequest((ASYNCIO,), "x\0y"), "no text"),
-        (AnswerRequest((ASYNCIO,), "x\udcffy"), "no text"),
-        (AnswerRequest((ASYNCIO,), "x", constraints=("\udcff",)), "no text"),
+        (AnswerRequest((ASYNCIO,), "x\0y"), "invalid Unicode"),
+        (AnswerRequest((ASYNCIO,), "x\udcffy"), "invalid Unicode"),
+        (AnswerRequest((ASYNCIO,), "x", constraints=("\udcff",)), "invalid Unicode"),
         (AnswerRequest(tuple(f"{SITE}/{number}" for number in range(31)), "x"), "WEBRAG_MAX_PAGES"),
         (AnswerRequest((ASYNCIO,), "???"), "no word"),
         (AnswerRequest((ASYNCIO,), "tea " * 300_000), "1,200,000 characters"),
@@ -247,7 +247,7 @@ def test_full_context_that_does_not_fit_is_said(settings: Settings) -> None:
 def test_neighbours_stand_beside_their_hit_at_its_depth(settings: Settings, radius: int) -> None:
     few = {"locality_expansion_radius": radius, "min_score_for_expansion": 0.3, "reranker_top_n": 2}
     question = "What happens to the other tasks of a group when one of them fails?"
-    result = ask(settings.model_copy(update=few), AnswerRequest((ASYNCIO,), question))
+    result = ask(settings.model_copy(update=few), AnswerRequest((ASYNCIO,), question, mode="chunk"))
     depths = {document.document_id: document.link_depth for document in result.documents}
     neighbours = [ranked.chunk for ranked in result.chunks if ranked.is_locality_expanded]
     assert any(chunk.depth for chunk in neighbours)

@@ -112,7 +112,7 @@ NOT_AN_ANALYSIS: dict[str, tuple[Any, str]] = {
     "text for a list": (analysis(sub_queries="tea"), "sub_queries: Input should be a valid list"),
     "numbers for texts": (analysis(sub_queries=[1, None]), "sub_queries.0: Input should be a valid string"),
     "blank sub-query": (analysis(" "), "sub_queries.0: Value error, the text is empty"),
-    "no text": (analysis("a\0b"), "sub_queries.0: Value error, the text holds bytes that are no text"),
+    "no text": (analysis("a\0b"), "sub_queries.0: Value error, the text contains a NUL character or invalid Unicode"),
     "lone surrogate": (analysis("a\ud800b"), "sub_queries.0:"),
     "10,000 sub-queries": (analysis(*(f"tea {n}" for n in range(10_000))), "sub_queries: List should have at most 4"),
     "endless sub-query": (analysis("tea " * 1000), "sub_queries.0: String should have at most 500"),

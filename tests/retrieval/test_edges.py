@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
-from webrag_core.retrieval.scope import ScopeFilter
+from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
 from webrag_core.retrieval.search import CorpusSearch, search
 
 ENGLISH = {
@@ -29,7 +31,7 @@ QUERIES = {
     "/ar": "ما هو أكبر حيوان على وجه الأرض؟",
     "/ru": "Какое животное самое большое?",
 }
-LONG = " ".join(f"What is whale number {n} doing in the sea of krill" for n in range(1_000)) + "?"
+LONG = " ".join(f"What is whale number {n} doing in the sea of krill" for n in range(150)) + "?"
 ODD = [
     "?!… --- ;;; ()[]{}",
     "🐳",
@@ -44,7 +46,7 @@ ODD = [
     "NaN",
     "0",
     LONG,
-    "x" * 60_000,
+    "x" * 9_990,
 ]
 PATTERNS = [pattern for pattern in Pattern if pattern is not Pattern.FILTERED]
 
@@ -74,7 +76,10 @@ def check(found: CorpusSearch) -> None:
         for score in (one.reranked_score, chunk.score, chunk.raw_score, chunk.lexical_score, chunk.relevance or 0.0):
             assert 0 <= score <= 1
         assert -1 <= chunk.raw_similarity <= 1 + 1e-6
-    assert [citation.number for citation in found.citations] == [n + 1 for n in range(len(found.chunks))]
+    assert [citation.number for citation in found.citations] == [n + 1 for n in range(len(found.citations))]
+    assert {citation.chunk_id for citation in found.citations} == {one.chunk.chunk_id for one in found.chunks}
+    relevances = [citation.relevance for citation in found.citations]
+    assert relevances == sorted(relevances, reverse=True)
 
 
 @pytest.mark.parametrize("pattern", Pattern)
@@ -109,7 +114,7 @@ def test_queries_that_are_hardly_any(settings: Settings, query: str) -> None:
     searching(settings, ENGLISH | FOREIGN, work)
 
 
-def test_a_query_of_ten_thousand_tokens_still_means_something(settings: Settings) -> None:
+def test_a_query_of_thousands_of_tokens_is_searched(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
         for pattern in PATTERNS:
             found = await search(corpus, request(LONG, pattern))
@@ -158,3 +163,61 @@ def test_the_same_search_gives_the_same_citations(settings: Settings) -> None:
                 assert (other.chunks, other.citations) == (first.chunks, first.citations)
 
     searching(settings, ENGLISH | FOREIGN, work)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"query": None}, "the query must be a string, not NoneType"),
+        ({"query": "x" * 1_200_000}, "the query has 1,200,000 characters; at most 10,000"),
+        ({"mode": "bogus"}, "mode must be one of auto, chunk, full_context, got 'bogus'"),
+        ({"pattern": "hybrid"}, "pattern must be a Pattern, got 'hybrid'"),
+        ({"pattern": Pattern.HYBRID, "fusion": "sum"}, "fusion must be one of weighted, rrf, got 'sum'"),
+        ({"context_budget": 0}, "context_budget must be at least 1, got 0"),
+        ({"requested_years": [0]}, "year must be between 1 and 9998, got 0"),
+    ],
+)
+def test_invalid_options_are_typed_errors(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInputError, match=re.escape(message)):
+        SearchRequest(**{"query": "whales", **fields})
+
+
+def test_a_url_prefix_narrows_the_search_with_or_without_scheme(settings: Settings) -> None:
+    async def work(corpus: Corpus) -> None:
+        for prefix in (f"{SITE}/wh", f"{SITE}/wh".removeprefix("https://")):
+            filters = ScopeFilter(url_prefixes=[prefix])
+            found = await search(corpus, SearchRequest(query="animal cat whale", filters=filters))
+            assert [one.chunk.source_url for one in found.chunks] == [f"{SITE}/whales"]
+            assert found.corpus_stats.total_documents == 1
+        none = await search(corpus, SearchRequest(query="cat", filters=ScopeFilter(url_prefixes=["elsewhere.example"])))
+        assert (none.is_empty, none.top_score) == (True, 0.0)
+
+    searching(settings, ENGLISH, work)
+
+
+def test_full_context_returns_every_chunk_in_reading_order_whatever_the_top_n(settings: Settings) -> None:
+    async def work(corpus: Corpus) -> None:
+        for mode in ("full_context", "auto"):
+            found = await search(corpus, SearchRequest(query="heading number 3", mode=mode, top_k=2))
+            assert (found.mode, found.warnings) == ("full_context", [])
+            assert len(found.chunks) == found.corpus_stats.total_parent_chunks > 4
+            assert [one.chunk.chunk_index for one in found.chunks] == list(range(len(found.chunks)))
+            assert found.top_score == max(one.reranked_score for one in found.chunks) > 0
+
+    text = "".join(f"<h2>Heading {n}</h2><p>{f'Sentence number {n} about whales. ' * 20}</p>" for n in range(8))
+    own = {"reranker_top_n": 3, "parent_max_tokens": 300}
+    searching(settings.model_copy(update=own), {"/long": page("Long", text)}, work)
+
+
+def test_a_scope_beyond_the_budget_says_why_the_full_context_was_not_used(settings: Settings) -> None:
+    async def work(corpus: Corpus) -> None:
+        found = await search(corpus, SearchRequest(query="whale", mode="full_context", context_budget=20))
+        tokens = found.corpus_stats.total_tokens
+        assert found.mode == "chunk"
+        assert found.warnings == [
+            f"full_context needs {tokens} tokens but RETRIEVAL_CONTEXT_BUDGET is 20; returned the best chunks instead"
+        ]
+        auto = await search(corpus, SearchRequest(query="whale", mode="auto", context_budget=20))
+        assert auto.warnings[0].startswith("RETRIEVAL_FULL_CONTEXT_THRESHOLD (30000) exceeds")
+
+    searching(settings, ENGLISH, work)

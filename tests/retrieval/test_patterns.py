@@ -16,8 +16,8 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.patterns import RRF_K, alpha_fusion, rank_fusion
-from webrag_core.retrieval.request import Pattern, SearchRequest
-from webrag_core.retrieval.scope import ScopeFilter, source_scope
+from webrag_core.retrieval.request import Pattern, ScopeFilter, SearchRequest
+from webrag_core.retrieval.scope import source_scope
 from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
 from webrag_core.retrieval.searcher import Searcher
 
@@ -73,21 +73,19 @@ def test_an_unknown_pattern_is_answered_with_the_known_ones(name: str) -> None:
     ("wrong", "message"),
     [
         ({"query": " "}, "query is empty"),
-        ({"alpha": 0.5}, "fusion and alpha are hybrid_search's"),
-        ({"pattern": Pattern.SEMANTIC, "fusion": "rrf"}, "fusion and alpha are hybrid_search's"),
-        ({"pattern": Pattern.HYBRID, "fusion": "rrf", "alpha": 0.5}, "no part in a fusion of ranks"),
-        ({"pattern": Pattern.HYBRID, "alpha": 1.5}, "not between 0 and 1"),
-        ({"pattern": Pattern.HYBRID, "alpha": float("nan")}, "not between 0 and 1"),
-        ({"recency_boost": -0.1}, "not between 0 and 1"),
-        ({"recent_year_window": 0}, "window of 0"),
-        ({"top_k": 0}, "0 results"),
-        ({"requested_years": [20_24_0]}, "20240 is no year"),
-        ({"requested_years": [9999]}, "9999 is no year"),
-        ({"formulations": ["other"]}, "multi_query_retrieval's, not reranked_retrieval's"),
+        ({"alpha": 0.5}, "only hybrid_search takes fusion and alpha"),
+        ({"pattern": Pattern.SEMANTIC, "fusion": "rrf"}, "only hybrid_search takes fusion and alpha"),
+        ({"pattern": Pattern.HYBRID, "fusion": "rrf", "alpha": 0.5}, "fusion by rank"),
+        ({"pattern": Pattern.HYBRID, "alpha": 1.5}, "between 0 and 1, got 1.5"),
+        ({"pattern": Pattern.HYBRID, "alpha": float("nan")}, "between 0 and 1, got nan"),
+        ({"top_k": 0}, "top_k must be at least 1, got 0"),
+        ({"requested_years": [20_24_0]}, "got 20240"),
+        ({"requested_years": [9999]}, "got 9999"),
+        ({"formulations": ["other"]}, "only multi_query_retrieval takes formulations, not reranked_retrieval"),
         ({"pattern": Pattern.MULTI_QUERY}, "at least one other formulation"),
         ({"pattern": Pattern.MULTI_QUERY, "formulations": [QUERY]}, "at least one other formulation"),
         ({"pattern": Pattern.MULTI_QUERY, "formulations": [""]}, "formulation is empty"),
-        ({"pattern": Pattern.MULTI_QUERY, "formulations": [str(n) for n in range(9)]}, "8 at most"),
+        ({"pattern": Pattern.MULTI_QUERY, "formulations": [str(n) for n in range(9)]}, "at most 8"),
         ({"pattern": Pattern.FILTERED}, "needs a filter"),
     ],
 )
@@ -246,7 +244,7 @@ def test_no_more_results_than_asked_for(settings: Settings) -> None:
         (ScopeFilter(sources=["site.exmple"]), "no such source: site.exmple; there are site.example"),
         (ScopeFilter(flags=["tabel", "code"]), "no such flag: tabel; there are admonition, code"),
         (ScopeFilter(types=["docx"]), "no such document type: docx; there are html, pdf, text"),  # type: ignore[list-item]
-        (ScopeFilter(languages=["german"]), "'german' is no language tag such as en or pt-BR; pages are in none"),
+        (ScopeFilter(languages=["german"]), "'german' is not a language tag such as en or pt-BR; pages are in none"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_ones(settings: Settings, filters: ScopeFilter, message: str) -> None:
@@ -263,7 +261,7 @@ def test_a_language_that_no_page_is_in_is_a_warning(settings: Settings) -> None:
             await connection.execute("UPDATE document_versions SET language = 'en_GB' WHERE id % 2 = 0")
         none = await search(corpus, SearchRequest(query=QUERY, filters=ScopeFilter(languages=["de"])))
         assert none.chunks == []
-        assert none.warnings == ["no page says that it is in 'de'; pages are in en-gb"]
+        assert none.warnings == ["no page is marked as 'de'; pages are in en-gb"]
         some = await search(corpus, SearchRequest(query=QUERY, filters=ScopeFilter(languages=["EN"])))
         assert some.corpus_stats.total_documents == 2
         assert some.warnings == []

@@ -169,7 +169,7 @@ def test_no_passages_no_request(provider: str) -> None:
 
 THREE = [(0, 0.3), (1, 0.2), (2, 0.1)]
 BAD_ROWS: dict[str, tuple[Any, str]] = {
-    "missing row": (results(*THREE[:2]), "results for 2 of 3"),
+    "most rows missing": (results(*THREE[:1]), "results for 1 of 3"),
     "no rows": (results(), "results for 0 of 3"),
     "index too large": (results(*THREE[:2], (3, 0.1)), "not sent"),
     "negative index": (results(*THREE[:2], (-1, 0.1)), "not sent"),
@@ -185,6 +185,16 @@ BAD_ROWS: dict[str, tuple[Any, str]] = {
     "results are null": (None, "not a ranking"),
     "results are a text": ("all of them", "not a ranking"),
 }
+
+
+@for_each_provider
+def test_a_passage_without_a_score_is_ranked_last(provider: str) -> None:
+    with serving(lambda call: envelope(provider, results((1, 0.2), (2, 0.9)))) as server:
+        reranked = rerank(config(provider, server.url))
+    assert [(row.index, row.relevance_score) for row in reranked.results] == [(2, 0.9), (1, 0.2), (0, 0.0)]
+    assert reranked.warnings == (f"{provider} scored 2 of 3 passages; the others are ranked last",)
+
+
 # Cohere's SDK turns these into numbers, so only the others are asked
 ODD_INDEX = {
     "text": results(*THREE[:2], ("2", 0.1)),
@@ -390,7 +400,7 @@ def test_the_local_reranker_judges_by_what_retrieval_found(settings: Settings) -
         other = next(i for i, chunk in enumerate(chunks) if chunk.source_url == f"{SITE}/")
         assert told[other] > chunks[other].relevance
         assert local.judge([]).results == []
-        with pytest.raises(ValueError, match="without relevance"):
+        with pytest.raises(ValueError, match="has no relevance"):
             local.judge([chunks[0].model_copy(update={"relevance": None})])
 
     asyncio.run(body())
@@ -430,7 +440,7 @@ def provided(settings: Settings, provider: str, server: Provider) -> Settings:
 
 
 def evidence(result: OrchestrationResult) -> list[tuple[str, str, float]]:
-    return [(c.source_url, c.quote_sha256, round(c.score, 6)) for c in result.citations]
+    return [(c.source_url, c.quote_sha256, round(c.relevance, 6)) for c in result.citations]
 
 
 @for_each_provider
@@ -438,7 +448,7 @@ def test_a_run_takes_the_providers_scores(settings: Settings, provider: str) -> 
     with serving(good(provider)) as server:
         result = ask(provided(settings, provider, server), constraints=("prefer facts",))
     assert result.warnings == []
-    assert {c.score for c in result.citations} <= {0.9, 0.1}
+    assert {c.relevance for c in result.citations} <= {0.9, 0.1}
     assert all(call.body["query"].startswith("prefer facts\n") for call in server.calls)
     assert len(server.calls) >= len(result.query_analysis.sub_queries)
 
@@ -486,7 +496,7 @@ def test_scores_on_another_scale_are_a_warning_of_the_run(settings: Settings) ->
     with serving(logits) as server:
         result = ask(provided(settings, "cohere", server), expansion_budget=0)
     assert any("instead of 0 to 1" in warning for warning in result.warnings)
-    assert all(0 <= c.score <= 1 for c in result.citations)
+    assert all(0 <= c.relevance <= 1 for c in result.citations)
 
 
 @for_each_provider
@@ -501,5 +511,5 @@ def test_a_search_falls_back_likewise(settings: Settings, provider: str) -> None
         second = asyncio.run(work(provided(settings, provider, server)))
     assert first.warnings == [f"reranking by {provider} failed (the answer is not a ranking); ranked locally instead"]
     assert second.warnings == []
-    assert second.citations[0].score == 0.9
+    assert second.citations[0].relevance == 0.9
     assert first.citations[0].quote_sha256 == second.citations[0].quote_sha256

@@ -11,10 +11,10 @@ from webrag_core.providers.static_model import token_ids, token_vectors, token_w
 from webrag_core.retrieval.scoring import (
     COSINE_SHARE,
     COVERAGE_SHARE,
-    FAMILY_SHARE,
     LEXICAL_SHARE,
-    MEANING_SHARE,
-    PAIRS_SHARE,
+    PROXIMITY_SHARE,
+    SIBLING_SHARE,
+    TOKEN_MATCH_SHARE,
     PassageScores,
     lexical_share,
     profile,
@@ -31,7 +31,7 @@ def scores(query: str, *passages: str, idf: dict[str, float] | None = None) -> P
 
 
 def test_the_parts_make_one_whole() -> None:
-    parts = (LEXICAL_SHARE, COVERAGE_SHARE, PAIRS_SHARE, MEANING_SHARE, FAMILY_SHARE, COSINE_SHARE)
+    parts = (LEXICAL_SHARE, COVERAGE_SHARE, PROXIMITY_SHARE, TOKEN_MATCH_SHARE, SIBLING_SHARE, COSINE_SHARE)
     assert sum(parts) == pytest.approx(1.0)
 
 
@@ -45,11 +45,11 @@ def test_neighbours_count_when_they_stand_close_in_either_order() -> None:
     far = "event " + "x " * 30 + "loop"
     found = scores(QUERY, "an event loop", "a loop of event handlers", far, "event loop; task group", idf=IDF)
     total = 1.0 + 2.0 + 1.5 + 0.5  # the lesser idf of each neighbouring two
-    assert found.pairs == pytest.approx([1 / total, 1 / total, 0.0, 1.5 / total])
+    assert found.proximity == pytest.approx([1 / total, 1 / total, 0.0, 1.5 / total])
 
 
 def test_neighbours_do_not_meet_across_passages() -> None:
-    assert scores(QUERY, "an event", "loop", idf=IDF).pairs.tolist() == [0.0, 0.0]
+    assert scores(QUERY, "an event", "loop", idf=IDF).proximity.tolist() == [0.0, 0.0]
 
 
 def test_meaning_is_the_weighted_best_cosine_of_each_token() -> None:
@@ -58,8 +58,8 @@ def test_meaning_is_the_weighted_best_cosine_of_each_token() -> None:
     cosines = token_vectors()[ids] @ token_vectors()[np.unique(token_ids([passage])[0])].T
     weights = token_weights()[ids]
     expected = float(cosines.max(axis=1) @ (weights / weights.sum()))
-    assert scores(query, passage).meaning == pytest.approx([expected], abs=1e-5)
-    assert scores(query, query).meaning == pytest.approx([1.0], abs=1e-5)
+    assert scores(query, passage).token_match == pytest.approx([expected], abs=1e-5)
+    assert scores(query, query).token_match == pytest.approx([1.0], abs=1e-5)
 
 
 def test_a_family_knows_what_each_of_its_members_knows() -> None:
@@ -67,23 +67,25 @@ def test_a_family_knows_what_each_of_its_members_knows() -> None:
     first, second, whole = cut_passages(["The task was cancelled.", "A coroutine waits.", "Unrelated zebras."])
     found = score_passages(query, [first, second, whole], [7, 7, 9])
     both = Passage(first.terms, np.unique(np.concatenate([first.tokens, second.tokens])))
-    assert found.family[:2] == pytest.approx([score_passages(query, [both]).meaning[0]] * 2, abs=1e-6)
-    assert found.family[2] == found.meaning[2]
+    assert found.sibling[:2] == pytest.approx([score_passages(query, [both]).token_match[0]] * 2, abs=1e-6)
+    assert found.sibling[2] == found.token_match[2]
 
 
 def test_a_family_takes_each_part_from_the_member_that_is_best_at_it() -> None:
     found = scores(QUERY, "an event loop", "a task group", "zebras", idf=IDF)
     cosine = np.array([0.1, 0.5, 0.3], dtype=np.float32)
-    joined = found.joined_by_family(cosine, [4, 4, 9])
-    best = COVERAGE_SHARE * found.coverage[:2].max() + PAIRS_SHARE * found.pairs[:2].max()
-    best += MEANING_SHARE * found.meaning[:2].max() + FAMILY_SHARE * found.family[:2].max() + COSINE_SHARE * 0.5
-    assert joined == pytest.approx([best, found.joined(cosine)[2]])
-    assert scores(QUERY).joined_by_family(np.empty(0, dtype=np.float32), []).shape == (0,)
+    joined = found.total_by_parent(cosine, [4, 4, 9])
+    best = COVERAGE_SHARE * found.coverage[:2].max() + PROXIMITY_SHARE * found.proximity[:2].max()
+    best += (
+        TOKEN_MATCH_SHARE * found.token_match[:2].max() + SIBLING_SHARE * found.sibling[:2].max() + COSINE_SHARE * 0.5
+    )
+    assert joined == pytest.approx([best, found.total(cosine)[2]])
+    assert scores(QUERY).total_by_parent(np.empty(0, dtype=np.float32), []).shape == (0,)
 
 
 def test_a_better_passage_scores_higher_and_all_lie_between_0_and_1() -> None:
     good = "To cancel a task group, let the event loop raise an exception in its body."
-    joined = scores(QUERY, good, "A group of people.", "", "!?", idf=IDF).joined(np.array([1.0, 0.2, -1.0, 0.0]))
+    joined = scores(QUERY, good, "A group of people.", "", "!?", idf=IDF).total(np.array([1.0, 0.2, -1.0, 0.0]))
     assert joined[0] > joined[1] > joined[2]
     assert ((joined >= 0) & (joined <= 1 - LEXICAL_SHARE + 1e-6)).all()
 
@@ -91,7 +93,7 @@ def test_a_better_passage_scores_higher_and_all_lie_between_0_and_1() -> None:
 @pytest.mark.parametrize("query", ["what is it", "!?", "кошка", "猫", "\u202e", "word " * 10_000])
 def test_odd_queries_have_finite_scores(query: str) -> None:
     found = scores(query, "A cat sleeps.", "кошка спит", "")
-    assert np.isfinite(found.joined(np.zeros(3, dtype=np.float32))).all()
+    assert np.isfinite(found.total(np.zeros(3, dtype=np.float32))).all()
 
 
 def test_another_script_is_found_by_its_own_words() -> None:

@@ -17,12 +17,12 @@ from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, search_parents
-from webrag_core.retrieval.budget import within_budget
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.citations import extract_citation, prove_citations
 from webrag_core.retrieval.dense import search_children
-from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.ranking import first_look
+from webrag_core.retrieval.merging import within_budget
+from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
+from webrag_core.retrieval.ranking import select_candidates
 from webrag_core.retrieval.scope import Scope, source_scope
 from webrag_core.retrieval.searcher import Searcher
 
@@ -112,10 +112,10 @@ def test_scope_keeps_everything_else_out(settings: Settings) -> None:
 @pytest.mark.parametrize("query", ["nul\0", "not utf-8 \udcff"])
 def test_a_query_that_is_no_text_is_refused(settings: Settings, query: str) -> None:
     async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
-        with pytest.raises(InvalidInputError, match="no text"):
+        with pytest.raises(InvalidInputError, match="invalid Unicode"):
             await searcher.retrieve(query, Scope.of({ids["/cats"]: 0}))
         async with corpus.database.connection() as connection:
-            with pytest.raises(InvalidInputError, match="no text"):
+            with pytest.raises(InvalidInputError, match="invalid Unicode"):
                 await source_scope(connection, [query])
 
     search(settings, work)
@@ -194,13 +194,26 @@ def test_a_quote_stands_under_its_own_heading(settings: Settings) -> None:
     asyncio.run(body())
 
 
-def test_the_first_look_keeps_what_either_search_finds_promising() -> None:
+def test_candidates_are_the_best_of_bm25_and_of_the_fusion() -> None:
     lexical = LexicalResult([LexicalHit(5, 9.0, 0.9), LexicalHit(6, 3.0, 0.3), LexicalHit(7, 3.0, 0.3)], {})
-    near = {8: 0.9, 9: 0.2, 5: 0.1}
-    assert first_look(near, lexical, None) == [5, 6, 7, 8, 9]
-    assert first_look(near, lexical, 2) == [5, 8]
-    assert first_look(near, lexical, 3) == [5, 6, 8]  # 6 and 7 promise alike: the order of BM25
-    assert first_look({}, LexicalResult([], {}), 3) == []
+    cosines = {8: 0.9, 9: 0.2, 5: 0.1}
+    assert select_candidates(cosines, lexical, None) == [5, 6, 7, 8, 9]
+    assert select_candidates(cosines, lexical, 2) == [5, 8]
+    assert select_candidates(cosines, lexical, 3) == [5, 6, 8]  # 6 and 7 tie: the order of BM25
+    assert select_candidates({}, LexicalResult([], {}), 3) == []
+
+
+@pytest.mark.parametrize("limit", [1, 2, 7, 50])
+def test_the_best_of_bm25_is_a_candidate_however_many_dense_hits_there_are(limit: int) -> None:
+    lexical = LexicalResult([LexicalHit(1, 2.0, 0.1), LexicalHit(2, 1.9, 0.09)], {})
+    cosines = {parent_id: 0.6 for parent_id in range(100, 160)}  # 0.4 * 0.6 is more than 0.6 * 0.1
+    assert 1 in select_candidates(cosines, lexical, limit)
+
+
+def test_half_of_the_candidates_go_by_the_rank_of_bm25() -> None:
+    lexical = LexicalResult([LexicalHit(rank, 1.0, 0.01) for rank in range(60)], {})
+    cosines = {parent_id: 0.6 for parent_id in range(100, 160)}
+    assert select_candidates(cosines, lexical, 50) == [*range(25), *range(100, 125)]
 
 
 def test_raw_scores_and_what_they_mean_are_kept_apart_and_agree(settings: Settings) -> None:
@@ -299,7 +312,7 @@ def test_citations_are_exact_or_an_error(settings: Settings) -> None:
     async def work(corpus: Corpus, searcher: Searcher, ids: dict[str, int]) -> None:
         result = await searcher.retrieve("krill", Scope.of({ids["/whales"]: 0}))
         chunk = result.chunks[0]
-        citation = extract_citation(chunk, chunk.match_start, chunk.match_end, number=1, score=0.5)
+        citation = extract_citation(chunk, chunk.matches[0], number=1, relevance=0.5)
         assert citation.verbatim_text == chunk.match_text
         async with corpus.database.connection() as connection:
             await prove_citations(connection, [citation])
@@ -312,7 +325,8 @@ def test_citations_are_exact_or_an_error(settings: Settings) -> None:
             ):
                 with pytest.raises(IntegrityError):
                     await prove_citations(connection, [citation.model_copy(update=forged)])
+        outside = MatchSpan(start=chunk.char_start, end=chunk.char_end + 1, heading_path=[])
         with pytest.raises(IntegrityError):
-            extract_citation(chunk, chunk.char_start, chunk.char_end + 1, number=1, score=0.5)
+            extract_citation(chunk, outside, number=1, relevance=0.5)
 
     search(settings, work)

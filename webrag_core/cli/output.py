@@ -67,7 +67,7 @@ def print_citation(citation: CitationSpan, *, dated: str | None = None) -> None:
     _say(
         f"    {citation.source_url}  version {citation.version_sha256[:12]}{f', {dated}' if dated else ''},"
         f" characters {citation.char_start}–{citation.char_end}, sha256 {citation.quote_sha256[:12]},"
-        f" score {citation.score:.2f}",
+        f" relevance {citation.relevance:.2f}",
         style="dim",
     )
     quote = citation.verbatim_text

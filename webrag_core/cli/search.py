@@ -50,9 +50,6 @@ def search(
     alpha: Annotated[
         float | None, typer.Option(help="Weight of meaning against words, 0 to 1 (hybrid); unset = 0.7.")
     ] = None,
-    recency_boost: Annotated[
-        float | None, typer.Option(help="What recent pages gain, 0 to 1; off when the query names a year.")
-    ] = None,
     mode: Annotated[
         Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = look at everything if it fits.")
     ] = "chunk",
@@ -63,8 +60,7 @@ def search(
     """Search what is stored already; fetch nothing. A date is a page's last modification, else its publication."""
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.retrieval.filters import document_types
-    from webrag_core.retrieval.request import Pattern, SearchRequest
-    from webrag_core.retrieval.scope import DateRange, ScopeFilter
+    from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
     from webrag_core.retrieval.search import search as search_stored
 
     request = SearchRequest(
@@ -76,7 +72,6 @@ def search(
         requested_years=year or (),
         fusion=fusion,
         alpha=alpha,
-        recency_boost=recency_boost,
         mode=mode,
         top_k=top_k,
     )
@@ -127,8 +122,9 @@ def moment(text: str, option: str, *, end: bool = False) -> datetime:
 
 def print_found(found: CorpusSearch, quotes: int) -> None:
     """Numbered quotes, then how they were found."""
-    for ranked, citation in zip(found.chunks[:quotes], found.citations[:quotes], strict=True):
-        print_citation(citation, dated=_date(ranked.chunk))
+    chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in found.chunks}
+    for citation in found.citations[:quotes]:
+        print_citation(citation, dated=_date(chunks[citation.chunk_id]))
     stats = found.corpus_stats
     if not found.citations:
         print_line("Nothing was found.", style="yellow")
@@ -140,9 +136,6 @@ def print_found(found: CorpusSearch, quotes: int) -> None:
     )
     for other in found.queries[1:]:
         print_line(f"Also asked  {other}")
-    if found.recency is not None:
-        years = f"{found.recency.latest.year - found.recency.window + 1} to {found.recency.latest.year}"
-        print_line(f"Recency     pages of {years} gained up to {found.recency.boost:.0%}")
     for warning in found.warnings:
         print_line(f"Warning     {warning}", style="yellow")
 

@@ -47,7 +47,7 @@ class Results:
     @classmethod
     def of(cls, query: str, hits: Sequence[Hit], nearby: Sequence[RankedChunk] = (), *, whole: bool = False) -> Results:
         """The best hits, numbered by page in the order of their first use."""
-        ordered = sorted(hits, key=lambda hit: (-hit.citation.score, hit.citation.number))
+        ordered = sorted(hits, key=lambda hit: (-hit.citation.relevance, hit.citation.number))
         kept = [
             hit
             for rank, hit in enumerate(ordered)
@@ -69,22 +69,25 @@ class Results:
 
 
 def answer_results(result: OrchestrationResult) -> Results:
-    """Citation n quotes the chunk that it was made of; chunks without one are neighbours."""
-    chunks = {(one.chunk.version_id, one.chunk.chunk_index): one for one in result.chunks}
-    by_span = {(one.chunk.version_id, one.chunk.match_start, one.chunk.match_end): one for one in chunks.values()}
-    hits = [
-        Hit(by_span[span], citation)
-        for citation in result.citations
-        if (span := (citation.version_id, citation.char_start, citation.char_end)) in by_span
-    ]
+    """Chunks without a citation are neighbours."""
+    hits = _hits(result.chunks, result.citations)
     nearby = [one for one in result.chunks if one.is_locality_expanded]
     return Results.of(result.query, hits, nearby, whole=result.mode == "full_context")
 
 
 def search_results(search: CorpusSearch) -> Results:
-    """Citation n belongs to chunk n."""
-    hits = [Hit(ranked, citation) for ranked, citation in zip(search.chunks, search.citations, strict=True)]
+    """The chunks with the citation of their best match."""
+    hits = _hits(search.chunks, search.citations)
     return Results.of(search.query, hits, whole=search.mode == "full_context")
+
+
+def _hits(chunks: Sequence[RankedChunk], citations: Sequence[CitationSpan]) -> list[Hit]:
+    best = {(one.chunk.chunk_id, one.chunk.match_start, one.chunk.match_end): one for one in chunks}
+    return [
+        Hit(best[span], citation)
+        for citation in citations
+        if (span := (citation.chunk_id, citation.char_start, citation.char_end)) in best
+    ]
 
 
 _WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it

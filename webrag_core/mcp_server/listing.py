@@ -78,7 +78,7 @@ def _evidence(results: Results) -> dict[str, Any]:
                 "char_start": hit.citation.char_start,
                 "char_end": hit.citation.char_end,
                 "quote_sha256": hit.citation.quote_sha256,
-                "relevance": round(hit.citation.score, 4),
+                "relevance": round(hit.citation.relevance, 4),
             }
             for hit in results.hits
         ],

@@ -13,9 +13,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.engine import AnswerRequest
 from webrag_core.orchestration.request import reranker_instruction
-from webrag_core.retrieval.query_text import check_text
-from webrag_core.retrieval.request import SearchRequest
-from webrag_core.retrieval.scope import ScopeFilter
+from webrag_core.retrieval.request import ScopeFilter, SearchRequest, check_text
 
 ResearchMode = Literal["fast", "auto", "deep"]
 RetrievalMode = Literal["chunk", "full_context", "auto"]

@@ -100,7 +100,7 @@ async def finish_run(
                     citation.char_end,
                     citation.quote_sha256,
                     citation.section_heading,
-                    citation.score,
+                    citation.relevance,
                 )
                 for citation in citations
             ],

@@ -16,7 +16,7 @@ from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_query, distinct
 from webrag_core.providers.chat import AnswerFormat, ChatEndpoint, Message
-from webrag_core.retrieval.query_text import check_text
+from webrag_core.retrieval.request import check_text
 
 Answer = TypeVar("Answer", bound=BaseModel)
 

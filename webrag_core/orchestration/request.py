@@ -13,9 +13,8 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.orchestration.models import QueryType
 from webrag_core.retrieval.models import RetrievalResult, RetrievedChunk
-from webrag_core.retrieval.query_text import check_query, check_text
 from webrag_core.retrieval.redundancy import text_overlap
-from webrag_core.retrieval.searcher import Mode
+from webrag_core.retrieval.request import Mode, check_query, check_text
 
 KNOWN_SKIPPED = "passages that only repeat the known context were left out"
 MAX_QUERY_CHARS = 10_000

@@ -42,8 +42,7 @@ from webrag_core.orchestration.signals import PassageFeatures, compute_signals, 
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS, probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
-from webrag_core.retrieval.citations import prove_citations
-from webrag_core.retrieval.citing import cite
+from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.models import CorpusStats, RankedChunk, RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.reranking import Ranking, rank
 from webrag_core.retrieval.scope import Scope
@@ -138,7 +137,7 @@ class Run:
     async def execute(self) -> OrchestrationResult:
         """Fetch the seeds, run rounds until a stop, and return the result.
 
-        Raises FetchError when no seed can be fetched, EmbeddingError when the model fails before there is evidence.
+        Raises FetchError when no seed can be fetched, EmbeddingError when the model fails while indexing the first.
         """
         self.sub_queries = list(self.analysed.analysis.sub_queries)
         for warning in self.analysed.warnings:
@@ -209,30 +208,23 @@ class Run:
     async def _retrieve(self) -> None:
         """Search the scope for every sub-query, rerank, and merge with the evidence of earlier rounds.
 
-        Evidence survives a failing embedding model; without any, its error is raised.
+        When the embedding model fails, the evidence of earlier rounds stays as it is; without any, words alone are
+        searched.
         """
         assert self.searcher is not None
         scope = Scope.of(self.frontier.depths)
         with self.clock.phase("retrieval_ms"):
             searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in self.sub_queries)
-            outcomes = await asyncio.gather(*searches, return_exceptions=True)
-        results: list[RetrievalResult] = []
-        for outcome in outcomes:
-            if isinstance(outcome, EmbeddingError) and self.evidence:
-                self._fail_provider(outcome)
-                return
-            if isinstance(outcome, BaseException):
-                raise outcome
-            results.append(outcome)
-            for warning in outcome.warnings:
+            results: list[RetrievalResult] = await asyncio.gather(*searches)
+        if self.evidence and any(result.degraded for result in results):
+            self.provider_failed = True
+            self.warn("stopped early: the embedding model failed")
+            return
+        for result in results:
+            for warning in result.warnings:
                 self.warn(warning)
         self.tried.add(frozenset(self.sub_queries))
         self.mode, self.stats = results[0].mode, results[0].corpus_stats
-        if self.request.mode == "full_context" != self.mode:
-            self.warn(
-                f"full_context needs {self.stats.total_tokens} tokens but RETRIEVAL_CONTEXT_BUDGET is"
-                f" {self.settings.retrieval_context_budget}; returned the best chunks instead"
-            )
         results, skipped = without_known(results, self.request.known_context, self.settings.redundancy_ceiling)
         if skipped:
             self.warn(KNOWN_SKIPPED)
@@ -242,7 +234,8 @@ class Run:
         with self.clock.phase("reranking_ms"):
             ranking = await self._rerank(results, top_n)
         # redundant passages stay: redundancy is a signal of the round, and is removed at the end
-        self.evidence = merging.accumulate(self.evidence, merging.merge_sub_queries(ranking.chunks, limit=top_n))
+        limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)
+        self.evidence = merging.accumulate(self.evidence, merging.merge_sub_queries(ranking.chunks, limit=limit))
 
     async def _rerank(self, results: Sequence[RetrievalResult], top_n: int) -> Ranking:
         instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)

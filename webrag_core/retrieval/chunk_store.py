@@ -1,4 +1,4 @@
-"""Parents with their children, as the scorer and the result need them."""
+"""Load parent and child chunks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pgvector import Vector
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
+from webrag_core.retrieval.dense import ChildHit
 from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.retrieval.scope import Scope
 from webrag_core.store.vector_tables import vector_table
 
 
 @dataclass(frozen=True, slots=True)
 class ParentRow:
-    """A parent chunk with what its page version says about it; `body` is its text."""
+    """A parent chunk with the metadata of its page version; `body` is its text."""
 
     id: int
     document_id: int
@@ -39,8 +41,8 @@ class ParentRow:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A child chunk: its span in the version's Markdown, the cosine of what was embedded for it to the query, in
-    [-1, 1], and its passage as it is stored (None = it has to be cut)."""
+    """A child chunk: its span in the version's Markdown, the cosine of its embedding to the query's in [-1, 1], and its
+    stored passage (None = not stored yet)."""
 
     parent_id: int
     start: int
@@ -83,15 +85,30 @@ async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChu
 
 
 async def load_children(
-    connection: AsyncConnection, model_id: int, query: NDArray[np.float32], parent_ids: Sequence[int]
+    connection: AsyncConnection, model_id: int, query: NDArray[np.float32] | None, parent_ids: Sequence[int]
 ) -> list[Child]:
-    """Every child of these parents in reading order, with its similarity to the query's vector."""
+    """Every child of these parents in reading order, with its cosine to the query's vector (0 without one)."""
+    table = vector_table(model_id)
+    cosine = sql.SQL("1 - (e.embedding <=> {})").format(sql.Placeholder("query")) if query is not None else sql.SQL("0")
+    joined = sql.SQL("JOIN {} e ON e.chunk_id = c.id").format(table) if query is not None else sql.SQL("")
     cursor = await connection.execute(
         sql.SQL(
-            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - (e.embedding <=> %s), c.passage"
-            " FROM chunks c JOIN {} e ON e.chunk_id = c.id"
-            " WHERE c.parent_id = ANY(%s) ORDER BY c.parent_id, c.char_start"
-        ).format(vector_table(model_id)),
-        (Vector(query), list(parent_ids)),
+            "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, {cosine}, c.passage FROM chunks c {joined}"
+            " WHERE c.parent_id = ANY(%(parents)s) ORDER BY c.parent_id, c.char_start"
+        ).format(cosine=cosine, joined=joined),
+        {"query": None if query is None else Vector(query), "parents": list(parent_ids)},
     )
     return [Child(*row) for row in await cursor.fetchall()]
+
+
+async def load_scope_children(connection: AsyncConnection, scope: Scope) -> list[ChildHit]:
+    """Every child of the scope in reading order, page by page, all with similarity 0."""
+    cursor = await connection.execute(
+        "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 0 FROM chunks c"
+        " JOIN documents d ON d.id = c.document_id AND d.current_version = c.version_id"
+        " WHERE c.document_id = ANY(%(documents)s::integer[]) AND c.level = 'child'"
+        " AND (%(flags)s::text[] = '{}' OR c.flags && %(flags)s::text[]) ORDER BY d.canonical_url, c.char_start",
+        {"documents": scope.id_array, "flags": list(scope.flags)},
+        prepare=False,
+    )
+    return [ChildHit(*row) for row in await cursor.fetchall()]

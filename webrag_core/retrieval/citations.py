@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 
 from psycopg import AsyncConnection
 
 from webrag_core.errors import IntegrityError
-from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
+from webrag_core.retrieval.models import CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
 
 
-def extract_citation(chunk: RetrievedChunk, start: int, end: int, *, number: int, score: float) -> CitationSpan:
-    """The span [start, end) (code points of the version's Markdown) inside `chunk` as a numbered citation.
+def cite(chunks: Iterable[RankedChunk]) -> list[CitationSpan]:
+    """Quote every match of every chunk, most relevant first. Raises IntegrityError for a span outside its chunk."""
+    matches = [
+        (ranked.reranked_score * match.share, ranked.chunk, match)
+        for ranked in chunks
+        for match in ranked.chunk.matches
+    ]
+    matches.sort(key=lambda scored: -scored[0])
+    return [
+        extract_citation(chunk, match, number=number, relevance=relevance)
+        for number, (relevance, chunk, match) in enumerate(matches, start=1)
+    ]
 
-    Raises IntegrityError when the span does not lie within the chunk: a citation never silently vanishes.
-    """
+
+def extract_citation(chunk: RetrievedChunk, match: MatchSpan, *, number: int, relevance: float) -> CitationSpan:
+    """The match inside `chunk` as a numbered citation. Raises IntegrityError when it does not lie within the chunk."""
+    start, end = match.start, match.end
     if not chunk.char_start <= start < end <= chunk.char_end:
         raise IntegrityError(
             f"span [{start}, {end}) lies outside chunk [{chunk.char_start}, {chunk.char_end}) of {chunk.source_url}"
@@ -22,24 +35,25 @@ def extract_citation(chunk: RetrievedChunk, start: int, end: int, *, number: int
     quote = chunk.text[start - chunk.char_start : end - chunk.char_start]
     return CitationSpan(
         number=number,
+        chunk_id=chunk.chunk_id,
         verbatim_text=quote,
         source_url=chunk.source_url,
         title=chunk.title,
-        section_heading=chunk.section_heading,
+        section_heading=" > ".join(match.heading_path) or None,
         document_id=chunk.document_id,
         version_id=chunk.version_id,
         version_sha256=chunk.version_sha256,
         char_start=start,
         char_end=end,
         quote_sha256=hashlib.sha256(quote.encode()).hexdigest(),
-        score=score,
+        relevance=relevance,
     )
 
 
 async def prove_citations(connection: AsyncConnection, citations: list[CitationSpan]) -> None:
     """Check every quote against the stored version text, by slice and by hash.
 
-    Raises IntegrityError for the first one that does not hold.
+    Raises IntegrityError for the first mismatch.
     """
     texts: dict[int, str] = {}
     cursor = await connection.execute(

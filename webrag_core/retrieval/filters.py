@@ -1,4 +1,4 @@
-"""Names in a filter that nothing bears: said at once, with those that exist."""
+"""Validate filter values; error messages list the valid ones."""
 
 from __future__ import annotations
 
@@ -10,61 +10,60 @@ from typing import get_args
 from psycopg import AsyncConnection
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.query_text import check_text
-from webrag_core.retrieval.scope import DocumentType, ScopeFilter
+from webrag_core.retrieval.request import DocumentType, ScopeFilter, check_text
 
 TYPES: tuple[DocumentType, ...] = get_args(DocumentType)
 FLAGS = ("admonition", "code", "definition_list", "image", "math", "steps", "table")
-"""What a chunk may hold besides plain text, as the parser flags it."""
+"""Flags that the parser gives chunks for content other than plain text."""
 
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 _LISTED = 12
 
 
 def document_types(names: Sequence[str] | None) -> list[DocumentType] | None:
-    """The types of these names, None for None. Raises InvalidInputError, listing what there is."""
-    _known("document type", names, TYPES)
+    """Document types by name; None for None. Raises InvalidInputError, listing the types, for an unknown name."""
+    _check_known("document type", names, TYPES)
     return None if names is None else [kind for kind in TYPES if kind in names]
 
 
 async def check_filters(connection: AsyncConnection, filters: ScopeFilter) -> list[str]:
     """A warning for each language that no page is in.
 
-    Raises InvalidInputError, listing what there is, for an unknown source, type or flag and for a language that is no
-    BCP 47 tag.
+    Raises InvalidInputError, listing the valid values, for an unknown source, type or flag and for a language that is
+    not a BCP 47 tag.
     """
-    _known("document type", filters.types, TYPES)
-    _known("flag", filters.flags, FLAGS)
+    _check_known("document type", filters.types, TYPES)
+    _check_known("flag", filters.flags, FLAGS)
     if filters.sources:
         for key in filters.sources:
             check_text(key, "source")
         cursor = await connection.execute("SELECT key FROM sources ORDER BY key")
-        _known("source", filters.sources, [row[0] for row in await cursor.fetchall()])
+        _check_known("source", filters.sources, [row[0] for row in await cursor.fetchall()])
     return await _check_languages(connection, filters.languages) if filters.languages else []
 
 
-async def _check_languages(connection: AsyncConnection, wanted: Sequence[str]) -> list[str]:
+async def _check_languages(connection: AsyncConnection, languages: Sequence[str]) -> list[str]:
     cursor = await connection.execute(
         "SELECT DISTINCT lower(replace(v.language, '_', '-')) FROM documents d"
         " JOIN document_versions v ON v.id = d.current_version WHERE v.language IS NOT NULL ORDER BY 1"
     )
-    there = [row[0] for row in await cursor.fetchall()]
+    known = [row[0] for row in await cursor.fetchall()]
     warnings = []
-    for language in wanted:
+    for language in languages:
         tag = language.strip().lower().replace("_", "-")
         if not _TAG.fullmatch(tag):
             raise InvalidInputError(
-                f"{language.strip()!r} is no language tag such as en or pt-BR; pages are in {_list(there)}"
+                f"{language.strip()!r} is not a language tag such as en or pt-BR; pages are in {_list(known)}"
             )
-        if not any(f"{one}-".startswith(f"{tag}-") for one in there):
-            warnings.append(f"no page says that it is in {language.strip()!r}; pages are in {_list(there)}")
+        if not any(f"{tagged}-".startswith(f"{tag}-") for tagged in known):
+            warnings.append(f"no page is marked as {language.strip()!r}; pages are in {_list(known)}")
     return warnings
 
 
-def _known(what: str, wanted: Sequence[str] | None, there: Sequence[str]) -> None:
-    unknown = sorted(set(wanted or ()) - set(there))
+def _check_known(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> None:
+    unknown = sorted(set(names or ()) - set(known))
     if unknown:
-        raise InvalidInputError(f"no such {what}: {', '.join(unknown)}; there are {_list(there, near=unknown[0])}")
+        raise InvalidInputError(f"no such {kind}: {', '.join(unknown)}; there are {_list(known, near=unknown[0])}")
 
 
 def _list(names: Sequence[str], near: str = "") -> str:

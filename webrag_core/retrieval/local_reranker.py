@@ -1,4 +1,4 @@
-"""The reranker that needs nothing: no download, no key, no network."""
+"""The default reranker: no download, no key, no network."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ class LocalReranker:
         self._embedder = embedder
 
     def judge(self, chunks: Sequence[RetrievedChunk], instruction: str | None = None) -> Reranked:
-        """Retrieved chunks by the relevance that retrieval found in the whole parent and its best child; nothing is
-        computed twice, so each must have one. An instruction counts for 15 %."""
+        """Rank retrieved chunks by the relevance that retrieval has computed already. An instruction counts for 15 %.
+
+        Raises ValueError for a chunk without relevance.
+        """
         scores = [chunk.relevance for chunk in chunks if chunk.relevance is not None]
         if len(scores) < len(chunks):
-            raise ValueError("a chunk without relevance cannot be judged, only reranked")
+            raise ValueError("a chunk has no relevance")
         if instruction and chunks:
             texts = [f"{' > '.join(chunk.match_heading_path)}\n{plain_text(chunk.match_text)}" for chunk in chunks]
             scores = _instructed(scores, instruction, texts)
@@ -45,28 +47,28 @@ class LocalReranker:
         term_idf: Mapping[str, float],
         instruction: str | None = None,
     ) -> Reranked:
-        """As `Reranker.rerank`, for passages that come without a parent: their words count as the parent's too.
+        """As `Reranker.rerank`, for passages without a parent: each is its own.
 
-        `term_idf` weighs the query's terms (alike when there is none); an instruction counts for 15 %.
+        `term_idf` weighs the query's terms (equally when it is empty); an instruction counts for 15 %.
         """
         if not passages:
             return Reranked([])
         vectors = await self._embedder.embed([query, *passages])
-        wanted = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
+        target = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
         cut = cut_passages(passages)
-        own = score_passages(wanted, cut).joined(vectors[1:] @ vectors[0])
-        raw = np.clip(own + LEXICAL_SHARE * lexical_share(wanted, cut), 0, 1)
+        own = score_passages(target, cut).total(vectors[1:] @ vectors[0])
+        raw = np.clip(own + LEXICAL_SHARE * lexical_share(target, cut), 0, 1)
         scores = relevance([float(score) for score in raw])
         return _ranked(_instructed(scores, instruction, passages) if instruction else scores)
 
 
 def _instructed(scores: Sequence[float], instruction: str, passages: Sequence[str]) -> list[float]:
-    wanted = profile(instruction, dict.fromkeys(terms(instruction), 1.0))
-    met = score_passages(wanted, cut_passages(passages))
-    share = (met.coverage + met.meaning) / 2
+    target = profile(instruction, dict.fromkeys(terms(instruction), 1.0))
+    parts = score_passages(target, cut_passages(passages))
+    share = (parts.coverage + parts.token_match) / 2
     return [
-        (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * float(more)
-        for score, more in zip(scores, share, strict=True)
+        (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * float(match)
+        for score, match in zip(scores, share, strict=True)
     ]
 
 

@@ -1,12 +1,26 @@
-"""Merging: results of sub-queries and of rounds become one evidence set."""
+"""Merge the results of sub-queries and rounds into one evidence set within a token budget."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
-from webrag_core.retrieval.budget import within_budget
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.redundancy import redundant_indices
+
+Item = TypeVar("Item")
+
+
+def within_budget(items: Iterable[Item], budget: int, tokens: Callable[[Item], int]) -> list[Item]:
+    """Take items in order while they fit `budget` tokens, skipping those that do not; at least one."""
+    taken: list[Item] = []
+    used = 0
+    for item in items:
+        cost = tokens(item)
+        if used + cost <= budget or not taken:
+            taken.append(item)
+            used += cost
+    return taken
 
 
 def by_score(chunks: Iterable[RankedChunk]) -> list[RankedChunk]:

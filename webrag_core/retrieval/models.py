@@ -1,4 +1,4 @@
-"""Return contract of the retrieval layer."""
+"""Results of the retrieval layer."""
 
 from __future__ import annotations
 
@@ -7,32 +7,41 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from webrag_core.retrieval.recency import Recency
 from webrag_core.retrieval.request import Pattern
+
+Capability = Literal["dense"]
+"""A part of retrieval that a result had to do without."""
 
 
 class Contract(BaseModel):
-    """Base: unknown fields are a bug, not data."""
+    """Base model: unknown fields are an error."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class RetrievedChunk(BaseModel):
-    """A parent chunk chosen for the context, with the child span that matched best.
+class MatchSpan(Contract):
+    """A child chunk that matches the query: [start, end) of the version's Markdown, its headings, and its score as a
+    share of the parent's best child, in (0, 1]."""
+
+    start: int
+    end: int
+    heading_path: list[str]
+    share: float = 1.0
+
+
+class RetrievedChunk(Contract):
+    """A parent chunk chosen for the context, with the child spans that match best.
 
     `text` is the exact slice [char_start, char_end) (Unicode code points, half-open) of the document version's
-    Markdown; `match_start`/`match_end` delimit the best matching child in the same coordinates, and
-    `match_heading_path` is where that child stands: a parent may span several sections.
+    Markdown. `match_start`, `match_end` and `match_heading_path` describe the best matching child in the same
+    coordinates, `further_matches` those that score nearly as well, best first.
 
-    Scores, all in [0, 1] but the cosine: `raw_similarity` is the best child's cosine and `lexical_score` the share of
-    the attainable BM25 score; `raw_score` is what the retrieval pattern makes of them (see `retrieval.patterns`),
-    `score` is that less what the link depth costs and ranks the result; `relevance` is the calibrated probability of
-    relevance that the raw score stands for, None for patterns whose raw scores have never been calibrated. A chunk
-    that nobody scored (a neighbour) has 0. `dated` is what the page states: its last modification, else its
-    publication, None when it states neither.
+    Scores, all in [0, 1] but the cosine: `raw_similarity` is the best child's cosine, `lexical_score` the share of the
+    attainable BM25 score, `raw_score` what the retrieval pattern makes of both (see `retrieval.patterns`), `score` the
+    raw score times the link depth's weight, by which the result is ranked. `relevance` is the calibrated probability of
+    relevance, None for patterns without a calibration. Neighbours, which are not scored, have 0. `dated` is the date
+    that the page states: its last modification, else its publication.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     chunk_id: int
     document_id: int
@@ -48,6 +57,7 @@ class RetrievedChunk(BaseModel):
     match_start: int
     match_end: int
     match_heading_path: list[str]
+    further_matches: list[MatchSpan] = []
     token_count: int
     score: float
     raw_score: float = 0.0
@@ -61,13 +71,19 @@ class RetrievedChunk(BaseModel):
 
     @property
     def section_heading(self) -> str | None:
-        """The heading path of the matching child as one line, or None above the first heading."""
+        """The heading path of the best matching child as one line, or None above the first heading."""
         return " > ".join(self.match_heading_path) or None
 
     @property
     def match_text(self) -> str:
         """The text of the best matching child."""
         return self.text[self.match_start - self.char_start : self.match_end - self.char_start]
+
+    @property
+    def matches(self) -> list[MatchSpan]:
+        """All matching children, best first."""
+        best = MatchSpan(start=self.match_start, end=self.match_end, heading_path=self.match_heading_path)
+        return [best, *self.further_matches]
 
 
 class RankedChunk(Contract):
@@ -80,10 +96,8 @@ class RankedChunk(Contract):
     source_sub_query: str | None = None
 
 
-class CorpusStats(BaseModel):
-    """What the scope holds and which of its documents gave a result."""
-
-    model_config = ConfigDict(extra="forbid")
+class CorpusStats(Contract):
+    """Size of the scope, and the URLs with a result."""
 
     total_documents: int
     total_parent_chunks: int
@@ -91,25 +105,21 @@ class CorpusStats(BaseModel):
     documents_matched: list[str]
 
 
-class TimingInfo(BaseModel):
+class TimingInfo(Contract):
     """Wall milliseconds of one retrieval."""
-
-    model_config = ConfigDict(extra="forbid")
 
     embed_ms: float
     search_ms: float
     total_ms: float
 
 
-class RetrievalResult(BaseModel):
-    """Ranked parents for one query. Empty `chunks` with zero statistics for an empty scope.
+class RetrievalResult(Contract):
+    """Ranked parents for one query, best first (see `merging.document_order` for full context).
 
-    `term_idf` is the weight of each query term within the scope (a term that occurs nowhere has the highest).
-    `model_id` names the one embedding model that query and chunks were compared with, `candidates` counts the parents
-    that were looked at. `warnings` are for the user.
+    `term_idf` is the weight of each query term within the scope; a term that occurs nowhere has the highest.
+    `model_id` names the embedding model of query and chunks, `candidates` counts the parents considered. `degraded`
+    lists what the search had to do without, and `warnings` explains it to the user.
     """
-
-    model_config = ConfigDict(extra="forbid")
 
     mode: Literal["full_context", "chunk"]
     pattern: Pattern = Pattern.RERANKED
@@ -119,20 +129,20 @@ class RetrievalResult(BaseModel):
     term_idf: dict[str, float]
     corpus_stats: CorpusStats
     timing: TimingInfo
-    recency: Recency | None = None
+    degraded: list[Capability] = []
     warnings: list[str] = []
 
 
-class CitationSpan(BaseModel):
+class CitationSpan(Contract):
     """A verbatim quote proved against a stored page version.
 
     `verbatim_text` equals `markdown[char_start:char_end]` of the version; `quote_sha256` is the sha256 of its UTF-8
-    bytes, `version_sha256` that of the whole version.
+    bytes, `version_sha256` that of the whole version. `relevance`, in [0, 1], is the final score of chunk `chunk_id`
+    times the share of this quote in it: a calibrated probability with the local reranker, a provider's score with one.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     number: int
+    chunk_id: int
     verbatim_text: str
     source_url: str
     title: str | None
@@ -143,4 +153,4 @@ class CitationSpan(BaseModel):
     char_start: int
     char_end: int
     quote_sha256: str
-    score: float
+    relevance: float

@@ -1,7 +1,7 @@
-"""The retrieval patterns of specification 004 over one open snapshot: which parents are looked at, and their scores.
+"""The retrieval patterns of specification 004 over one open snapshot: candidates and their scores.
 
-Every raw score lies in [0, 1] on a scale that does not move with the other candidates, so nothing is stretched between
-the best and the worst of them: with min-max the best of ten bad hits would have 1.
+Every raw score lies in [0, 1] on a scale that does not depend on the other candidates; min-max scaling would give the
+best of ten bad hits a 1. Without a query vector (the embedding endpoint is down) P2 to P5 work by words alone.
 """
 
 from __future__ import annotations
@@ -16,77 +16,92 @@ from psycopg import AsyncConnection
 
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import LexicalResult, search_parents
-from webrag_core.retrieval.chunk_store import Child, load_children, load_parents
+from webrag_core.retrieval.chunk_store import Child, load_children, load_parents, load_scope_children
 from webrag_core.retrieval.dense import ChildHit, search_children
-from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.ranking import Depths, first_look, rank_parents, to_chunk
+from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
+from webrag_core.retrieval.ranking import Depths, by_score, rank_parents, select_candidates, to_chunk
 from webrag_core.retrieval.request import Pattern
 from webrag_core.retrieval.scope import Scope, ScopeSize
 
 RRF_K = 60
 """Cormack, Clarke and Büttcher, Reciprocal Rank Fusion (2009)."""
 
-_EVERY = 100_000
+_NO_LIMIT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One query as it is put to the database. `vector` has unit length; `full` = every parent of the scope is wanted,
-    else the `limit` nearest children that are at least `floor` near and the `limit` best parents by BM25, of which the
-    `kept` most promising are read. `ef_search` as in `search_children`."""
+class RetrievalContext:
+    """One query and the limits of its search.
+
+    `vector` has unit length; None = search by words only. With `full` every parent of the scope is a candidate. Else
+    the candidates are the `limit` nearest children with a cosine of at least `floor` and the `limit` best parents by
+    BM25, of which `max_candidates` are read. `ef_search` as in `search_children`.
+    """
 
     query: str
-    vector: NDArray[np.float32]
+    vector: NDArray[np.float32] | None
     model_id: int
     scope: Scope
     size: ScopeSize
     depths: Depths
     full: bool
     limit: int
-    kept: int
+    max_candidates: int
     floor: float
     ef_search: int
 
+    @property
+    def to_read(self) -> int | None:
+        """How many candidates are read; None = all."""
+        return None if self.full else self.max_candidates
+
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """Chunks best first, ties by URL and in reading order; how many parents were candidates; weight of the terms."""
+class PatternResult:
+    """Chunks best first (ties by URL and in reading order), the number of candidates, and the terms' idf."""
 
     chunks: list[RetrievedChunk]
     candidates: int
     term_idf: dict[str, float]
 
 
-async def find(connection: AsyncConnection, pattern: Pattern, look: Look, alpha: float | None = None) -> Found:
-    """What `pattern` finds for one query; `alpha` is the cosine's weight in a hybrid search, None = by ranks."""
+async def run_pattern(
+    connection: AsyncConnection, pattern: Pattern, context: RetrievalContext, cosine_weight: float | None = None
+) -> PatternResult:
+    """Run `pattern` for one query; a hybrid search without `cosine_weight` fuses by rank.
+
+    A semantic search needs a vector.
+    """
     if pattern is Pattern.SEMANTIC:
-        return await _semantic(connection, look)
+        return await _semantic(connection, context)
     if pattern is Pattern.HYBRID:
-        return await _hybrid(connection, look, alpha)
-    return await _reranked(connection, look)
+        return await _hybrid(connection, context, cosine_weight)
+    return await _reranked(connection, context)
 
 
-def best_of(found: Sequence[Found]) -> Found:
-    """One ranking of several formulations: each chunk as the formulation has it that gives it the highest score (the
-    specification's rule; the scores of one question in other words are comparable)."""
+def best_of(results: Sequence[PatternResult]) -> PatternResult:
+    """Merge the results of several formulations: each chunk with its highest score, as the specification has it. The
+    scores of one question in other words are comparable."""
+    if len(results) == 1:
+        return results[0]
     best: dict[int, RetrievedChunk] = {}
     idf: dict[str, float] = {}
-    for one in found:
-        idf = one.term_idf | idf
-        for chunk in one.chunks:
+    for result in results:
+        idf = result.term_idf | idf
+        for chunk in result.chunks:
             known = best.get(chunk.chunk_id)
             if known is None or (chunk.relevance or 0.0, chunk.score) > (known.relevance or 0.0, known.score):
                 best[chunk.chunk_id] = chunk
-    return Found(_ordered(best.values()), len(best), idf)
+    return PatternResult(by_score(list(best.values())), len(best), idf)
 
 
 def alpha_fusion(cosine: float, lexical: float, alpha: float) -> float:
-    """alpha * cosine (negative ones count as 0) + (1 - alpha) * share of the attainable BM25 score."""
+    """alpha * cosine (floored at 0) + (1 - alpha) * share of the attainable BM25 score."""
     return alpha * min(1.0, max(0.0, cosine)) + (1 - alpha) * lexical
 
 
 def rank_fusion(orders: Sequence[Iterable[int]]) -> dict[int, float]:
-    """Sum of 1 / (60 + rank), ranks from 1, as a share of what the first of every order would have."""
+    """Sum of 1 / (60 + rank), ranks from 1, as a share of the score of an item that leads every order."""
     fused: dict[int, float] = {}
     for order in orders:
         for rank, item in enumerate(order, start=1):
@@ -94,42 +109,45 @@ def rank_fusion(orders: Sequence[Iterable[int]]) -> dict[int, float]:
     return fused
 
 
-async def _semantic(connection: AsyncConnection, look: Look) -> Found:
-    """P1: the cosine of a parent's nearest child, floored at 0; that child is the match. The specification wants the
-    nearest, however far: there is nothing else that could find them."""
-    nearest = await _nearest(connection, look, floor=-1.0)
-    kept = list(nearest)[: None if look.full else look.kept]
-    rows = await load_parents(connection, kept)
+async def _semantic(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
+    """P1: the cosine of a parent's nearest child, floored at 0; that child is the match. No similarity floor: nothing
+    else could find the chunk."""
+    nearest = await _nearest(connection, context, floor=-1.0)
+    rows = await load_parents(connection, list(nearest)[: context.to_read])
     chunks = []
     for row in rows:
         hit = nearest[row.id]
         chunks.append(
             to_chunk(
                 row,
-                match=Child(row.id, hit.start, hit.end, hit.heading_path, hit.similarity, None),
+                matches=[MatchSpan(start=hit.start, end=hit.end, heading_path=hit.heading_path)],
                 raw_score=min(1.0, max(0.0, hit.similarity)),
-                weight=look.depths.weight(row.document_id),
+                weight=context.depths.weight(row.document_id),
+                relevance=None,
                 similarity=hit.similarity,
-                depth=look.depths.of.get(row.document_id, 0),
+                depth=context.depths.of.get(row.document_id, 0),
             )
         )
-    return Found(_ordered(_not_calibrated(chunks)), len(nearest), {})
+    return PatternResult(by_score(chunks), len(nearest), {})
 
 
-async def _hybrid(connection: AsyncConnection, look: Look, alpha: float | None) -> Found:
-    """P2: cosine and BM25, fused by weight (scores) or by ranks; the child nearest to the query is the match."""
-    nearest = await _nearest(connection, look, look.floor)
-    lexical = await _lexical(connection, look, also=nearest)
-    words = {hit.parent_id: hit.relative for hit in lexical.hits}
-    # those beyond the limit came with the nearest: they have scores but no rank
-    ranks = rank_fusion([list(nearest), list(words)[: None if look.full else look.limit]])
-    promise = ranks
-    if alpha is not None:
-        near = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
-        promise = {one: alpha_fusion(near.get(one, 0.0), words.get(one, 0.0), alpha) for one in ranks}
-    kept = sorted(promise, key=lambda one: -promise[one])[: None if look.full else look.kept]
-    children = await load_children(connection, look.model_id, look.vector, sorted(kept))
-    rows = await load_parents(connection, kept)
+async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine_weight: float | None) -> PatternResult:
+    """P2: cosine and BM25, fused by weight (scores) or by rank; the child nearest to the query is the match."""
+    nearest = await _nearest(connection, context, context.floor)
+    lexical = await _lexical(connection, context, also=nearest)
+    shares = {hit.parent_id: hit.relative for hit in lexical.hits}
+    # hits beyond the limit came with the nearest: they have a score but no rank
+    dense_order = list(nearest) if context.vector is not None else []
+    ranks = dict.fromkeys(nearest, 0.0) | rank_fusion(
+        [dense_order, list(shares)[: None if context.full else context.limit]]
+    )
+    fused = ranks
+    if cosine_weight is not None:
+        cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
+        fused = {one: alpha_fusion(cosines.get(one, 0.0), shares.get(one, 0.0), cosine_weight) for one in ranks}
+    candidates = sorted(fused, key=lambda one: -fused[one])[: context.to_read]
+    children = await load_children(connection, context.model_id, context.vector, sorted(candidates))
+    rows = await load_parents(connection, candidates)
     best: dict[int, Child] = {}
     for child in children:
         known = best.get(child.parent_id)
@@ -139,72 +157,73 @@ async def _hybrid(connection: AsyncConnection, look: Look, alpha: float | None) 
     for row in rows:
         match = best.get(row.id)
         cosine = match.similarity if match else 0.0
-        share = words.get(row.id, 0.0)
+        share = shares.get(row.id, 0.0)
         chunks.append(
             to_chunk(
                 row,
-                match=match,
-                raw_score=ranks[row.id] if alpha is None else alpha_fusion(cosine, share, alpha),
-                weight=look.depths.weight(row.document_id),
+                matches=[MatchSpan(start=match.start, end=match.end, heading_path=match.heading_path)] if match else (),
+                raw_score=ranks[row.id] if cosine_weight is None else alpha_fusion(cosine, share, cosine_weight),
+                weight=context.depths.weight(row.document_id),
+                relevance=None,
                 similarity=cosine,
                 lexical=share,
-                depth=look.depths.of.get(row.document_id, 0),
+                depth=context.depths.of.get(row.document_id, 0),
             )
         )
-    return Found(_ordered(_not_calibrated(chunks)), len(promise), lexical.idf)
+    return PatternResult(by_score(chunks), len(fused), lexical.idf)
 
 
-async def _reranked(connection: AsyncConnection, look: Look) -> Found:
-    """P4 (and P3): candidates of both, scored anew by `retrieval.scoring`."""
-    nearest = await _nearest(connection, look, look.floor)
-    lexical = await _lexical(connection, look, also=nearest)
-    near = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
-    wanted = first_look(near, lexical, None if look.full else look.kept)
-    children = await load_children(connection, look.model_id, look.vector, wanted)
-    parents = await load_parents(connection, wanted)
+async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
+    """P4 (and P3): the candidates of both, rescored by `retrieval.scoring`."""
+    nearest = await _nearest(connection, context, context.floor)
+    lexical = await _lexical(connection, context, also=nearest)
+    cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
+    candidates = select_candidates(cosines, lexical, context.to_read)
+    children = await load_children(connection, context.model_id, context.vector, candidates)
+    parents = await load_parents(connection, candidates)
     # in a thread: it takes longer than other queries may wait for the event loop
-    chunks = await asyncio.to_thread(rank_parents, look.query, parents, children, lexical, look.depths)
-    return Found(chunks, len(near.keys() | {hit.parent_id for hit in lexical.hits}), lexical.idf)
+    chunks = await asyncio.to_thread(rank_parents, context.query, parents, children, lexical, context.depths)
+    return PatternResult(chunks, len(cosines.keys() | {hit.parent_id for hit in lexical.hits}), lexical.idf)
 
 
-async def _nearest(connection: AsyncConnection, look: Look, floor: float) -> dict[int, ChildHit]:
-    """The nearest child of each parent, nearest parent first; none below `floor`, unless every parent is wanted."""
-    if not look.size.children:
+async def _nearest(connection: AsyncConnection, context: RetrievalContext, floor: float) -> dict[int, ChildHit]:
+    """The nearest child of each parent, nearest first; none below `floor`, unless every parent is a candidate.
+
+    Without a vector, any child of each parent when every parent is a candidate, else none.
+    """
+    if not context.size.children or (context.vector is None and not context.full):
         return {}
+    if context.vector is None:
+        children = await load_scope_children(connection, context.scope)
+        return {child.parent_id: child for child in reversed(children)}
     hits = await search_children(
         connection,
-        look.model_id,
-        look.vector,
-        look.scope,
-        matching_rows=look.size.children,
-        limit=look.size.children if look.full else min(look.limit, look.size.children),
-        ef_search=look.ef_search,
+        context.model_id,
+        context.vector,
+        context.scope,
+        matching_rows=context.size.children,
+        limit=context.size.children if context.full else min(context.limit, context.size.children),
+        ef_search=context.ef_search,
     )
     nearest: dict[int, ChildHit] = {}
-    for hit in hits:  # best first
-        if look.full or hit.similarity >= floor:
+    for hit in hits:
+        if context.full or hit.similarity >= floor:
             nearest.setdefault(hit.parent_id, hit)
     return nearest
 
 
-async def _lexical(connection: AsyncConnection, look: Look, also: Mapping[int, ChildHit]) -> LexicalResult:
-    flags = list(look.scope.flags)
-    limit = look.size.parents if look.full else min(look.limit, look.size.parents)
+async def _lexical(
+    connection: AsyncConnection, context: RetrievalContext, also: Mapping[int, ChildHit]
+) -> LexicalResult:
+    flags = list(context.scope.flags)
+    limit = context.size.parents if context.full else min(context.limit, context.size.parents)
     if not flags or not limit:
-        return await search_parents(connection, terms(look.query), look.scope, limit=limit, also=sorted(also))
-    # the postings know documents, not flags: take all that hold a word, then those that carry a flag
-    found = await search_parents(connection, terms(look.query), look.scope, limit=_EVERY, also=sorted(also))
+        return await search_parents(connection, terms(context.query), context.scope, limit=limit, also=sorted(also))
+    # postings know documents, not flags: take all parents with a term, then those that carry a flag
+    result = await search_parents(connection, terms(context.query), context.scope, limit=_NO_LIMIT, also=sorted(also))
     cursor = await connection.execute(
-        "SELECT id FROM chunks WHERE id = ANY(%s) AND flags && %s", ([hit.parent_id for hit in found.hits], flags)
+        "SELECT id FROM chunks WHERE id = ANY(%s) AND flags && %s", ([hit.parent_id for hit in result.hits], flags)
     )
     flagged = {row[0] for row in await cursor.fetchall()}
-    hits = [hit for hit in found.hits if hit.parent_id in flagged]
-    return LexicalResult([*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)], found.idf)
-
-
-def _not_calibrated(chunks: Iterable[RetrievedChunk]) -> list[RetrievedChunk]:
-    return [chunk.model_copy(update={"relevance": None}) for chunk in chunks]
-
-
-def _ordered(chunks: Iterable[RetrievedChunk]) -> list[RetrievedChunk]:
-    return sorted(chunks, key=lambda chunk: (-chunk.score, chunk.source_url, chunk.chunk_index))
+    hits = [hit for hit in result.hits if hit.parent_id in flagged]
+    return LexicalResult([*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)], result.idf)

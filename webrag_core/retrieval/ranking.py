@@ -1,4 +1,4 @@
-"""From candidates to ranked chunks: every parent with its best child, its score and what that score means."""
+"""Select candidates and rank them: every parent with its best children, its score and its relevance."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from webrag_core.indexing.passages import Passage, cut_passages
 from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import Child, ParentRow
-from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.scoring import LEXICAL_SHARE, profile, score_passages
 
-_LOOK_LEXICAL = 0.6  # what BM25 and a static model's cosine weigh best with nothing else (bench/retrieval)
+_FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
+_LEXICAL_PLACES = 0.5  # share of the candidates that BM25's ranks fill
+_MATCH_SHARE = 0.8  # children of one parent that score at least this share of its best are matches too
+_MAX_MATCHES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Depths:
-    """Link distance of each document from the seed (absent = 0), and what it costs."""
+    """Link distance of each document from the seed (absent = 0), and its cost."""
 
     of: Mapping[int, int]
     rate: float
@@ -31,16 +34,25 @@ class Depths:
         return max(1.0 - self.of.get(document_id, 0) * self.rate, self.floor)
 
 
-def first_look(near: Mapping[int, float], lexical: LexicalResult, limit: int | None) -> list[int]:
-    """Ids of the `limit` most promising parents (None = all), ascending: 0.6 of the attainable BM25 share and 0.4 of
-    the best cosine (`near`, best first). Equal ones in the order in which they were found."""
-    words = {hit.parent_id: hit.relative for hit in lexical.hits}
-    found = list(dict.fromkeys([*near, *words]))
-    promise = {
-        parent_id: _LOOK_LEXICAL * words.get(parent_id, 0.0) + (1 - _LOOK_LEXICAL) * max(0.0, near.get(parent_id, 0.0))
-        for parent_id in found
+def select_candidates(cosines: Mapping[int, float], lexical: LexicalResult, limit: int | None) -> list[int]:
+    """Ids of at most `limit` parents to read (None = all), ascending.
+
+    BM25's best take half of the places: dense search returns no cosine for most of them, so a fusion of scores alone
+    would rank them behind every dense hit. The rest goes by 0.6 of the attainable BM25 share and 0.4 of the best cosine
+    (`cosines`, best first); ties keep their order.
+    """
+    shares = {hit.parent_id: hit.relative for hit in lexical.hits}
+    candidates = list(dict.fromkeys([*cosines, *shares]))
+    if limit is None:
+        return sorted(candidates)
+    fused = {
+        parent_id: _FUSION_LEXICAL * shares.get(parent_id, 0.0)
+        + (1 - _FUSION_LEXICAL) * max(0.0, cosines.get(parent_id, 0.0))
+        for parent_id in candidates
     }
-    return sorted(sorted(found, key=lambda parent_id: -promise[parent_id])[:limit])
+    reserved = list(shares)[: max(1, int(limit * _LEXICAL_PLACES))]
+    by_fusion = sorted(candidates, key=lambda parent_id: -fused[parent_id])
+    return sorted(list(dict.fromkeys([*reserved, *by_fusion]))[:limit])
 
 
 def rank_parents(
@@ -50,51 +62,71 @@ def rank_parents(
     lexical: LexicalResult,
     depths: Depths,
 ) -> list[RetrievedChunk]:
-    """Best first, ties by URL and in reading order. `raw_score` = the parent's share of BM25 plus what its children
-    say, in [0, 1]; `score` = that times the depth weight; `relevance` = the probability that raw scores like these
-    have meant. The child that says most is the match. `children` stand side by side
-    with their siblings."""
+    """Rank parents best first, ties by URL and in reading order. `children` are grouped by parent.
+
+    `raw_score` in [0, 1] is the parent's share of BM25 plus the score of its children (`scoring`), `score` that times
+    the depth weight, `relevance` the calibrated probability for the raw score. The best child is the match; up to two
+    siblings with nearly its score are further matches.
+    """
     if not parents:
         return []
     rows = {row.id: row for row in parents}
-    families = [child.parent_id for child in children]
+    parent_ids = [child.parent_id for child in children]
     cosines = np.array([child.similarity for child in children], dtype=np.float32)
-    parts = score_passages(profile(query, lexical.idf), _passages(rows, children), families)
-    own = parts.joined(cosines)
-    best: dict[int, int] = {}
-    similarity: dict[int, float] = {}
+    parts = score_passages(profile(query, lexical.idf), _passages(rows, children), parent_ids)
+    child_scores = parts.total(cosines)
+    by_parent: dict[int, list[int]] = {}
     for index, child in enumerate(children):
-        known = best.get(child.parent_id)
-        if known is None or own[index] > own[known]:
-            best[child.parent_id] = index
-        similarity[child.parent_id] = max(similarity.get(child.parent_id, -1.0), child.similarity)
-    told = dict(zip(dict.fromkeys(families), parts.joined_by_family(cosines, families), strict=True))
-    words = {hit.parent_id: hit.relative for hit in lexical.hits}
-    raw = {row.id: min(1.0, LEXICAL_SHARE * words.get(row.id, 0.0) + float(told.get(row.id, 0.0))) for row in parents}
-    meant = dict(zip(raw, relevance(list(raw.values())), strict=True))
-    chunks = [
-        to_chunk(
-            row,
-            match=children[best[row.id]] if row.id in best else None,
-            raw_score=raw[row.id],
-            weight=depths.weight(row.document_id),
-            relevance=meant[row.id],
-            similarity=similarity.get(row.id, 0.0),
-            lexical=words.get(row.id, 0.0),
-            depth=depths.of.get(row.document_id, 0),
-        )
+        by_parent.setdefault(child.parent_id, []).append(index)
+    parent_scores = dict(zip(by_parent, parts.total_by_parent(cosines, parent_ids), strict=True))
+    bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
+    raw_scores = {
+        row.id: min(1.0, LEXICAL_SHARE * bm25_share.get(row.id, 0.0) + float(parent_scores.get(row.id, 0.0)))
         for row in parents
-    ]
+    }
+    relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values())), strict=True))
+    chunks = []
+    for row in parents:
+        own = sorted(by_parent.get(row.id, []), key=lambda index: -child_scores[index])
+        chunks.append(
+            to_chunk(
+                row,
+                matches=_matches([(children[index], float(child_scores[index])) for index in own]),
+                raw_score=raw_scores[row.id],
+                weight=depths.weight(row.document_id),
+                relevance=relevance_by_id[row.id],
+                similarity=max((children[index].similarity for index in own), default=0.0),
+                lexical=bm25_share.get(row.id, 0.0),
+                depth=depths.of.get(row.document_id, 0),
+            )
+        )
+    return by_score(chunks)
+
+
+def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
+    """Best first, ties by URL and in reading order."""
     return sorted(chunks, key=lambda chunk: (-chunk.score, chunk.source_url, chunk.chunk_index))
 
 
+def _matches(scored: Sequence[tuple[Child, float]]) -> list[MatchSpan]:
+    """The best child and those that score nearly as well; `scored` is best first."""
+    best = scored[0][1] if scored else 0.0
+    return [
+        MatchSpan(
+            start=child.start, end=child.end, heading_path=child.heading_path, share=score / best if best > 0 else 1.0
+        )
+        for rank, (child, score) in enumerate(scored[:_MAX_MATCHES])
+        if rank == 0 or score >= _MATCH_SHARE * best > 0
+    ]
+
+
 def _passages(rows: Mapping[int, ParentRow], children: Sequence[Child]) -> list[Passage]:
-    bare = [child for child in children if child.passage is None]
-    cut = iter(cut_passages([_embedded(rows[child.parent_id], child) for child in bare]))
-    return [next(cut) if child.passage is None else Passage.unpacked(child.passage) for child in children]
+    unstored = [child for child in children if child.passage is None]
+    made = iter(cut_passages([_embedded_text(rows[child.parent_id], child) for child in unstored]))
+    return [next(made) if child.passage is None else Passage.unpacked(child.passage) for child in children]
 
 
-def _embedded(row: ParentRow, child: Child) -> str:
+def _embedded_text(row: ParentRow, child: Child) -> str:
     body = row.body[child.start - row.char_start : child.end - row.char_start]
     return embedding_text(row.title, child.heading_path, body)
 
@@ -102,15 +134,16 @@ def _embedded(row: ParentRow, child: Child) -> str:
 def to_chunk(
     row: ParentRow,
     *,
-    match: Child | None = None,
+    matches: Sequence[MatchSpan] = (),
     raw_score: float = 0.0,
     weight: float = 1.0,
-    relevance: float = 0.0,
+    relevance: float | None = 0.0,
     similarity: float = 0.0,
     lexical: float = 0.0,
     depth: int = 0,
 ) -> RetrievedChunk:
-    """The row as a result; without a `match` the whole parent is the match."""
+    """The row as a result; without `matches` (best first) the whole parent is the match."""
+    match = matches[0] if matches else MatchSpan(start=row.char_start, end=row.char_end, heading_path=row.heading_path)
     return RetrievedChunk(
         chunk_id=row.id,
         document_id=row.document_id,
@@ -123,9 +156,10 @@ def to_chunk(
         chunk_index=row.ordinal,
         char_start=row.char_start,
         char_end=row.char_end,
-        match_start=match.start if match else row.char_start,
-        match_end=match.end if match else row.char_end,
-        match_heading_path=match.heading_path if match else row.heading_path,
+        match_start=match.start,
+        match_end=match.end,
+        match_heading_path=match.heading_path,
+        further_matches=list(matches[1:]),
         token_count=row.token_count,
         score=raw_score * weight,
         raw_score=raw_score,

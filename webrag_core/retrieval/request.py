@@ -1,4 +1,4 @@
-"""What a search of the stored corpus is asked for: one request for all retrieval patterns of specification 004."""
+"""The search request: query, retrieval pattern, filters; validated when it is made."""
 
 from __future__ import annotations
 
@@ -6,27 +6,90 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, get_args
+
+from psycopg.types.range import Range
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.query_text import check_query, check_text
-from webrag_core.retrieval.scope import DateRange, ScopeFilter
 
 Mode = Literal["auto", "chunk", "full_context"]
 Fusion = Literal["weighted", "rrf"]
+DocumentType = Literal["html", "pdf", "text"]
 
 ALPHA = 0.7
-RECENT_YEARS = 5
-MOST_FORMULATIONS = 8
+MAX_FORMULATIONS = 8
+MAX_QUERY_CHARS = 10_000
+
+
+def check_text(text: str, name: str) -> None:
+    """Raise InvalidInputError, naming the argument, unless `text` is a non-blank string without NUL characters and
+    lone surrogates: what the database and every tokenizer can take."""
+    if not isinstance(text, str):
+        raise InvalidInputError(f"the {name} must be a string, not {type(text).__name__}")
+    if not text.strip():
+        raise InvalidInputError(f"the {name} is empty")
+    if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
+        raise InvalidInputError(f"the {name} contains a NUL character or invalid Unicode")
+
+
+def check_query(query: str, name: str = "query") -> None:
+    """`check_text`, and a limit of `MAX_QUERY_CHARS` characters."""
+    check_text(query, name)
+    if len(query) > MAX_QUERY_CHARS:
+        raise InvalidInputError(f"the {name} has {len(query):,} characters; at most {MAX_QUERY_CHARS:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class DateRange:
+    """start <= moment < end; None leaves that side open. Both need a time zone."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+
+    def __post_init__(self) -> None:
+        for moment in (self.start, self.end):
+            if moment is not None and moment.tzinfo is None:
+                raise InvalidInputError(f"the date {moment.isoformat()} has no time zone")
+        if self.start is not None and self.end is not None and self.end < self.start:
+            raise InvalidInputError(
+                f"the date range ends before it begins: {self.start.isoformat()} to {self.end.isoformat()}"
+            )
+
+    @property
+    def sql(self) -> Range[datetime]:
+        """As a PostgreSQL range."""
+        return Range(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScopeFilter:
+    """Restrict a search to some documents. None does not restrict; the values of one field are alternatives (an empty
+    list matches nothing); all fields must match.
+
+    `documents` are ids, `sources` source keys (a host's key means all of its sections), `url_prefixes` beginnings of
+    canonical URLs, `languages` BCP 47 tags (`en` matches `en-GB`, not the reverse). A page without a date or language
+    matches no filter on it. `flags` restrict the chunks, not only the pages.
+    """
+
+    documents: Sequence[int] | None = None
+    sources: Sequence[str] | None = None
+    url_prefixes: Sequence[str] | None = None
+    published: DateRange | None = None
+    modified: DateRange | None = None
+    fetched: DateRange | None = None
+    languages: Sequence[str] | None = None
+    types: Sequence[DocumentType] | None = None
+    flags: Sequence[str] | None = None
+
+
 EVERYTHING = ScopeFilter()
 
 
 class Pattern(StrEnum):
-    """How candidates are found and put in order; names and numbers of specification 004, section 7.2.
+    """How candidates are found and ordered; names and numbers of specification 004, section 7.2.
 
-    P1 takes the cosine alone, P2 fuses it with BM25, P4 scores the candidates of both anew and is the default, P5 does
-    so for several formulations of one question. P3 is P4 among fewer pages: every pattern takes filters, P3 must have
-    one. P6 needs a graph of what pages mean to each other, which is not there.
+    P1 ranks by cosine alone, P2 fuses it with BM25, P4 rescores the candidates of both and is the default, P5 does so
+    for several formulations of one question. P3 is P4 with a mandatory filter; every pattern takes filters.
     """
 
     SEMANTIC = "semantic_search"
@@ -37,9 +100,9 @@ class Pattern(StrEnum):
 
     @classmethod
     def named(cls, name: str) -> Pattern:
-        """By its name, that name's beginning (`hybrid`), or its number (`P2`), in any case.
+        """Look a pattern up by its name, its short name (`hybrid`) or its number (`P2`), in any case.
 
-        Raises InvalidInputError that lists what there is.
+        Raises InvalidInputError that lists the patterns.
         """
         wanted = name.strip().lower().replace("-", "_")
         for number, pattern in enumerate(cls, start=1):
@@ -50,27 +113,25 @@ class Pattern(StrEnum):
 
     @property
     def short(self) -> str:
-        """The name without what kind of thing it is: `semantic`, `multi_query`."""
+        """The name's first part: `semantic`, `multi_query`."""
         return self.value.rpartition("_")[0]
 
     @property
     def reranks(self) -> bool:
-        """Whether its candidates are scored anew, and by the configured reranker too."""
+        """Whether its candidates are rescored, by the configured reranker too."""
         return self not in (Pattern.SEMANTIC, Pattern.HYBRID)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchRequest:
-    """One search. Raises InvalidInputError for what cannot be meant; names that no source bears are found out later.
+    """One search. Raises InvalidInputError for invalid options; `search` reports unknown source names.
 
-    `formulations` are the same question in other words (P5 only, 1 to `MOST_FORMULATIONS`); the parts of a question
-    are not: the loop has quotas for those. `fusion` of cosine and BM25 (P2 only) is by score, `alpha` in [0, 1] being
-    the cosine's weight (None = 0.7), or by rank. `top_k` = results at most (None = RERANKER_TOP_N).
+    `formulations` rephrase the whole question (P5 only, 1 to `MAX_FORMULATIONS`). `fusion` of cosine and BM25 (P2
+    only) is by score, `alpha` in [0, 1] being the cosine's weight (None = 0.7), or by rank. `top_k` limits the results
+    of chunk mode (None = RERANKER_TOP_N), `context_budget` their tokens (None = RETRIEVAL_CONTEXT_BUDGET).
 
-    `dated` and `requested_years` are hard filters on the date that a page states: its last modification, or else its
-    publication, in UTC. A page that states none matches neither, and the result says how many were left out for that.
-    `recency_boost` in [0, 1] (None = AGENT_RERANK_RECENCY_BOOST, 0 = off) and `recent_year_window` (years) are
-    explained in `retrieval.recency`.
+    `dated` and `requested_years` filter by the date that a page states: its last modification, else its publication, in
+    UTC. A page without a date matches neither, and the result says how many were excluded for that.
     """
 
     query: str
@@ -81,55 +142,60 @@ class SearchRequest:
     requested_years: Sequence[int] = ()
     fusion: Fusion = "weighted"
     alpha: float | None = None
-    recency_boost: float | None = None
-    recent_year_window: int = RECENT_YEARS
     mode: Mode = "chunk"
     top_k: int | None = None
+    context_budget: int | None = None
 
     def __post_init__(self) -> None:
         check_query(self.query)
         for formulation in self.formulations:
-            check_text(formulation, "formulation")
+            check_query(formulation, "formulation")
+        for name, value, allowed in (("mode", self.mode, Mode), ("fusion", self.fusion, Fusion)):
+            if value not in get_args(allowed):
+                raise InvalidInputError(f"{name} must be one of {', '.join(get_args(allowed))}, got {value!r}")
+        self._check_pattern()
+        for name, number in (("top_k", self.top_k), ("context_budget", self.context_budget)):
+            if number is not None and number < 1:
+                raise InvalidInputError(f"{name} must be at least 1, got {number}")
+        for year in self.requested_years:
+            if not MINYEAR <= year < MAXYEAR:
+                raise InvalidInputError(f"year must be between {MINYEAR} and {MAXYEAR - 1}, got {year}")
+
+    def _check_pattern(self) -> None:
+        if not isinstance(self.pattern, Pattern):
+            raise InvalidInputError(f"pattern must be a Pattern, got {self.pattern!r}")
         if self.pattern is Pattern.MULTI_QUERY and len(self.queries) < 2:
             raise InvalidInputError(f"{self.pattern} needs the question in at least one other formulation")
         if self.formulations and self.pattern is not Pattern.MULTI_QUERY:
-            raise InvalidInputError(f"several formulations are {Pattern.MULTI_QUERY.value}'s, not {self.pattern}'s")
-        if len(self.formulations) > MOST_FORMULATIONS:
-            raise InvalidInputError(f"{len(self.formulations)} formulations; {MOST_FORMULATIONS} at most")
+            raise InvalidInputError(f"only {Pattern.MULTI_QUERY.value} takes formulations, not {self.pattern}")
+        if len(self.formulations) > MAX_FORMULATIONS:
+            raise InvalidInputError(f"{len(self.formulations)} formulations; at most {MAX_FORMULATIONS}")
         if (self.alpha is not None or self.fusion != "weighted") and self.pattern is not Pattern.HYBRID:
-            raise InvalidInputError(f"fusion and alpha are {Pattern.HYBRID.value}'s, not {self.pattern}'s")
+            raise InvalidInputError(f"only {Pattern.HYBRID.value} takes fusion and alpha, not {self.pattern}")
         if self.alpha is not None and self.fusion == "rrf":
-            raise InvalidInputError("alpha weighs scores: it has no part in a fusion of ranks")
-        for name, share in (("alpha", self.alpha), ("the recency boost", self.recency_boost)):
-            if share is not None and not 0 <= share <= 1:
-                raise InvalidInputError(f"{name} is {share:g}, not between 0 and 1")
-        if self.recent_year_window < 1:
-            raise InvalidInputError(f"a window of {self.recent_year_window} years")
-        if self.top_k is not None and self.top_k < 1:
-            raise InvalidInputError(f"{self.top_k} results")
-        for year in self.requested_years:
-            if not MINYEAR <= year < MAXYEAR:
-                raise InvalidInputError(f"{year} is no year")
+            raise InvalidInputError("alpha weighs scores; fusion by rank has no use for it")
+        if self.alpha is not None and not 0 <= self.alpha <= 1:
+            raise InvalidInputError(f"alpha must be between 0 and 1, got {self.alpha:g}")
         if self.pattern is Pattern.FILTERED and self.filters == EVERYTHING and not self.date_ranges:
-            raise InvalidInputError(f"{self.pattern} needs a filter: source, date, year, language, type or flag")
+            raise InvalidInputError(f"{self.pattern} needs a filter: source, URL, date, year, language, type or flag")
 
     @property
-    def weight(self) -> float | None:
-        """Of the cosine in a weighted fusion; None = by ranks."""
+    def cosine_weight(self) -> float | None:
+        """The cosine's weight in a weighted fusion; None = fusion by rank."""
         return None if self.fusion == "rrf" else ALPHA if self.alpha is None else self.alpha
 
     @property
     def queries(self) -> list[str]:
-        """The query, then its other formulations, each once."""
+        """The query, then its other formulations, without duplicates."""
         return list(dict.fromkeys([self.query, *self.formulations]))
 
     @property
     def date_ranges(self) -> list[list[DateRange]]:
-        """What a page's date must lie in: for each list, in one of its ranges."""
-        wanted = [] if self.dated is None else [[self.dated]]
+        """A page's date must lie in one range of each list."""
+        ranges = [] if self.dated is None else [[self.dated]]
         if self.requested_years:
-            wanted.append([_year(year) for year in sorted(set(self.requested_years))])
-        return wanted
+            ranges.append([_year(year) for year in sorted(set(self.requested_years))])
+        return ranges
 
 
 def _year(year: int) -> DateRange:

@@ -1,4 +1,4 @@
-"""One round's ranking, with the one place that falls back when a provider fails."""
+"""Rerank the results of a round, falling back to the local reranker when a provider fails."""
 
 from __future__ import annotations
 
@@ -17,76 +17,80 @@ from webrag_core.retrieval.models import RankedChunk, RetrievalResult, Retrieved
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranked chunks of each query, best first, and what the user must know about them."""
+    """Ranked chunks of each query, best first, and warnings for the user."""
 
     chunks: list[list[RankedChunk]]
     warnings: list[str]
 
 
 def passage_of(chunk: RetrievedChunk) -> str:
-    """What a reranker reads: heading path and the best matching child, without Markdown marks."""
+    """The text a reranker reads: heading path and best matching child, without Markdown marks."""
     return f"{' > '.join(chunk.heading_path)}\n{plain_text(chunk.match_text)}"
 
 
 async def rank(
     reranker: Reranker | None,
-    found: Sequence[tuple[str, RetrievalResult]],
+    results: Sequence[tuple[str, RetrievalResult]],
     *,
     top_n: int,
     instruction: str | None,
 ) -> Ranking:
-    """Rerank the `top_n` best of what was found for each query (given best first).
+    """Rerank the `top_n` best chunks of each query; all of them in full-context mode, where nothing is cut.
 
-    All queries of a call are scored by one reranker: scores of two are not comparable. When a provider fails, every
-    one of them is ranked locally, with a warning. Raises EmbeddingError when a local model fails.
+    One reranker scores all queries of a call: the scores of two are not comparable. When a provider fails, all of them
+    are ranked locally, with a warning. Raises EmbeddingError when a local model fails.
     """
     if reranker is None:
-        return Ranking([_as_retrieved(query, result.chunks[:top_n]) for query, result in found], [])
+        return Ranking([_as_retrieved(query, _candidates(result, top_n)) for query, result in results], [])
     try:
-        return await _rank(reranker, found, top_n=top_n, instruction=instruction)
+        return await _rank(reranker, results, top_n=top_n, instruction=instruction)
     except RerankError as error:
         failure = error
-    ranking = await _rank(local_reranker(), found, top_n=top_n, instruction=instruction)
+    ranking = await _rank(local_reranker(), results, top_n=top_n, instruction=instruction)
     ranking.warnings.append(f"reranking by {failure.provider} failed ({failure.reason}); ranked locally instead")
     return ranking
 
 
-def _as_retrieved(query: str, best: Sequence[RetrievedChunk]) -> list[RankedChunk]:
+def _candidates(result: RetrievalResult, top_n: int) -> list[RetrievedChunk]:
+    return result.chunks if result.mode == "full_context" else result.chunks[:top_n]
+
+
+def _as_retrieved(query: str, chunks: Sequence[RetrievedChunk]) -> list[RankedChunk]:
     return [
         RankedChunk(chunk=chunk, reranked_score=min(1.0, max(0.0, chunk.score)), source_sub_query=query)
-        for chunk in best
+        for chunk in chunks
     ]
 
 
 async def _rank(
-    reranker: Reranker, found: Sequence[tuple[str, RetrievalResult]], *, top_n: int, instruction: str | None
+    reranker: Reranker, results: Sequence[tuple[str, RetrievalResult]], *, top_n: int, instruction: str | None
 ) -> Ranking:
     ranking = Ranking([], [])
-    for query, result in found:
-        best = result.chunks[:top_n]
+    for query, result in results:
+        chunks = _candidates(result, top_n)
         if isinstance(reranker, LocalReranker):
-            reranked = reranker.judge(best, instruction)  # retrieval has read these texts already
+            reranked = reranker.judge(chunks, instruction)  # retrieval has scored these texts already
         else:
             reranked = await reranker.rerank(
-                query, [passage_of(chunk) for chunk in best], term_idf=result.term_idf, instruction=instruction
+                query, [passage_of(chunk) for chunk in chunks], term_idf=result.term_idf, instruction=instruction
             )
         ranking.warnings.extend(reranked.warnings)
         ranking.chunks.append(
             [
                 RankedChunk(
-                    chunk=best[one.index],
-                    reranked_score=one.relevance_score,
-                    confidence=one.confidence,
+                    chunk=chunks[row.index],
+                    reranked_score=row.relevance_score,
+                    confidence=row.confidence,
                     source_sub_query=query,
                 )
-                for one in reranked.results
+                for row in reranked.results
             ]
         )
     return ranking
 
 
 def make_reranker(settings: Settings) -> Reranker | None:
-    """The configured reranker; None for `RERANKER_PROVIDER=none`, when retrieval scores stand as they are.
+    """The configured reranker; None for `RERANKER_PROVIDER=none`, which keeps the retrieval scores.
 
     Raises InvalidInputError when the provider has neither key nor URL, or its package is not installed.
     """
@@ -103,8 +107,8 @@ def make_reranker(settings: Settings) -> Reranker | None:
 
 
 def local_reranker() -> LocalReranker:
-    """Always on the static model, whatever the corpus is embedded with: a passage is scored anew in every round, and
-    an endpoint would be paid for each; and what a failing provider falls back to must not need a network."""
+    """The local reranker, always on the static model: it scores passages in every round, which a paid embedding
+    endpoint would charge for, and the fallback of a failed provider must not need a network."""
     return LocalReranker(WordLlamaEmbedder())
 
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
-from typing import Literal
 
 from psycopg import AsyncConnection
+from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.query_text import check_text
+from webrag_core.retrieval.request import DateRange, ScopeFilter, check_text
 
-DocumentType = Literal["html", "pdf", "text"]
-
-# IS NOT NULL: the planner takes a range without ends for true, whatever the column holds
+# IS NOT NULL: the planner takes an unbounded range for true, whatever the column holds
 _RESOLVE = """
 SELECT coalesce(array_agg(d.id ORDER BY d.id), '{}')
 FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
@@ -25,6 +23,8 @@ AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
 AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
      SELECT s.id FROM sources s JOIN unnest(%(sources)s::text[]) AS n (name)
      ON s.key = n.name OR starts_with(s.key, n.name || '/'))))
+AND (%(urls)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(urls)s::text[]) AS u (prefix)
+     WHERE starts_with(d.canonical_url, u.prefix)))
 AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::text[]) AS t (tag)
      WHERE starts_with(lower(replace(v.language, '_', '-')) || '-', t.tag || '-')))
 AND (%(types)s::text[] IS NULL OR CASE
@@ -36,6 +36,14 @@ AND (%(flags)s::text[] IS NULL OR EXISTS
 AND (%(published)s::tstzrange IS NULL OR v.published IS NOT NULL AND v.published <@ %(published)s)
 AND (%(modified)s::tstzrange IS NULL OR v.modified IS NOT NULL AND v.modified <@ %(modified)s)
 AND (%(fetched)s::tstzrange IS NULL OR v.fetched_at <@ %(fetched)s)
+"""
+
+_DATED = """
+SELECT coalesce(array_agg(d.id ORDER BY d.id) FILTER (WHERE t.dated <@ %(ranges)s::tstzmultirange), '{}'),
+       count(*) FILTER (WHERE t.dated IS NULL)
+FROM documents d JOIN document_versions v ON v.id = d.current_version,
+LATERAL (SELECT coalesce(v.modified, v.published) AS dated) t
+WHERE d.id = ANY(%(documents)s::integer[])
 """
 
 _SIZE = """
@@ -73,34 +81,6 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class DateRange:
-    """start <= moment < end; None leaves that side open. Both know their time zone."""
-
-    start: datetime | None = None
-    end: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScopeFilter:
-    """What a search is narrowed to. A field of None does not narrow; within a field any value will do (so an empty one
-    matches nothing), and all fields must agree.
-
-    `documents` are ids, `sources` their keys (that of a host means all of its sections), `languages` BCP 47 tags (`en`
-    takes `en-GB`, not the reverse). A date or language that a page does not tell matches no filter on it. `flags` are
-    those of chunks, not of whole pages.
-    """
-
-    documents: Sequence[int] | None = None
-    sources: Sequence[str] | None = None
-    published: DateRange | None = None
-    modified: DateRange | None = None
-    fetched: DateRange | None = None
-    languages: Sequence[str] | None = None
-    types: Sequence[DocumentType] | None = None
-    flags: Sequence[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class ScopeSize:
     """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents."""
 
@@ -118,33 +98,55 @@ async def source_scope(connection: AsyncConnection, keys: Sequence[str] | None) 
     return await resolve_scope(connection, ScopeFilter(sources=keys))
 
 
-async def resolve_scope(connection: AsyncConnection, wanted: ScopeFilter) -> Scope:
-    """The ready documents that `wanted` asks for, each at depth 0; none of them is no error.
+async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Scope:
+    """The ready documents that match `filters`, each at depth 0; possibly none.
 
-    Raises InvalidInputError naming a source that does not exist, for a text that is none, and for a date without zone.
+    Raises InvalidInputError for an unknown source and for values that are not valid text.
     """
-    await _check_sources(connection, wanted.sources)
-    for what, texts in (("language", wanted.languages), ("flag", wanted.flags), ("document type", wanted.types)):
-        for text in texts or ():
-            check_text(text, what)
-    languages = None if wanted.languages is None else [_tag(language) for language in wanted.languages]
+    await _check_sources(connection, filters.sources)
+    for name, values in (
+        ("language", filters.languages),
+        ("flag", filters.flags),
+        ("document type", filters.types),
+        ("URL prefix", filters.url_prefixes),
+    ):
+        for value in values or ():
+            check_text(value, name)
+    languages = None if filters.languages is None else [_tag(language) for language in filters.languages]
     cursor = await connection.execute(
         _RESOLVE,
         {
-            "documents": _ids(wanted.documents),
-            "sources": _list(wanted.sources),
+            "documents": _ids(filters.documents),
+            "sources": _list(filters.sources),
+            "urls": _prefixes(filters.url_prefixes),
             "languages": languages,
-            "types": _list(wanted.types),
-            "flags": _list(wanted.flags),
-            "published": _range(wanted.published),
-            "modified": _range(wanted.modified),
-            "fetched": _range(wanted.fetched),
+            "types": _list(filters.types),
+            "flags": _list(filters.flags),
+            "published": _range(filters.published),
+            "modified": _range(filters.modified),
+            "fetched": _range(filters.fetched),
         },
-        prepare=False,  # what is not narrowed drops out of the plan only when the values are known
+        prepare=False,  # unused conditions drop out of the plan only when the values are known
     )
     row = await cursor.fetchone()
     assert row is not None
-    return Scope(tuple(row[0]), {}, tuple(sorted(set(wanted.flags or ()))))
+    return Scope(tuple(row[0]), {}, tuple(sorted(set(filters.flags or ()))))
+
+
+async def within_dates(
+    connection: AsyncConnection, scope: Scope, date_ranges: Sequence[Sequence[DateRange]]
+) -> tuple[Scope, int]:
+    """The documents of `scope` whose date lies in one range of each list, and the number of those without a date
+    (which are excluded)."""
+    undated = 0
+    for alternatives in date_ranges:
+        ranges = Multirange([dates.sql for dates in alternatives])
+        cursor = await connection.execute(_DATED, {"ranges": ranges, "documents": scope.id_array}, prepare=False)
+        row = await cursor.fetchone()
+        assert row is not None
+        undated = max(undated, int(row[1]))  # the first filter removes them for the next
+        scope = replace(scope, document_ids=tuple(row[0]))
+    return scope, undated
 
 
 async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
@@ -192,12 +194,17 @@ def _tag(language: str) -> str:
     return language.strip().lower().replace("_", "-")
 
 
-def _range(span: DateRange | None) -> Range[datetime] | None:
-    if span is None:
+def _prefixes(urls: Sequence[str] | None) -> list[str] | None:
+    """Prefixes of canonical URLs; without a scheme both are meant."""
+    if urls is None:
         return None
-    for moment in (span.start, span.end):
-        if moment is not None and moment.tzinfo is None:
-            raise InvalidInputError(f"the date {moment.isoformat()} has no time zone")
-    if span.start is not None and span.end is not None and span.end < span.start:
-        raise InvalidInputError(f"a range of dates ends before it begins, {span.start.isoformat()}")
-    return Range(span.start, span.end)
+    prefixes = [url.strip() for url in urls]
+    return [
+        full
+        for prefix in prefixes
+        for full in ((prefix,) if "://" in prefix else (f"https://{prefix}", f"http://{prefix}"))
+    ]
+
+
+def _range(dates: DateRange | None) -> Range[datetime] | None:
+    return None if dates is None else dates.sql

@@ -1,7 +1,15 @@
-"""One absolute score for how well a passage answers a query: words, neighbouring words, meanings of words, direction.
+"""One absolute score for how well a passage answers a query.
 
-Every part lies in [0, 1] by itself, so that a query without any good hit gets low scores: nothing is stretched to the
-range of the candidates. The weights are few, fixed and round; fitted ones do not carry over to other texts.
+    score(parent) = .30 BM25 share of the parent
+                  + max over its children of each of
+                    .20 term coverage        IDF-weighted share of the query's terms that the passage holds
+                    .10 term proximity       weighted share of the query's neighbouring terms that stand close together
+                    .15 soft token match     MaxSim: mean, over the query's tokens, of the best cosine with a token
+                    .10 sibling evidence     the same over all children of the parent together
+                    .15 cosine               of the embeddings of query and passage, floored at 0
+
+Every part lies in [0, 1] by itself, so a query without a good hit gets low scores: nothing is stretched to the range
+of the candidates. The weights are few, fixed and round; fitted ones do not carry over to other texts.
 """
 
 from __future__ import annotations
@@ -19,30 +27,24 @@ from webrag_core.retrieval.bm25 import K1
 Array = NDArray[np.float32]
 
 LEXICAL_SHARE = 0.30
-"""Share of the attainable BM25 score, of the parent."""
 COVERAGE_SHARE = 0.20
-"""IDF-weighted share of the query's terms that the passage holds."""
-MEANING_SHARE = 0.15
-"""Weighted mean, over the query's tokens, of the best cosine with a token of the passage."""
-FAMILY_SHARE = 0.10
-"""The same over all passages of one family: the children of one parent."""
-PAIRS_SHARE = 0.10
-"""Weighted share of the query's neighbouring terms that stand close together in the passage."""
+PROXIMITY_SHARE = 0.10
+TOKEN_MATCH_SHARE = 0.15
+SIBLING_SHARE = 0.10
 COSINE_SHARE = 0.15
-"""Cosine of the embeddings of query and passage, floored at 0."""
 
-_NEAR = 3  # positions between two terms that count as neighbours
+_NEAR = 3  # positions between two terms that still stand close together
 _SMALL_PRODUCT = 2**18  # multiplications
-_MAX_TOKENS = 256  # of a query; the weightiest are kept, more would cost without telling more
+_MAX_TOKENS = 256  # of a query; the rest, with the least weight, is ignored
 
 
 @dataclass(frozen=True, slots=True)
 class QueryProfile:
-    """A query as the scorer reads it.
+    """A query prepared for scoring.
 
     `codes` (ascending) and `weights` (idf) run parallel; `pairs` holds neighbouring terms as positions in `codes`
-    and `pair_weights` the lesser idf of each two. `tokens` are unit vectors, shape (n, 256), `token_weights` sum to 1.
-    All may be empty.
+    and `pair_weights` the smaller idf of each pair. `tokens` are unit vectors, shape (n, 256); `token_weights` sum to
+    1. All may be empty.
     """
 
     codes: NDArray[np.uint32]
@@ -54,7 +56,7 @@ class QueryProfile:
 
 
 def profile(query: str, idf: Mapping[str, float]) -> QueryProfile:
-    """The query, with the `idf` of its terms in the query's order."""
+    """Prepare a query; `idf` holds its terms in the query's order."""
     codes = term_codes(idf)
     order = np.argsort(codes, kind="stable")
     position = np.argsort(order, kind="stable")
@@ -77,123 +79,127 @@ def profile(query: str, idf: Mapping[str, float]) -> QueryProfile:
 
 @dataclass(frozen=True, slots=True)
 class PassageScores:
-    """Of each passage, in [0, 1]: coverage of terms, of neighbouring terms, of meanings, of those in its family."""
+    """Scores of each passage, in [0, 1]; see the formula above."""
 
     coverage: Array
-    pairs: Array
-    meaning: Array
-    family: Array
+    proximity: Array
+    token_match: Array
+    sibling: Array
 
-    def joined(self, cosine: Array) -> Array:
-        """The passage's own part of the score, in [0, 1 - LEXICAL_SHARE]; `cosine` per passage."""
-        return np.asarray(sum(self._weighed(cosine)), dtype=np.float32)
+    def total(self, cosine: Array) -> Array:
+        """The weighted sum for each passage, in [0, 1 - LEXICAL_SHARE]; `cosine` per passage."""
+        return np.asarray(sum(self._weighted(cosine)), dtype=np.float32)
 
-    def joined_by_family(self, cosine: Array, families: Sequence[int]) -> Array:
-        """The same for families (members side by side), in their order: each part from the member that is best at it,
-        for what answers a question may stand in two neighbouring passages."""
-        starts = family_starts(families)
-        parts = [np.maximum.reduceat(part, starts) if len(starts) else part for part in self._weighed(cosine)]
+    def total_by_parent(self, cosine: Array, parent_ids: Sequence[int]) -> Array:
+        """The weighted sum for each parent, in order: every part from the child that is best at it, because the answer
+        may stand in two neighbouring passages. Passages are grouped by parent."""
+        starts = group_starts(parent_ids)
+        parts = [np.maximum.reduceat(part, starts) if len(starts) else part for part in self._weighted(cosine)]
         return np.asarray(sum(parts), dtype=np.float32)
 
-    def _weighed(self, cosine: Array) -> list[Array]:
+    def _weighted(self, cosine: Array) -> list[Array]:
         return [
             COVERAGE_SHARE * self.coverage,
-            PAIRS_SHARE * self.pairs,
-            MEANING_SHARE * self.meaning,
-            FAMILY_SHARE * self.family,
+            PROXIMITY_SHARE * self.proximity,
+            TOKEN_MATCH_SHARE * self.token_match,
+            SIBLING_SHARE * self.sibling,
             COSINE_SHARE * np.clip(cosine, 0, 1),
         ]
 
 
-def family_starts(families: Sequence[int]) -> NDArray[np.intp]:
-    """Index of the first member of each family; members stand side by side."""
-    named = np.asarray(families)
-    return np.flatnonzero(np.concatenate([[True], named[1:] != named[:-1]])) if len(named) else np.empty(0, np.intp)
+def group_starts(parent_ids: Sequence[int]) -> NDArray[np.intp]:
+    """Index of the first passage of each parent; passages are grouped by parent."""
+    ids = np.asarray(parent_ids)
+    return np.flatnonzero(np.concatenate([[True], ids[1:] != ids[:-1]])) if len(ids) else np.empty(0, np.intp)
 
 
 def score_passages(
-    query: QueryProfile, passages: Sequence[Passage], families: Sequence[int] | None = None
+    query: QueryProfile, passages: Sequence[Passage], parent_ids: Sequence[int] | None = None
 ) -> PassageScores:
-    """Compare every passage with the query; arrays in the order of `passages`. `families` names the family of each,
-    members side by side; None = every passage is its own."""
+    """Score every passage, in order. `parent_ids` groups them (None = every passage is its own parent)."""
     lengths = np.array([len(passage.terms) for passage in passages], dtype=np.int64)
-    every = np.concatenate([passage.terms for passage in passages]) if passages else np.empty(0, dtype=np.uint32)
+    all_terms = np.concatenate([passage.terms for passage in passages]) if passages else np.empty(0, dtype=np.uint32)
     owner = np.repeat(np.arange(len(passages)), lengths)
     coverage = np.zeros(len(passages), dtype=np.float32)
-    pairs = np.zeros(len(passages), dtype=np.float32)
-    if len(query.codes) and len(every):
-        slot = np.minimum(np.searchsorted(query.codes, every), len(query.codes) - 1)
-        at = np.flatnonzero(query.codes[slot] == every)
-        slot, owner = slot[at], owner[at]
-        held = np.zeros((len(passages), len(query.codes)), dtype=bool)
-        held[owner, slot] = True
+    proximity = np.zeros(len(passages), dtype=np.float32)
+    if len(query.codes) and len(all_terms):
+        slot = np.minimum(np.searchsorted(query.codes, all_terms), len(query.codes) - 1)
+        positions = np.flatnonzero(query.codes[slot] == all_terms)
+        slot, owner = slot[positions], owner[positions]
+        has_term = np.zeros((len(passages), len(query.codes)), dtype=bool)
+        has_term[owner, slot] = True
         if query.weights.sum() > 0:
-            coverage = held @ query.weights / query.weights.sum()
-        pairs = _pairs(query, len(passages), at, slot, owner)
-    best = best_cosines(query, passages)
-    meaning = np.clip(query.token_weights @ best, 0, 1)
-    return PassageScores(coverage, pairs, meaning, _family_meaning(query, best, families) if families else meaning)
+            coverage = has_term @ query.weights / query.weights.sum()
+        proximity = _term_proximity(query, len(passages), positions, slot, owner)
+    cosines = best_cosines(query, passages)
+    token_match = np.clip(query.token_weights @ cosines, 0, 1)
+    sibling = _sibling_evidence(query, cosines, parent_ids) if parent_ids else token_match
+    return PassageScores(coverage, proximity, token_match, sibling)
 
 
-def _pairs(
-    query: QueryProfile, count: int, at: NDArray[np.int64], slot: NDArray[np.int64], owner: NDArray[np.int64]
+def _term_proximity(
+    query: QueryProfile, count: int, positions: NDArray[np.int64], slot: NDArray[np.int64], owner: NDArray[np.int64]
 ) -> Array:
-    """`at`: positions of query terms in all passages, one after the other; `slot`, `owner`: which term, whose."""
+    """Weighted share of the query's term pairs within each of `count` passages.
+
+    `positions` are those of query terms in all passages laid end to end, `slot` which term, `owner` which passage.
+    """
     total = query.pair_weights.sum()
-    if not len(query.pairs) or total <= 0 or len(at) < 2:
+    if not len(query.pairs) or total <= 0 or len(positions) < 2:
         return np.zeros(count, dtype=np.float32)
-    near = (np.diff(at) <= _NEAR) & (owner[:-1] == owner[1:])
-    left, right, where = slot[:-1][near], slot[1:][near], owner[:-1][near]
+    close = (np.diff(positions) <= _NEAR) & (owner[:-1] == owner[1:])
+    left, right, passage = slot[:-1][close], slot[1:][close], owner[:-1][close]
+    # a pair of terms as one number, whatever its order
     size = len(query.codes)
-    wanted = query.pairs.min(axis=1) * size + query.pairs.max(axis=1)
-    order = np.argsort(wanted, kind="stable")
-    met = np.minimum(left, right) * size + np.maximum(left, right)
-    index = np.minimum(np.searchsorted(wanted[order], met), len(wanted) - 1)
-    hit = wanted[order][index] == met
-    held = np.zeros((count, len(wanted)), dtype=bool)
-    held[where[hit], order[index[hit]]] = True
-    return np.asarray(held @ query.pair_weights / total, dtype=np.float32)
+    query_pairs = query.pairs.min(axis=1) * size + query.pairs.max(axis=1)
+    order = np.argsort(query_pairs, kind="stable")
+    pairs = np.minimum(left, right) * size + np.maximum(left, right)
+    index = np.minimum(np.searchsorted(query_pairs[order], pairs), len(query_pairs) - 1)
+    match = query_pairs[order][index] == pairs
+    has_pair = np.zeros((count, len(query_pairs)), dtype=bool)
+    has_pair[passage[match], order[index[match]]] = True
+    return np.asarray(has_pair @ query.pair_weights / total, dtype=np.float32)
 
 
 def best_cosines(query: QueryProfile, passages: Sequence[Passage]) -> Array:
-    """Of each token of the query with each passage's closest token, shape (tokens, passages); 0 for an empty one."""
+    """Cosine of each query token with each passage's closest token, shape (tokens, passages); 0 for an empty one."""
     best = np.zeros((len(query.tokens), len(passages)), dtype=np.float32)
     filled = [index for index, passage in enumerate(passages) if len(passage.tokens)]
     if not filled or not len(query.tokens):
         return best
-    every = np.concatenate([passages[index].tokens for index in filled])
+    all_tokens = np.concatenate([passages[index].tokens for index in filled])
     vectors = token_vectors()
     place = np.zeros(len(vectors), dtype=np.int32)  # a table beats sorting tens of thousands of ids
-    place[every] = 1
+    place[all_tokens] = 1
     distinct = np.flatnonzero(place)
     place[distinct] = np.arange(len(distinct))
-    similar = _products(query.tokens, vectors, distinct)
+    cosines = _products(query.tokens, vectors, distinct)
     starts = np.cumsum([0, *(len(passages[index].tokens) for index in filled[:-1])])
-    best[:, filled] = np.maximum.reduceat(similar[:, place[every]], starts, axis=1)
+    best[:, filled] = np.maximum.reduceat(cosines[:, place[all_tokens]], starts, axis=1)
     return best
 
 
 def _products(rows: Array, vectors: Array, chosen: NDArray[np.int64]) -> Array:
     """Dot products of `rows` with the chosen vectors, shape (rows, chosen).
 
-    In parts too small for the linear algebra library to start threads, which on a busy machine wait for each other ten
-    times longer than all of it takes.
+    Computed in blocks too small for BLAS to start threads, which wait for each other on a busy machine.
     """
-    found = np.empty((len(rows), len(chosen)), dtype=np.float32)
+    products = np.empty((len(rows), len(chosen)), dtype=np.float32)
     step = max(1, _SMALL_PRODUCT // rows.size)
     for at in range(0, len(chosen), step):
-        found[:, at : at + step] = rows @ vectors[chosen[at : at + step]].T
-    return found
+        products[:, at : at + step] = rows @ vectors[chosen[at : at + step]].T
+    return products
 
 
-def _family_meaning(query: QueryProfile, best: Array, families: Sequence[int]) -> Array:
-    starts = family_starts(families)
-    together = np.clip(query.token_weights @ np.maximum.reduceat(best, starts, axis=1), 0, 1)
-    return np.repeat(together, np.diff([*starts, len(families)]))
+def _sibling_evidence(query: QueryProfile, cosines: Array, parent_ids: Sequence[int]) -> Array:
+    """The soft token match of each parent's children together, for every child."""
+    starts = group_starts(parent_ids)
+    together = np.clip(query.token_weights @ np.maximum.reduceat(cosines, starts, axis=1), 0, 1)
+    return np.repeat(together, np.diff([*starts, len(parent_ids)]))
 
 
 def lexical_share(query: QueryProfile, passages: Sequence[Passage]) -> Array:
-    """Share of the attainable BM25 score of passages that are taken to be of mean length, in [0, 1]."""
+    """Share of the attainable BM25 score in [0, 1], as if every passage had the mean length."""
     total = query.weights.sum()
     if total <= 0:
         return np.zeros(len(passages), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""Search without walking: what is stored already, reranked and cited."""
+"""Search the stored corpus: retrieve, rerank, cite. Nothing is fetched."""
 
 from __future__ import annotations
 
@@ -9,25 +9,23 @@ from typing import Literal
 from pydantic import BaseModel
 
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval import merging as merger
-from webrag_core.retrieval.citations import prove_citations
-from webrag_core.retrieval.citing import cite
-from webrag_core.retrieval.models import CitationSpan, CorpusStats, RankedChunk, TimingInfo
-from webrag_core.retrieval.recency import Recency
-from webrag_core.retrieval.request import Pattern
+from webrag_core.retrieval.citations import cite, prove_citations
+from webrag_core.retrieval.merging import reading_order, without_redundancy
+from webrag_core.retrieval.models import Capability, CitationSpan, CorpusStats, RankedChunk, TimingInfo
+from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
 from webrag_core.retrieval.reranking import make_reranker, rank
-from webrag_core.retrieval.scope import ScopeFilter
-from webrag_core.retrieval.searcher import Mode, Searcher, SearchRequest
+from webrag_core.retrieval.searcher import Searcher
 
 logger = logging.getLogger(__name__)
 
 
 class CorpusSearch(BaseModel):
-    """Evidence found in the stored corpus, best first; citation n belongs to chunk n.
+    """Evidence from the stored corpus.
 
-    A chunk's `reranked_score` is the final score; those of `chunk` are the ones before (see `RetrievedChunk`).
-    `queries` is what was searched for. `recency` says how recent pages were preferred (None = they were not), and
-    `model_id` which embedding model all of it was compared with.
+    `chunks` are best first, in full-context mode in reading order; `citations` quote them, most relevant first. A
+    chunk's `reranked_score` is the final score; those of `chunk` are the ones before (see `RetrievedChunk`). `queries`
+    are the query and its formulations, `model_id` names the embedding model. `degraded` lists what the search had to do
+    without.
     """
 
     query: str
@@ -39,57 +37,59 @@ class CorpusSearch(BaseModel):
     chunks: list[RankedChunk]
     citations: list[CitationSpan]
     corpus_stats: CorpusStats
-    recency: Recency | None
     timing: TimingInfo
+    degraded: list[Capability]
     warnings: list[str]
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing was found."""
+        return not self.chunks
+
+    @property
+    def top_score(self) -> float:
+        """The relevance of the best citation; 0 without any."""
+        return self.citations[0].relevance if self.citations else 0.0
 
 
 async def search_corpus(
     corpus: Corpus, query: str, *, sources: Sequence[str] | None = None, mode: Mode = "chunk"
 ) -> CorpusSearch:
-    """Search whole sources (None = everything stored) the default way; see `search`."""
+    """Search whole sources (None = everything stored) with the default pattern; see `search`."""
     return await search(corpus, SearchRequest(query=query, filters=ScopeFilter(sources=sources), mode=mode))
 
 
 async def search(corpus: Corpus, request: SearchRequest, *, instruction: str | None = None) -> CorpusSearch:
-    """Search what is stored, by any pattern. `instruction` goes to rerankers that take one.
+    """Search the stored corpus by any pattern. `instruction` goes to rerankers that take one.
 
-    Raises InvalidInputError for a filter that names what does not exist or a reranker that cannot be used.
+    Raises InvalidInputError for a filter with unknown names or an unusable reranker, EmbeddingError for a semantic
+    search whose embedding model fails.
     """
     settings = corpus.settings
     reranker = make_reranker(settings) if request.pattern.reranks else None
     model_id = await corpus.indexer.model_id()
-    found = await Searcher(corpus.database, corpus.indexer.embedder, model_id, settings).search(request)
+    retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, settings).search(request)
     top_n = max(settings.reranker_top_n, request.top_k or 0)
-    ranking = await rank(reranker, [(request.query, found)], top_n=top_n, instruction=instruction)
-    for warning in ranking.warnings:
-        logger.warning(warning)
-    ranked = ranking.chunks[0] if found.recency is None else _weighed(ranking.chunks[0], found.recency)
-    kept = merger.without_redundancy(ranked, settings.redundancy_ceiling)[: request.top_k or top_n]
-    citations = cite(kept)
+    ranking = await rank(reranker, [(request.query, retrieved)], top_n=top_n, instruction=instruction)
+    ranked = ranking.chunks[0]
+    if retrieved.mode == "chunk":
+        ranked = without_redundancy(ranked, settings.redundancy_ceiling)[: request.top_k or top_n]
+    citations = cite(ranked)
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
+    for warning in ranking.warnings:
+        logger.warning(warning)
     return CorpusSearch(
         query=request.query,
         queries=request.queries,
-        pattern=found.pattern,
-        mode=found.mode,
-        model_id=found.model_id,
-        candidates=found.candidates,
-        chunks=kept,
+        pattern=retrieved.pattern,
+        mode=retrieved.mode,
+        model_id=retrieved.model_id,
+        candidates=retrieved.candidates,
+        chunks=reading_order(ranked) if retrieved.mode == "full_context" else ranked,
         citations=citations,
-        corpus_stats=found.corpus_stats,
-        recency=found.recency,
-        timing=found.timing,
-        warnings=[*found.warnings, *ranking.warnings],
+        corpus_stats=retrieved.corpus_stats,
+        timing=retrieved.timing,
+        degraded=retrieved.degraded,
+        warnings=[*retrieved.warnings, *ranking.warnings],
     )
-
-
-def _weighed(ranked: Sequence[RankedChunk], recency: Recency) -> list[RankedChunk]:
-    """The one place where recency counts."""
-    return [
-        one.model_copy(
-            update={"reranked_score": one.reranked_score * recency.weight(one.chunk.dated, one.chunk.fetched_at)}
-        )
-        for one in ranked
-    ]

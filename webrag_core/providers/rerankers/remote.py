@@ -90,8 +90,10 @@ class RemoteReranker(ABC):
 
 
 def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
-    """The ranking in `rows` (`index` and `relevance_score` as keys or attributes) if it scores each of `count`
-    passages exactly once; else RerankError.
+    """The ranking in `rows` (`index` and `relevance_score` as keys or attributes) of `count` passages.
+
+    Passages without a score are ranked last, with a warning. Raises RerankError when fewer than half have one, and for
+    anything that is not a ranking.
 
     Providers document scores in [0, 1]. When one lies outside, the scores are taken for logits: all of them go
     through the logistic function, which keeps their order, and a warning says so.
@@ -108,7 +110,7 @@ def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
         if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
             raise RerankError(provider, f"passage {index} has no finite score")
         scores[index] = float(score)
-    if len(scores) != count:
+    if 2 * len(scores) < count or not scores:
         raise RerankError(provider, f"results for {len(scores)} of {count} passages")
     low, high = min(scores.values()), max(scores.values())
     logits = low < -_ROUNDING or high > 1 + _ROUNDING
@@ -116,15 +118,17 @@ def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
         RerankResult(index=index, relevance_score=_logistic(score) if logits else min(1.0, max(0.0, score)))
         for index, score in sorted(scores.items(), key=lambda item: (-item[1], item[0]))
     ]
-    if not logits:
-        return Reranked(results)
-    return Reranked(
-        results,
-        (
+    missing = [index for index in range(count) if index not in scores]
+    results += [RerankResult(index=index, relevance_score=0.0) for index in missing]
+    warnings = []
+    if missing:
+        warnings.append(f"{provider} scored {len(scores)} of {count} passages; the others are ranked last")
+    if logits:
+        warnings.append(
             f"{provider} gave scores from {low:.3g} to {high:.3g} instead of 0 to 1; they were squashed into that range"
-            " in the same order, and thresholds fit them badly",
-        ),
-    )
+            " in the same order, and thresholds fit them badly"
+        )
+    return Reranked(results, tuple(warnings))
 
 
 def _field(row: object, name: str) -> object:
