@@ -1,1 +1,1 @@
-"""The past of the corpus: what became of the pages that answers quote."""
+"""The past of the corpus: states of the citations of earlier answers."""

@@ -1,4 +1,4 @@
-"""What became of the pages that stored answers quote: a quote stays provable for ever, its page moves on."""
+"""States of stored citations: whether their pages still contain the quoted text. The stored version always does."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ State = Literal["valid", "moved", "changed", "gone", "broken"]
 
 @dataclass(frozen=True, slots=True)
 class CitationState:
-    """One citation. `valid`: the page says it where it said it; `moved`: it says it elsewhere, at `now_url` from code
-    point `now_start` on; `changed`: it says it no longer; `gone`: there is no page any more; `broken`: the stored
-    version itself is not what was quoted, which must never be."""
+    """One citation. `valid`: the current page has the quote at the same place; `moved`: it has it at `now_url`, from
+    code point `now_start`; `changed`: it no longer has it; `gone`: the page no longer exists; `broken`: the stored
+    version does not match the quote's hash, a violated invariant."""
 
     answer_id: int
     number: int
@@ -46,12 +46,12 @@ WHERE d.id = ANY(%s) ORDER BY c.answer_id DESC, c.number
 
 
 async def citation_states(connection: AsyncConnection, documents: Sequence[int]) -> list[CitationState]:
-    """State of every citation of a version of these documents, those of the newest answers first."""
+    """Return the state of every citation of these documents, those of the newest answers first."""
     cursor = await connection.execute(_STATES.encode(), (list(documents),))
-    found = []
-    for answer, number, url, whole, now_url, same_place, position, start, quote in await cursor.fetchall():
-        state, now_start = _state(whole, url, now_url, same_place, position)
-        found.append(
+    states = []
+    for answer, number, url, intact, now_url, same_place, position, start, quote in await cursor.fetchall():
+        state, now_start = _state(intact, url, now_url, same_place, position)
+        states.append(
             CitationState(
                 answer_id=answer,
                 number=number,
@@ -62,13 +62,13 @@ async def citation_states(connection: AsyncConnection, documents: Sequence[int])
                 quote=quote,
             )
         )
-    return found
+    return states
 
 
 def _state(
-    whole: bool, url: str, now_url: str | None, same_place: bool | None, position: int | None
+    intact: bool, url: str, now_url: str | None, same_place: bool | None, position: int | None
 ) -> tuple[State, int | None]:
-    if not whole:
+    if not intact:
         return "broken", None
     if now_url is None or position is None:
         return "gone", None
