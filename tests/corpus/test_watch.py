@@ -17,7 +17,7 @@ from webrag_core.config import Settings
 from webrag_core.corpus import sources
 from webrag_core.corpus.due import unwatched_sources
 from webrag_core.corpus.refresh_store import record_signals
-from webrag_core.corpus.watch import PROBES, Flag, Watched, flags_version, watch_source
+from webrag_core.corpus.watch import CHECKS_PER_TURN, PROBES, Flag, Watched, flags_version, watch_source
 from webrag_core.indexing.pipeline import Corpus
 
 KEY = "example.org"
@@ -68,9 +68,9 @@ def check(settings: Settings, work: Callable[[Corpus, ServedPages], Awaitable[No
 
 def test_a_look_at_an_undated_site_asks_a_few_pages_in_turn(live: Settings) -> None:
     async def work(corpus: Corpus, site: ServedPages) -> None:
-        for _ in range(2):
+        for asked_for_start in (True, False):  # a site without a site map is not asked for one again the next time
             assert (await look(corpus, site)).flags == ()
-            assert site.answers == [304] * PROBES
+            assert site.answers == [404] * asked_for_start + [304] * PROBES
             site.answers.clear()
         asked = await rows(corpus.database, "SELECT DISTINCT url FROM fetch_log WHERE outcome = 'unchanged' ORDER BY 1")
         assert [row[0] for row in asked] == sorted(URLS)
@@ -98,11 +98,11 @@ def test_pages_with_a_date_on_the_map_are_not_asked_and_a_date_that_moves_flags_
     async def work(corpus: Corpus, site: ServedPages) -> None:
         site.entries = [MapEntry(url, last_modified=LONG_AGO) for url in URLS]
         assert (await look(corpus, site)).flags == ()
-        assert site.answers == []
+        assert site.answers == [404], "the start page alone"
         site.entries[2] = replace(site.entries[2], last_modified=LONG_AGO + timedelta(days=1))
         [flag] = (await look(corpus, site)).flags
         assert (flag.url, flag.signal) == (URLS[2], "sitemap")
-        assert site.answers == []
+        assert site.answers == [404, 404]
         assert [f.value for f in (await look(corpus, site)).flags] == [flag.value], "until somebody asked for the page"
         await corpus.refresher().run(KEY, due_only=True)
         assert (await look(corpus, site)).flags == ()
@@ -121,7 +121,37 @@ def test_a_signal_that_has_proved_to_lie_is_not_listened_to(live: Settings) -> N
         site.entries = [MapEntry(url, last_modified=datetime.now(UTC)) for url in URLS[:3]]
         site.pages[URLS[5]] = page("another")
         assert (await look(corpus, site)).flags == ()
-        assert site.answers == []
+        assert site.answers == [404, 404], "the start page alone"
+
+    check(live, work)
+
+
+def test_a_changed_start_page_is_flagged_without_a_request_of_its_own(live: Settings) -> None:
+    async def work(corpus: Corpus, site: ServedPages) -> None:
+        site.pages[HOME] = page("home")
+        site.entries = [MapEntry(url) for url in URLS]
+        await corpus.add(HOME)
+        site.answers.clear()
+        assert (await look(corpus, site)).flags == ()
+        site.pages[HOME] = page("another home")
+        [flag] = (await look(corpus, site)).flags
+        assert (flag.url, flag.signal) == (HOME, "text")
+        assert site.answers.count(200) == 2, "once a check"
+        assert (await corpus.refresher().run(KEY, due_only=True)).changed == (HOME,)
+        assert (await look(corpus, site)).flags == ()
+
+    check(live, work)
+
+
+def test_pages_asked_in_a_check_grow_with_the_source(live: Settings) -> None:
+    async def work(corpus: Corpus, site: ServedPages) -> None:
+        for number in range(CHECKS_PER_TURN * PROBES):
+            url = f"{HOME}more/{'abcdefghijkl'[number % 12]}{'mnopqrst'[number // 12]}"
+            site.pages[url] = page(url)
+            await corpus.add(url)
+        site.answers.clear()
+        await look(corpus, site)
+        assert site.answers.count(304) == PROBES + 1
 
     check(live, work)
 

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from webrag_core.config import load_settings
-from webrag_core.corpus.sources import WHOLE
+from webrag_core.corpus.refresh_store import WHOLE
 from webrag_core.store.database import Database
 from webrag_dagster.defs.ops.refresh_due import refresh_due
 from webrag_dagster.resources import CorpusResource

@@ -1,7 +1,7 @@
-"""A cheap look at one source: what its own signals say has changed since its pages were last asked for.
+"""A cheap check of one source for changes since its pages were last asked for.
 
-Signals are dates in its site map or feed, and answers to conditional requests for a few pages that no date covers. A
-signal that has proved to lie is not listened to. What is flagged is due for the next refresh; nothing is stored here.
+Signals are dates in its site map or feed, the text of its start page, and answers to conditional requests for a few
+pages that no date covers. Unreliable signals are ignored. Flagged pages are due for the next refresh.
 """
 
 from __future__ import annotations
@@ -14,7 +14,11 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
+from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.urls import source_key
 from webrag_core.config import Settings
+from webrag_core.conversion.html import EXTRACTOR_VERSION
+from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus.documents import ABSENT, FetchRecord
@@ -25,7 +29,11 @@ from webrag_core.errors import FetchError
 from webrag_core.store.database import Database
 
 PROBES = 5
-"""Pages of a live source that are asked conditionally in one look."""
+"""Pages of a live source that are asked conditionally in one check, at least."""
+MAX_PROBES = 20
+"""As many at most: a check has to end in time, also where a site asks for a delay between requests."""
+CHECKS_PER_TURN = 12
+"""Checks in which all pages of a source come by turns, as far as `MAX_PROBES` allows."""
 _PLAIN = ("http", "warc")
 """Acquirers whose answers carry the site's own validators, and cost nothing but the request."""
 
@@ -71,7 +79,7 @@ def flags_version(flags: tuple[Flag, ...], day: datetime) -> str:
 
 
 async def watch_source(database: Database, acquirer: Acquirer, settings: Settings, source: Source) -> Watched:
-    """Look at `source` once and remember when. Pages flagged by a request of their own are due from now on.
+    """Check `source` once and remember when. Pages flagged by a request of their own are due from now on.
 
     A frozen site is compared page by page, and only when the file is another one. Raises StoreError.
     """
@@ -79,25 +87,50 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
     token = frozen_snapshot(settings)
     warnings: list[str] = []
     flags: list[Flag] = []
+    async with database.connection() as connection:  # a check that is broken off is not made again at once
+        await connection.execute("UPDATE sources SET watched_at = %s WHERE id = %s", (now, source.id))
     if token is None or token != source.watch_token:
-        warnings += await _read_map(database, acquirer, source, now)
+        start = await _start_page(acquirer, source, now)
+        warnings += await _read_map(database, acquirer, source, start, now)
         flags += await _flagged_by_dates(database, settings, source, now)
+        if start is not None:
+            flags += await _flagged_by_text(database, acquirer, start, {flag.url for flag in flags}, now)
         if acquirer.name in _PLAIN:
             flags += await _flagged_by_answers(database, acquirer, settings, source, {flag.url for flag in flags}, now)
     async with database.connection() as connection:
-        await connection.execute(
-            "UPDATE sources SET watched_at = %s, watch_token = %s WHERE id = %s", (now, token, source.id)
-        )
+        await connection.execute("UPDATE sources SET watch_token = %s WHERE id = %s", (token, source.id))
     return Watched(source.key, tuple(sorted(flags, key=lambda flag: flag.url)), tuple(warnings))
 
 
-async def _read_map(database: Database, acquirer: Acquirer, source: Source, now: datetime) -> list[str]:
-    if source.map_entries == 0 and source.map_read_at is not None and now - source.map_read_at < NO_MAP_FOR:
-        return []
+def _reads_map(source: Source, now: datetime) -> bool:
+    return source.map_entries != 0 or source.map_read_at is None or now - source.map_read_at >= NO_MAP_FOR
+
+
+async def _start_page(acquirer: Acquirer, source: Source, now: datetime) -> AcquiredPage | None:
+    """The start page of a live source whose site map is about to be read, which needs it anyway."""
+    if acquirer.name != "http" or not _reads_map(source, now):
+        return None
     try:
-        site_map = await acquirer.site_map(source.start_url)
+        return await acquirer.fetch(source.start_url)
+    except FetchError:
+        return None
+
+
+async def _read_map(
+    database: Database, acquirer: Acquirer, source: Source, start: AcquiredPage | None, now: datetime
+) -> list[str]:
+    if not _reads_map(source, now):
+        return []
+    url, html = source.start_url, None
+    if acquirer.name == "http":
+        html = ""  # it was asked for already
+        if start is not None and source_key(start.final_url) == source.host:
+            url = start.final_url
+            html = decode_page(start.body, None) if "html" in start.media_type else ""
+    try:
+        site_map = await acquirer.site_map(url, html=html)
     except FetchError as error:
-        return [f"the map of {source.key} could not be read: {error.message}"]
+        return [f"the site map of {source.key} could not be read: {error.message}"]
     async with database.transaction() as connection:
         await store.store_map(connection, source, site_map.entries, now)
     return list(site_map.warnings)
@@ -124,6 +157,29 @@ async def _flagged_by_dates(database: Database, settings: Settings, source: Sour
     ]
     selection = PageSelection(source, source.page_limit or 0, [page.url for page in known])
     return flags + [Flag(url, "new", "") for url in selection.choose(new.url for new in unknown)]
+
+
+async def _flagged_by_text(
+    database: Database, acquirer: Acquirer, start: AcquiredPage, flagged: set[str], now: datetime
+) -> list[Flag]:
+    """The start page, when its text is not the stored one."""
+    async with database.connection() as connection:
+        stored = await documents.find_document(connection, start.final_url)
+        if stored is None or stored.latest_version is None or stored.canonical_url in flagged:
+            return []
+        if stored.status == "gone" or (stored.acquirer, stored.extractor) != (acquirer.name, EXTRACTOR_VERSION):
+            return []
+        version = await documents.load_version(connection, stored.latest_version)
+    try:
+        converted = await convert_in_worker(start)
+    except FetchError:
+        return []
+    digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
+    if version is None or digest == version.sha256:
+        return []
+    async with database.connection() as connection:
+        await connection.execute("UPDATE documents SET next_check = %s WHERE id = %s", (now, stored.id))
+    return [Flag(stored.canonical_url, "text", digest[:16])]
 
 
 async def _flagged_by_answers(
@@ -161,6 +217,7 @@ async def _to_probe(
     connection: AsyncConnection, source: Source, checked_before: datetime | None, *, frozen: bool
 ) -> list[_Probe]:
     """Pages to ask: of a frozen site all, of the live web a few that are neither due nor dated."""
+    pages = await store.count_pages(connection, source)
     async with connection.cursor(row_factory=class_row(_Probe)) as cursor:
         await cursor.execute(
             "SELECT d.id, d.canonical_url, d.etag, d.last_modified FROM documents d WHERE d.source_id = %(source)s"
@@ -175,7 +232,7 @@ async def _to_probe(
                 "acquirers": ["warc"] if frozen else ["http", "firecrawl"],
                 "before": checked_before,
                 "frozen": frozen,
-                "limit": None if frozen else PROBES,
+                "limit": None if frozen else min(MAX_PROBES, max(PROBES, -(-pages // CHECKS_PER_TURN))),
             },
         )
         return await cursor.fetchall()
