@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import re
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.conftest import FROZEN_SITE
@@ -77,6 +79,33 @@ def compare(name: str, transcript: str) -> None:
     assert transcript == file.read_text(), f"{file.name} differs; WRITE_GOLDEN=1 writes it anew"
 
 
+CITATION = re.compile(
+    r"^\[(?P<source>\d+)\][^\n]* \(characters (?P<start>\d+)–(?P<end>\d+), sha256 (?P<sha256>[0-9a-f]{12})\):\n"
+    r"<page-text \w+>\n(?P<quote>.*?)\n</page-text \w+>$",
+    re.MULTILINE | re.DOTALL,
+)
+SOURCE = re.compile(r"^\[(\d+)\] .* \(version ([0-9a-f]{12}), ", re.MULTILINE)
+
+
+async def citations_proved(database_url: str, transcript: str) -> int:
+    """Assert that each citation is the slice of the stored version that it names; return how many there are."""
+    count = 0
+    async with await psycopg.AsyncConnection.connect(database_url) as connection:
+        for response in transcript.split("=== ")[1:]:
+            versions = dict(SOURCE.findall(response))
+            for citation in CITATION.finditer(response.partition("[CITATIONS]")[2]):
+                cursor = await connection.execute(
+                    "SELECT markdown FROM document_versions WHERE starts_with(sha256, %s)",
+                    (versions[citation["source"]],),
+                )
+                row = await cursor.fetchone()
+                assert row is not None
+                assert row[0][int(citation["start"]) : int(citation["end"])] == citation["quote"]
+                assert hashlib.sha256(citation["quote"].encode()).hexdigest().startswith(citation["sha256"])
+                count += 1
+    return count
+
+
 async def transcript_of(client: Any, calls: Calls) -> str:
     parts = []
     for name, arguments in calls:
@@ -94,7 +123,9 @@ async def transcript_of(client: Any, calls: Calls) -> str:
 def test_on_the_python_site(database_url: str, name: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url, webrag_warc=FROZEN_SITE)) as client:
-            compare(name, await transcript_of(client, ON_PYTHON[name]))
+            transcript = await transcript_of(client, ON_PYTHON[name])
+            assert await citations_proved(database_url, transcript) > 0
+            compare(name, transcript)
 
     asyncio.run(work())
 
@@ -103,7 +134,10 @@ def test_on_the_python_site(database_url: str, name: str) -> None:
 def test_on_a_small_site(database_url: str, name: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site(planted=PLANTED, kettles=IMAGES)) as client:
-            compare(name, await transcript_of(client, ON_TEA[name]))
+            transcript = await transcript_of(client, ON_TEA[name])
+            proved = await citations_proved(database_url, transcript)
+            assert proved == transcript.count(", sha256 ")  # none is left out of the check
+            compare(name, transcript)
 
     asyncio.run(work())
 

@@ -1,10 +1,9 @@
-"""Markdown and HTML remnants as a model reads them, and which sentence is quoted."""
+"""Markdown and HTML remnants as a model reads them."""
 
 from __future__ import annotations
 
 import pytest
 
-from webrag_core.mcp_server.quotes import best_quote
 from webrag_core.mcp_server.reading import readable, slice_of, wants_links, without_html
 
 
@@ -44,13 +43,3 @@ def test_stray_tags_go_and_angle_brackets_that_are_none_stay() -> None:
     assert without_html('a<br>b <sup>2</sup> <img src=x alt="a tree"> &lt;') == "a\nb 2 (image: a tree) &lt;"
     assert without_html("List<String> x < y, a <T> b") == "List<String> x < y, a <T> b"
     assert without_html("<dl><dt>Tea</dt><dd>A drink</dd></dl>").split() == ["Tea", "A", "drink"]
-
-
-def test_the_quote_is_the_sentence_that_answers() -> None:
-    passage = "# Tea\n\nTea is old. Green tea is brewed at [eighty degrees](https://a.example). Cups vary."
-    assert best_quote(passage, "At how many degrees is green tea brewed?", 300) == (
-        "Green tea is brewed at eighty degrees."
-    )
-    assert best_quote("```\nx = 1\ny = brew(tea)\n```", "brew tea", 300) == "y = brew(tea)"
-    assert best_quote("---", "tea", 300) == "---"
-    assert len(best_quote("tea " * 5_000, "tea", 300)) <= 300

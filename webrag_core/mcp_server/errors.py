@@ -80,7 +80,7 @@ def of_error(error: WebragError) -> CallToolResult:
     """What a typed error of the core means to a model."""
     if isinstance(error, FetchError):
         status = f" (HTTP {error.status})" if error.status else ""
-        return failure(error.reason.value, f"The page could not be had{status}: {error.message}")
+        return failure(error.reason.value, f"The page could not be fetched{status}: {error.message}")
     return failure(error.code, error.message)
 
 
@@ -88,7 +88,7 @@ def of_timeout(seconds: float) -> CallToolResult:
     """The call took longer than MCP_TOOL_TIMEOUT and gave nothing by then."""
     return failure(
         "timeout",
-        f"The call was not done after {seconds:g} s and was stopped. Pages taken in by then are stored.",
+        f"The call timed out after {seconds:g} s. Pages fetched so far are stored.",
         ("the site is slow", "the question needed many pages"),
         'Call `search` for what is stored, or `answer` again with research_mode="fast" or a narrower URL.',
     )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC
 from os.path import commonpath
 
-from webrag_core.mcp_server.quotes import best_quote
 from webrag_core.mcp_server.reading import readable, slice_of, wants_links
-from webrag_core.mcp_server.untrusted import Fence, label, quoted, visible
+from webrag_core.mcp_server.untrusted import Fence, defused, label, visible
 from webrag_core.orchestration.models import OrchestrationResult, RunDocument
 from webrag_core.providers.static_model import count_tokens
 from webrag_core.retrieval.models import CitationSpan, RankedChunk
+from webrag_core.retrieval.quotes import best_sentences
 from webrag_core.retrieval.search import CorpusSearch
 
-MOST_CITED = 20
+MAX_CITED = 20
 _FAINT = 0.01  # relevance below which a passage is shown only among the first few
 _FIRST = 3
 
@@ -51,7 +53,7 @@ class Results:
         kept = [
             hit
             for rank, hit in enumerate(ordered)
-            if whole or rank < _FIRST or (rank < MOST_CITED and hit.ranked.reranked_score >= _FAINT)
+            if whole or rank < _FIRST or (rank < MAX_CITED and hit.ranked.reranked_score >= _FAINT)
         ]
         numbers: dict[int, int] = {}
         for hit in kept:
@@ -205,7 +207,8 @@ def _first_tokens(text: str, budget: int) -> str:
     return text[:low].rsplit(None, 1)[0] + " …" if low else ""
 
 
-_QUOTE = 300
+_QUOTE_CHARS = 300
+_HASH = 12  # hexadecimal digits of a hash that are shown
 _IMAGE = re.compile(r"!\[((?:[^\[\]\\\n]|\\.){1,300})\]\(")
 _MOST_IMAGES = 8
 _MOST_TRACED = 24
@@ -219,27 +222,43 @@ def shown_title(title: str | None) -> str:
 
 
 def sources_section(results: Results) -> str:
-    """One line for each page: number, title, URL."""
-    pages: dict[int, CitationSpan] = {}
+    """One line per page: number, title, URL, version and age."""
+    pages: dict[int, Hit] = {}
     for hit in results.hits:
-        pages.setdefault(hit.citation.document_id, hit.citation)
+        pages.setdefault(hit.citation.document_id, hit)
     return (
         "\n".join(
-            f"[{results.number(document_id)}] {shown_title(page.title)} — {page.source_url}"
-            for document_id, page in pages.items()
+            f"[{results.number(document_id)}] {shown_title(hit.citation.title)} — {hit.citation.source_url}"
+            f" (version {hit.citation.version_sha256[:_HASH]}, fetched"
+            f" {hit.ranked.chunk.fetched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC)"
+            for document_id, hit in pages.items()
         )
         or "(none)"
     )
 
 
-def citations_section(results: Results) -> str:
-    """Verbatim sentences of each passage that matched, under the number of their source; equal ones once."""
-    lines: dict[str, None] = {}
-    for hit in results.hits[:MOST_CITED]:
-        words = quoted(best_quote(matched(hit), results.query, _QUOTE))
-        heading = label(hit.citation.section_heading, 80)
-        lines[f'[{results.number(hit.citation.document_id)}] "{words}"{f" — § {heading}" if heading else ""}'] = None
-    return "\n".join(lines) or "(none)"
+def citations_section(results: Results, fence: Fence) -> str:
+    """The best sentences of each passage as exact slices of the stored page, with offsets and hash.
+
+    Equal quotes come once. A quote that would have to be changed to be safe here is not shown, only located.
+    """
+    entries: dict[str, None] = {}
+    for hit in results.hits[:MAX_CITED]:
+        citation = hit.citation
+        span = best_sentences(citation.verbatim_text, results.query, _QUOTE_CHARS)
+        if span is None:
+            continue
+        quote = span.of(citation.verbatim_text)
+        start = citation.char_start + span.start
+        digest = hashlib.sha256(quote.encode()).hexdigest()[:_HASH]
+        heading = label(citation.section_heading, 80)
+        head = f"[{results.number(citation.document_id)}]{f' § {heading}' if heading else ''}"
+        place = f"characters {start}–{start + len(quote)}, sha256 {digest}"
+        if defused(quote) == quote:
+            entries[f"{head} ({place}):\n{fence.around(quote)}"] = None
+        else:
+            entries[f"{head} ({place}): not shown, it imitates marks of this response"] = None
+    return "\n".join(entries) or "(none)"
 
 
 def images_section(evidence: Evidence) -> str:

@@ -185,9 +185,9 @@ def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = N
     guide = frame.guide(fence.word)
     fixed = [("PRESENTATION GUIDE", guide), ("STATS", frame.stats(99)), ("FOLLOW-UP OPTIONS", frame.follow_ups)]
     base = tokens(joined(fixed))
-    while len(results.hits) > 1 and base + _cited(results) > budget * _GUARANTEED_SHARE:
+    while len(results.hits) > 1 and base + _cited(results, fence) > budget * _GUARANTEED_SHARE:
         results = results.first(len(results.hits) - max(1, len(results.hits) // 8))
-    left = budget - base - _cited(results) - 60  # headers, separators
+    left = budget - base - _cited(results, fence) - 60  # headers, separators
     trace = frame.trace
     if trace and tokens(trace) > min(_TRACE_TOKENS, max(0, left) // 4):
         trace = frame.trace_summary
@@ -196,7 +196,7 @@ def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = N
     images = images_section(evidence)
     if tokens(images) > _IMAGE_TOKENS:
         images = ""
-    citations = citations_section(results)
+    citations = citations_section(results, fence)
     titles = [shown_title(hit.citation.title) for hit in results.hits]
     parts: Sequence[tuple[str, str]] = (
         ("PRESENTATION GUIDE", guide),
@@ -211,8 +211,8 @@ def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = N
     return Formatted(joined(parts), results, evidence, [evidence.text, images, citations, *titles])
 
 
-def _cited(results: Results) -> int:
-    return tokens(sources_section(results)) + tokens(citations_section(results))
+def _cited(results: Results, fence: Fence) -> int:
+    return tokens(sources_section(results)) + tokens(citations_section(results, fence))
 
 
 def _image_reserve(results: Results) -> int:

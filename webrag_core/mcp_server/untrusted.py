@@ -85,11 +85,6 @@ def label(text: str | None, limit: int = 100) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
-def quoted(text: str) -> str:
-    """Words of a page as a quotation in a line of ours: as they stand, but on one line and without addresses."""
-    return defused(_ADDRESS.sub("…", _SPACE.sub(" ", visible(text)).strip()))
-
-
 class Fence:
     """Marks page text with a word that no page can know, a new one for each response."""
 
