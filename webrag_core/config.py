@@ -85,6 +85,18 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(
         default=1536, ge=1, le=4000, description="Length of the model's vectors; the vector index holds 4,000 at most"
     )
+    embedding_query_prefix: str | None = Field(
+        default=None, description="Put before a query; unset = what the model's name implies (E5, BGE, Nomic, Qwen3 …)"
+    )
+    embedding_document_prefix: str | None = Field(
+        default=None, description="Put before a document; unset = what the model's name implies"
+    )
+    embedding_input_types: str | None = Field(
+        default=None,
+        pattern=r"^(\w+=[\w.]+,[\w.]+)?$",
+        description="Request field with its values for queries and documents, as input_type=query,document;"
+        " blank = no field; unset = what the model's name implies (Voyage, Cohere, Jina)",
+    )
     embedding_max_workers: int = Field(default=4, ge=1, description="Requests to the endpoint at the same time")
     embedding_timeout: float = Field(default=30.0, gt=0, description="Seconds for one batch, retries included")
 

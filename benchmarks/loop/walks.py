@@ -29,8 +29,7 @@ from webrag_core.corpus.verification import Verified, verify_corpus
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_core.providers.embedder import Embedder
-from webrag_core.providers.embedder_factory import make_embedder
+from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.store.database import Database
 
 POLICIES = ("calibrated", "seed-matrix", "fixed-k", "stop-at-once")

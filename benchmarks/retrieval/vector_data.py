@@ -25,7 +25,7 @@ from webrag_core.conversion.html import convert_html
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.providers.embedder_factory import make_embedder
+from webrag_core.providers.embedder import make_embedder
 
 _SEED = 7
 _OVERLAP = 0.3  # of two neighbouring windows

@@ -34,7 +34,7 @@ def test_the_live_model_is_left_alone(settings: Settings) -> None:
 def test_a_page_that_changes_while_the_corpus_is_embedded_is_caught_up(settings: Settings) -> None:
     async def work(corpus: Corpus, local: LocalSite) -> None:
         class Interrupted(ShortModel):
-            async def embed(self, texts: list[str]) -> Vectors:  # type: ignore[override]
+            async def embed(self, texts: list[str], input_type: str = "document") -> Vectors:  # type: ignore[override]
                 found = await super().embed(texts)
                 if self.calls == 2:
                     local.pages["/lion"] = page("Lion", "Something else is to be said of the lion now.")

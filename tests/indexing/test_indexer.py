@@ -16,6 +16,7 @@ from webrag_core.errors import EmbeddingError, IntegrityError, StoreError
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder, checked
+from webrag_core.providers.input_types import InputType
 
 A, B = f"{HOME}a", f"{HOME}b"
 
@@ -235,7 +236,7 @@ class FailingModel(WordLlamaEmbedder):
 
     calls = 0
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
         self.calls += 1
         if self.calls == 2:
             raise EmbeddingError("no answer")

@@ -16,6 +16,7 @@ from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.model_switch import build_model, list_models, switch_model
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
+from webrag_core.providers.input_types import InputType
 from webrag_core.retrieval.scope import source_scope
 from webrag_core.retrieval.searcher import Searcher
 
@@ -27,7 +28,7 @@ class ShortModel(WordLlamaEmbedder):
     calls = 0
     fails_at = 0
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
+    async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
         self.calls += 1
         if self.calls == self.fails_at:
             raise EmbeddingError("no answer")

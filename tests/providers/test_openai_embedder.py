@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import sys
 import traceback
@@ -19,9 +20,15 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
-from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
-from webrag_core.providers.embedder_factory import make_embedder
-from webrag_core.providers.openai_embedder import OpenAIEmbedder
+from webrag_core.providers.embedder import (
+    ModelIdentity,
+    OpenAIEmbedder,
+    Vectors,
+    WordLlamaEmbedder,
+    identity_of,
+    make_embedder,
+)
+from webrag_core.providers.input_types import InputType
 from webrag_core.retrieval.search import search_corpus
 
 KEY = "sk-Very-Secret-0123456789"
@@ -89,12 +96,100 @@ def test_what_goes_over_the_wire_and_what_comes_back() -> None:
     assert server.calls[0].body == {
         "model": "m",
         "input": ["red fox", ".", "blue whale"],  # providers refuse empty input
-        "encoding_format": "float",
+        "encoding_format": "base64",
         "dimensions": SIZE,
     }
     assert vectors.dtype == np.float32
     expected = np.array([vector("red fox"), vector("."), vector("blue whale")])
     np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_vectors_come_as_base64_where_the_server_knows_it() -> None:
+    def packed(call: Call) -> dict[str, Any]:
+        rows = openai(call)["data"]
+        for each in rows:
+            each["embedding"] = base64.b64encode(np.array(each["embedding"], dtype="<f4").tobytes()).decode()
+        return envelope(rows)
+
+    def numbers_only(call: Call) -> Any:
+        return Reply({}, 400) if call.body["encoding_format"] == "base64" else openai(call)
+
+    texts = ["red fox", "blue whale"]
+    with serving(packed) as modern, serving(numbers_only) as older:
+        np.testing.assert_allclose(embed(config(modern.url), texts), embed(config(older.url), texts), rtol=1e-6)
+    assert [call.body["encoding_format"] for call in modern.calls] == ["base64"]
+    assert older.calls[-1].body["dimensions"] == SIZE
+
+
+CONVENTIONS: dict[str, tuple[str, str, dict[str, str], dict[str, str]]] = {
+    "text-embedding-3-small": ("x", "x", {}, {}),
+    "intfloat/multilingual-e5-large": ("query: x", "passage: x", {}, {}),
+    "BAAI/bge-base-en-v1.5": ("Represent this sentence for searching relevant passages: x", "x", {}, {}),
+    "BAAI/bge-m3": ("x", "x", {}, {}),
+    "nomic-embed-text:latest": ("search_query: x", "search_document: x", {}, {}),
+    "Qwen/Qwen3-Embedding-0.6B": (
+        "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:x",
+        "x",
+        {},
+        {},
+    ),
+    "voyage-3.5": ("x", "x", {"input_type": "query"}, {"input_type": "document"}),
+    "embed-v4.0": ("x", "x", {"input_type": "search_query"}, {"input_type": "search_document"}),
+    "jina-embeddings-v3": ("x", "x", {"task": "retrieval.query"}, {"task": "retrieval.passage"}),
+}
+
+
+def sent(settings: Settings, input_type: InputType) -> tuple[str, dict[str, str]]:
+    """Text and further fields of the request for "x"."""
+
+    async def work(url: str) -> None:
+        embedder = OpenAIEmbedder(settings.model_copy(update={"embedding_base_url": url}))
+        await embedder.embed(["x"], input_type)
+        await embedder.aclose()
+
+    with serving(openai) as server:
+        asyncio.run(work(server.url))
+    body = server.calls[0].body
+    own = {"model", "input", "encoding_format", "dimensions"}
+    return body["input"][0], {name: value for name, value in body.items() if name not in own}
+
+
+@pytest.mark.parametrize("model", CONVENTIONS)
+def test_queries_and_documents_are_told_apart_as_the_model_wants_it(model: str) -> None:
+    query, document, query_fields, document_fields = CONVENTIONS[model]
+    settings = config(silent_url(), embedding_model=model)
+    assert sent(settings, "query") == (query, query_fields)
+    assert sent(settings, "document") == (document, document_fields)
+    plain = config(silent_url(), embedding_model=model, embedding_document_prefix="", embedding_input_types="")
+    as_is = document == "x" and not document_fields
+    assert (identity_of(settings) == identity_of(plain)) is as_is  # vectors of other inputs are never mixed
+    assert (identity_of(settings).key == identity_of(plain).key) is as_is
+
+
+def test_settings_replace_what_the_name_of_a_model_implies() -> None:
+    settings = config(
+        None,
+        embedding_model="intfloat/e5-base",
+        embedding_query_prefix="Q ",
+        embedding_document_prefix="",
+        embedding_input_types="kind=q,d",
+    )
+    assert sent(settings, "query") == ("Q x", {"kind": "q"})
+    assert sent(settings, "document") == ("x", {"kind": "d"})
+
+
+def test_a_query_is_sent_once() -> None:
+    async def work(settings: Settings) -> None:
+        embedder = OpenAIEmbedder(settings)
+        first = await embedder.embed(["red fox", "whale"], "query")
+        again = await embedder.embed(["whale", "red fox", "frog", "whale"], "query")
+        np.testing.assert_array_equal(again[[1, 0, 3]], first[[0, 1, 1]])
+        await embedder.embed(["whale"], "document")
+        await embedder.aclose()
+
+    with serving(openai) as server:
+        asyncio.run(work(config(server.url)))
+    assert [call.body["input"] for call in server.calls] == [["red fox", "whale"], ["frog"], ["whale"]]
 
 
 def test_no_texts_no_request() -> None:
@@ -136,7 +231,7 @@ def test_never_more_requests_at_a_time_than_workers(monkeypatch: pytest.MonkeyPa
     running: list[int] = [0]
     most: list[int] = [0]
 
-    async def ask(self: OpenAIEmbedder, texts: list[str], with_dimensions: bool) -> Vectors:
+    async def ask(self: OpenAIEmbedder, texts: list[str], *_: object) -> Vectors:
         running[0] += 1
         most[0] = max(most[0], running[0])
         await asyncio.sleep(0)
@@ -172,7 +267,8 @@ BAD_ANSWERS: dict[str, tuple[Any, str]] = {
     "wrong dimension": (envelope([row(0, [1.0] * 3), row(1, [1.0] * 3)]), r"shape \(2, 3\), expected \(2, 4\)"),
     "ragged": (envelope([row(0, GOOD), row(1, [1.0] * 3)]), "different lengths"),
     "nested": (envelope([row(0, [GOOD]), row(1, [GOOD])]), "shape"),
-    "base64 unasked": (envelope([row(0, "AACAPwAAAAA="), row(1, "AACAPwAAAAA=")]), "list of numbers"),
+    "other base64": (envelope([row(0, "AACAPwAAAAA="), row(1, "AACAPwAAAAA=")]), r"shape \(2, 2\)"),
+    "not base64": (envelope([row(0, "?"), row(1, "?")]), "list of numbers"),
     "words": (envelope([row(0, ["a"] * 4), row(1, ["a"] * 4)]), "list of numbers"),
     "NaN": (envelope([row(0, GOOD), row(1, [float("nan"), 0, 0, 0])]), "not finite"),
     "null in a row": (envelope([row(0, GOOD), row(1, [None, 0, 0, 0])]), "not finite"),
@@ -271,7 +367,7 @@ def test_models_that_refuse_to_be_asked_for_a_length_are_asked_without_it_from_t
 def test_a_request_that_is_bad_either_way_is_an_error() -> None:
     with serving(lambda call: Reply({}, 400)) as server, pytest.raises(EmbeddingError, match=r"400 .*EMBEDDING_MODEL"):
         embed(config(server.url), ["x"])
-    assert len(server.calls) == 2
+    assert len(server.calls) == 4  # in base64 and as numbers, with a length and without
 
 
 def test_one_failing_batch_fails_the_whole_call() -> None:
@@ -334,7 +430,8 @@ def test_a_key_or_a_url_chooses_the_endpoint(given: dict[str, str], url: str) ->
         ("EMBEDDING_BASE_URL", f"http://host:{KEY}/"),
         ("EMBEDDING_API_KEY", f"“{KEY}”"),
         ("EMBEDDING_API_KEY", f"{KEY} {KEY}"),
-        ("EMBEDDING_DIMENSIONS", "2001"),
+        ("EMBEDDING_DIMENSIONS", "4001"),
+        ("EMBEDDING_INPUT_TYPES", "input_type=query"),
         ("EMBEDDING_MAX_WORKERS", "0"),
         ("EMBEDDING_TIMEOUT", "0"),
     ],

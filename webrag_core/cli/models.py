@@ -40,7 +40,7 @@ def list_all(as_json: Json = False) -> None:
 def build(as_json: Json = False) -> None:
     """Embed the corpus with the model that is set, beside the live one. Readers notice nothing."""
     from webrag_core.indexing.model_switch import build_model, list_models
-    from webrag_core.providers.embedder_factory import make_embedder
+    from webrag_core.providers.embedder import make_embedder
     from webrag_core.store.database import Database
 
     async def work() -> None:

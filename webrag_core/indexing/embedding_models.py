@@ -7,6 +7,7 @@ killed run has paid for is not lost. A vector that is stored is found by its tex
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import astuple
 
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
@@ -43,7 +44,7 @@ async def live_model(connection: AsyncConnection, identity: ModelIdentity) -> in
     async with connection.transaction():
         await lock_models(connection)
         cursor = await connection.execute(
-            "SELECT id, provider, name, dimensions, normalisation FROM embedding_models WHERE state = 'live'"
+            "SELECT id, provider, name, dimensions, normalisation, inputs FROM embedding_models WHERE state = 'live'"
         )
         row = await cursor.fetchone()
         if row is None:
@@ -62,7 +63,7 @@ async def live_model(connection: AsyncConnection, identity: ModelIdentity) -> in
 async def live_identity(connection: AsyncConnection) -> ModelIdentity | None:
     """Which model is live; None before anything was indexed."""
     cursor = await connection.execute(
-        "SELECT provider, name, dimensions, normalisation FROM embedding_models WHERE state = 'live'"
+        "SELECT provider, name, dimensions, normalisation, inputs FROM embedding_models WHERE state = 'live'"
     )
     row = await cursor.fetchone()
     return ModelIdentity(*row) if row is not None else None
@@ -85,9 +86,9 @@ async def building_model(connection: AsyncConnection, identity: ModelIdentity) -
     async with connection.transaction():
         await lock_models(connection)
         cursor = await connection.execute(
-            "SELECT id, state, (provider, name, dimensions, normalisation) = (%s, %s, %s, %s)"
+            "SELECT id, state, (provider, name, dimensions, normalisation, inputs) = (%s, %s, %s, %s, %s)"
             " FROM embedding_models ORDER BY id",
-            (identity.provider, identity.name, identity.dimensions, identity.normalisation),
+            astuple(identity),
         )
         known = await cursor.fetchall()
         if not any(state == "live" for _, state, _ in known):
@@ -103,9 +104,9 @@ async def building_model(connection: AsyncConnection, identity: ModelIdentity) -
 
 async def _register(connection: AsyncConnection, identity: ModelIdentity, state: str) -> int:
     cursor = await connection.execute(
-        "INSERT INTO embedding_models (provider, name, dimensions, normalisation, state)"
-        " VALUES (%s, %s, %s, %s, %s) RETURNING id",
-        (identity.provider, identity.name, identity.dimensions, identity.normalisation, state),
+        "INSERT INTO embedding_models (provider, name, dimensions, normalisation, inputs, state)"
+        " VALUES (%s, %s, %s, %s, %s, %s) RETURNING id",
+        (*astuple(identity), state),
     )
     row = await cursor.fetchone()
     assert row is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 
 from pgvector import Vector
 from psycopg import AsyncConnection, sql
@@ -45,17 +45,16 @@ async def list_models(database: Database) -> list[ModelStatus]:
     """Every registered model, oldest first."""
     async with database.snapshot() as connection:
         cursor = await connection.execute(
-            "SELECT id, provider, name, dimensions, normalisation, state FROM embedding_models ORDER BY id"
+            "SELECT id, provider, name, dimensions, normalisation, inputs, state FROM embedding_models ORDER BY id"
         )
         found = []
-        for model_id, provider, name, dimensions, normalisation, state in await cursor.fetchall():
+        for model_id, *identity, state in await cursor.fetchall():
             counts = await connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
             )
             row = await counts.fetchone()
             missing = await _count_missing(connection, model_id)
-            identity = ModelIdentity(provider, name, dimensions, normalisation)
-            found.append(ModelStatus(model_id, identity, state, int(row[0]) if row else 0, missing))
+            found.append(ModelStatus(model_id, ModelIdentity(*identity), state, int(row[0]) if row else 0, missing))
         return found
 
 
@@ -144,9 +143,9 @@ async def switch_model(database: Database, identity: ModelIdentity) -> int:
     async with database.transaction() as connection:
         await models.lock_models(connection)
         cursor = await connection.execute(
-            "SELECT id, state FROM embedding_models WHERE (provider, name, dimensions, normalisation)"
-            " = (%s, %s, %s, %s)",
-            (identity.provider, identity.name, identity.dimensions, identity.normalisation),
+            "SELECT id, state FROM embedding_models WHERE (provider, name, dimensions, normalisation, inputs)"
+            " = (%s, %s, %s, %s, %s)",
+            astuple(identity),
         )
         row = await cursor.fetchone()
         if row is None:

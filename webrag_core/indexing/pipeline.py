@@ -15,8 +15,7 @@ from webrag_core.corpus.ingestor import Ingestor, make_acquirer
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.errors import FetchError
 from webrag_core.indexing.indexer import Indexer
-from webrag_core.providers.embedder import Embedder
-from webrag_core.providers.embedder_factory import make_embedder
+from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.store.database import Database
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
-from webrag_core.providers.endpoint import key_or_dummy, only_our_headers, require_package
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package
 from webrag_core.providers.rerankers.remote import read_at_most
 from webrag_core.providers.retry import Failure, PatientEndpoint
 
@@ -89,6 +89,8 @@ class ChatEndpoint:
         Raises ChatError, outside any handler: the SDK's own errors, which hold the request and so the key, must not
         hang on it.
         """
+
+        await load_package("openai")
 
         async def send(dialect: _Dialect) -> str | Failure:
             return await self._ask(_body(self.model, messages, max_tokens, form, dialect), seconds)

@@ -1,30 +1,70 @@
-"""Embedding models behind one protocol, and the checks that every answer of theirs must pass."""
+"""Embedding models behind one protocol, and the checks that every answer of theirs must pass.
+
+The remote one speaks to any OpenAI-compatible endpoint through the real SDK, which is imported at the first request. It
+was exercised against local servers that speak the wire format only: what a provider does beyond its documentation
+(limits, error bodies, models that refuse `dimensions`) is not known from here.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package
+from webrag_core.providers.input_types import InputType, convention_of
+from webrag_core.providers.retry import Failure, PatientEndpoint
 from webrag_core.providers.static_model import static_model
 
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
 Vectors = NDArray[np.float32]
+
+_PREFIX = "EMBEDDING"
+_OPENAI = "https://api.openai.com/v1"
+_ATTEMPTS = 4
+_MAX_QUERIES = 256  # whose vectors are remembered
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The optional part of a request."""
+
+    encoding: Literal["base64", "float"]
+    dimensions: bool
+
+
+# base64 takes a twentieth of the time to read and half the bytes, but not every server knows it; many models have one
+# length only and refuse to be asked for it
+_FORMS = (_Form("base64", True), _Form("base64", False), _Form("float", True), _Form("float", False))
 
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What makes vectors comparable: two models that differ in any field never meet in one search."""
+    """What makes vectors comparable: two models that differ in any field never meet in one search.
+
+    `inputs` says how documents are told from queries (`InputConvention.of_documents`).
+    """
 
     provider: str
     name: str
     dimensions: int
     normalisation: str
+    inputs: str = ""
+
+    @property
+    def key(self) -> str:
+        """One string for the model, as tables fitted to its scores name it."""
+        parts = (self.provider, self.name, str(self.dimensions), self.normalisation, self.inputs)
+        return "/".join(filter(None, parts))
 
 
 class Embedder(Protocol):
@@ -32,8 +72,8 @@ class Embedder(Protocol):
 
     identity: ModelIdentity
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit-length float32 vectors, shape (len(texts), dimensions). Raises EmbeddingError."""
+    async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
+        """Return unit-length float32 vectors, shape (len(texts), dimensions). Raises EmbeddingError."""
         ...
 
     async def aclose(self) -> None:
@@ -46,8 +86,8 @@ class WordLlamaEmbedder:
 
     identity = ModelIdentity("wordllama", "l2_supercat_256@0.4.0", 256, "l2")
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit-length float32 vectors, shape (len(texts), 256).
+    async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
+        """Return unit-length float32 vectors, shape (len(texts), 256), the same for queries and documents.
 
         A text without any token has no direction; it is embedded as a full stop, since a zero vector would be NaN
         once normalised. Raises EmbeddingError when the model's answer is not what it should be.
@@ -62,6 +102,149 @@ class WordLlamaEmbedder:
     def _embed(self, texts: list[str]) -> Vectors:
         vectors = np.asarray(static_model().embed(texts, norm=True), dtype=np.float32)
         return checked(vectors, len(texts), self.identity)
+
+
+class OpenAIEmbedder:
+    """A remote embedding model. At most EMBEDDING_MAX_WORKERS requests at a time, each within EMBEDDING_TIMEOUT.
+
+    Belongs to the event loop it is first used in.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
+        require_package("openai", "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
+        self.identity = identity_of(settings)
+        self._url = settings.embedding_base_url or _OPENAI
+        self._key = settings.embedding_api_key
+        self._seconds = settings.embedding_timeout
+        self._size = settings.embedding_batch_size
+        self._slots = asyncio.Semaphore(settings.embedding_max_workers)
+        self._convention = convention_of(settings)
+        self._endpoint = PatientEndpoint(_PREFIX, _FORMS, attempts=_ATTEMPTS)
+        self._queries: dict[str, Vectors] = {}
+        self._opened: AsyncOpenAI | None = None
+
+    async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
+        """Return unit-length float32 vectors, shape (len(texts), dimensions). Recent queries are not sent again.
+
+        A blank text is embedded as a full stop: providers refuse empty input. Raises EmbeddingError when the
+        endpoint fails, answers something else or gives a vector that cannot be one.
+        """
+        if not texts:
+            return np.empty((0, self.identity.dimensions), dtype=np.float32)
+        await load_package("openai")
+        if input_type == "query":
+            return await self._embed_queries(texts)
+        return await self._embed(texts, input_type)
+
+    async def _embed_queries(self, texts: Sequence[str]) -> Vectors:
+        rows = {text: self._queries[text] for text in texts if text in self._queries}
+        unknown = [text for text in dict.fromkeys(texts) if text not in rows]
+        if unknown:
+            rows |= dict(zip(unknown, await self._embed(unknown, "query"), strict=True))
+            self._queries |= rows
+            for text in list(self._queries)[:-_MAX_QUERIES]:
+                del self._queries[text]
+        return np.stack([rows[text] for text in texts])
+
+    async def _embed(self, texts: Sequence[str], input_type: InputType) -> Vectors:
+        inputs = [self._convention.text(text if text.strip() else ".", input_type) for text in texts]
+        body = self._convention.body(input_type)
+        batches = [inputs[start : start + self._size] for start in range(0, len(inputs), self._size)]
+        tasks: list[asyncio.Task[Vectors]] = []
+        failed: list[EmbeddingError] = []
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(self._batch(batch, body)) for batch in batches]
+        except* EmbeddingError as errors:
+            failed = [error for error in errors.exceptions if isinstance(error, EmbeddingError)]
+        if failed:
+            raise failed[0]
+        return np.concatenate([task.result() for task in tasks])
+
+    async def aclose(self) -> None:
+        """Close the connections; the next `embed` opens new ones."""
+        if self._opened is not None:
+            client, self._opened = self._opened, None
+            await client.close()
+
+    async def _batch(self, texts: list[str], body: dict[str, str]) -> Vectors:
+        """One batch, with retries. The error is raised outside any handler: the SDK's own errors, which hold the
+        request and so the key, must not hang on it."""
+        async with self._slots:  # a long text has many batches: waiting for the others does not count
+            answer = await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds)
+        if isinstance(answer, Failure):
+            raise EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}")
+        return answer
+
+    async def _ask(self, texts: list[str], body: dict[str, str], form: _Form) -> Vectors | Failure:
+        import openai
+
+        try:
+            answer: object = await self._client().embeddings.create(
+                model=self.identity.name,
+                input=texts,
+                encoding_format=form.encoding,
+                dimensions=self.identity.dimensions if form.dimensions else openai.omit,
+                extra_body=body or None,
+            )
+        except openai.APIStatusError as error:
+            return Failure.of_status(error.status_code, _PREFIX, error.response.headers)
+        except openai.APIConnectionError:
+            return Failure.unreachable(_PREFIX)
+        except (openai.OpenAIError, ValueError, AttributeError, TypeError):
+            answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
+        rows = _rows(answer)
+        if rows is None:
+            return Failure("the answer is not one of an embeddings endpoint (check EMBEDDING_BASE_URL)")
+        return self._vectors(rows, len(texts))
+
+    def _vectors(self, rows: list[tuple[object, object]], count: int) -> Vectors | Failure:
+        """The rows in the order of the input, normalised. Raises EmbeddingError, through `checked`, too."""
+        by_index = {index: values for index, values in rows if type(index) is int}
+        if len(rows) != count or by_index.keys() != set(range(count)):
+            return Failure(f"{len(rows)} rows for {count} texts, or rows that are not numbered 0 to {count - 1}")
+        try:
+            with np.errstate(over="ignore"):  # a number too large becomes infinite, which `checked` reports
+                raw = np.asarray([_numbers(by_index[index]) for index in range(count)], dtype=np.float32)
+        except (ValueError, TypeError):
+            return Failure("a row that is not a list of numbers, or rows of different lengths")
+        raw = checked(raw, count, self.identity)
+        lengths = np.linalg.norm(raw.astype(np.float64), axis=1, keepdims=True)
+        if not lengths.all():
+            return Failure("a zero vector, which has no direction")
+        return checked((raw / lengths).astype(np.float32), count, self.identity)
+
+    def _client(self) -> AsyncOpenAI:
+        if self._opened is None:
+            from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+            self._opened = AsyncOpenAI(
+                api_key=key_or_dummy(self._key),
+                base_url=self._url,
+                timeout=2 * self._seconds,  # ours comes first
+                max_retries=0,
+                http_client=DefaultAsyncHttpxClient(
+                    follow_redirects=False,  # texts go to the configured server and nowhere else
+                    event_hooks={"request": [only_our_headers(self._key)]},
+                ),
+            )
+        return self._opened
+
+
+def _numbers(values: object) -> object:
+    """The numbers of one row: base64 of little-endian float32, or a list, which servers may send all the same."""
+    if isinstance(values, str):
+        return np.frombuffer(base64.b64decode(values, validate=True), dtype="<f4")
+    return values
+
+
+def _rows(answer: object) -> list[tuple[object, object]] | None:
+    """(index, embedding) of each row; None when there are none. The SDK checks nothing of this."""
+    data = getattr(answer, "data", None)
+    if not isinstance(data, list) or not data:
+        return None
+    return [(getattr(row, "index", None), getattr(row, "embedding", None)) for row in data]
 
 
 def checked(vectors: Vectors, count: int, identity: ModelIdentity) -> Vectors:
@@ -79,4 +262,21 @@ def identity_of(settings: Settings) -> ModelIdentity:
     """The identity of the model that these settings ask for, without loading anything."""
     if settings.embedding_base_url is None and settings.embedding_api_key is None:
         return WordLlamaEmbedder.identity
-    return ModelIdentity("openai-compatible", settings.embedding_model, settings.embedding_dimensions, "l2")
+    return ModelIdentity(
+        "openai-compatible",
+        settings.embedding_model,
+        settings.embedding_dimensions,
+        "l2",
+        convention_of(settings).of_documents,
+    )
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """Make the embedder of the settings: an OpenAI-compatible endpoint when EMBEDDING_BASE_URL or EMBEDDING_API_KEY is
+    set, else the offline model.
+
+    Opens nothing. Raises InvalidInputError when the endpoint's SDK is not installed.
+    """
+    if settings.embedding_base_url is None and settings.embedding_api_key is None:
+        return WordLlamaEmbedder()
+    return OpenAIEmbedder(settings)

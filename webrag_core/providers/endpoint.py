@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +24,12 @@ def require_package(package: str, wanted_by: str) -> None:
     """Raises InvalidInputError when `package`, which the setting `wanted_by` needs, is not installed."""
     if find_spec(package) is None:
         raise InvalidInputError(f"{wanted_by} needs the package {package}: install webrag[providers]")
+
+
+async def load_package(package: str) -> None:
+    """Import an SDK, which takes up to a second, before a request's time limit begins."""
+    if package not in sys.modules:
+        await asyncio.to_thread(import_module, package)
 
 
 def key_or_dummy(key: SecretStr | None) -> str:

@@ -94,7 +94,7 @@ class Searcher:
 
     async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
         try:
-            return await self._embedder.embed(request.queries), None
+            return await self._embedder.embed(request.queries, "query"), None
         except EmbeddingError as error:
             if request.pattern is Pattern.SEMANTIC:
                 raise EmbeddingError(

@@ -25,4 +25,4 @@ def embedding() -> str:
     from webrag_core.providers.embedder import identity_of
 
     model = identity_of(load_settings())
-    return f"{model.provider}/{model.name}/{model.dimensions}/{model.normalisation}"
+    return model.key

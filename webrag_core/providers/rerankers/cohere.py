@@ -15,6 +15,7 @@ class CohereReranker(RemoteReranker):
     """POST {base}/v2/rerank."""
 
     name = "cohere"
+    package = "cohere"
     base_url = "https://api.cohere.com"
     model = "rerank-v3.5"
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
+from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.providers.retry import Failure
 
@@ -50,6 +51,7 @@ class RemoteReranker(ABC):
     name: str
     base_url: ClassVar[str]
     model: ClassVar[str]
+    package: ClassVar[str | None] = None
 
     def __init__(self, settings: Settings) -> None:
         self._url = settings.reranker_base_url or self.base_url
@@ -73,6 +75,8 @@ class RemoteReranker(ABC):
             return Reranked([])
         text = f"{instruction}\n{query}" if instruction else query
         answer: object
+        if self.package:
+            await load_package(self.package)
         try:
             async with asyncio.timeout(self._seconds):
                 answer = await self._ask(text, list(passages))

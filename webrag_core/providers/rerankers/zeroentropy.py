@@ -15,6 +15,7 @@ class ZeroEntropyReranker(RemoteReranker):
     """POST {base}/models/rerank."""
 
     name = "zeroentropy"
+    package = "zeroentropy"
     base_url = "https://api.zeroentropy.dev/v1"
     model = "zerank-2"
 

@@ -1,0 +1,81 @@
+"""How a model wants to be told queries from documents: by a prefix of the text, or by a field of the request.
+
+The conventions are those of the models' own cards and API references. Without them such a model ranks badly and says
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from webrag_core.config import Settings
+
+InputType = Literal["document", "query"]
+
+_TASK = "Given a web search query, retrieve relevant passages that answer the query"
+_REPRESENT = "Represent this sentence for searching relevant passages: "
+
+
+@dataclass(frozen=True, slots=True)
+class InputConvention:
+    """Prefixes, and the request field with its two values; all empty for a model that makes no difference."""
+
+    query_prefix: str = ""
+    document_prefix: str = ""
+    field: str = ""
+    query_value: str = ""
+    document_value: str = ""
+
+    def text(self, text: str, input_type: InputType) -> str:
+        """The text as the model wants it."""
+        return (self.query_prefix if input_type == "query" else self.document_prefix) + text
+
+    def body(self, input_type: InputType) -> dict[str, str]:
+        """What the request holds besides model and texts."""
+        return {self.field: self.query_value if input_type == "query" else self.document_value} if self.field else {}
+
+    @property
+    def of_documents(self) -> str:
+        """What the stored vectors depend on; empty when documents are sent as they are."""
+        return "; ".join(filter(None, (self.document_prefix, f"{self.field}={self.document_value}".strip("="))))
+
+
+# the first pattern that is found in the model's name, in lower case
+_CONVENTIONS = (
+    (r"\be5-.*instruct", InputConvention(f"Instruct: {_TASK}\nQuery: ")),
+    (r"\be5-(small|base|large)", InputConvention("query: ", "passage: ")),
+    (r"\bbge-(small|base|large)-en", InputConvention(_REPRESENT)),
+    (r"\bbge-(small|base|large)-zh", InputConvention("为这个句子生成表示以用于检索相关文章：")),
+    (r"\bmxbai-embed-large", InputConvention(_REPRESENT)),
+    (r"\bsnowflake-arctic-embed-.*v2", InputConvention("query: ")),
+    (r"\bsnowflake-arctic-embed", InputConvention(_REPRESENT)),
+    (r"\bnomic-embed-text", InputConvention("search_query: ", "search_document: ")),
+    (r"\bembeddinggemma", InputConvention("task: search result | query: ", "title: none | text: ")),
+    (r"\bqwen3-embedding", InputConvention(f"Instruct: {_TASK}\nQuery:")),
+    (r"\bvoyage-", InputConvention(field="input_type", query_value="query", document_value="document")),
+    (
+        r"\bembed-(english|multilingual)-|\bembed-v4",  # Cohere
+        InputConvention(field="input_type", query_value="search_query", document_value="search_document"),
+    ),
+    (
+        r"\bjina-embeddings-v[3-9]",
+        InputConvention(field="task", query_value="retrieval.query", document_value="retrieval.passage"),
+    ),
+)
+
+
+def convention_of(settings: Settings) -> InputConvention:
+    """The convention that EMBEDDING_MODEL implies, with what EMBEDDING_*_PREFIX and EMBEDDING_INPUT_TYPES replace."""
+    name = settings.embedding_model.lower()
+    convention = next((given for pattern, given in _CONVENTIONS if re.search(pattern, name)), InputConvention())
+    if settings.embedding_query_prefix is not None:
+        convention = replace(convention, query_prefix=settings.embedding_query_prefix)
+    if settings.embedding_document_prefix is not None:
+        convention = replace(convention, document_prefix=settings.embedding_document_prefix)
+    if settings.embedding_input_types is not None:
+        field, _, values = settings.embedding_input_types.partition("=")
+        query, _, document = values.partition(",")
+        convention = replace(convention, field=field, query_value=query, document_value=document)
+    return convention
