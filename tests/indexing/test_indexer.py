@@ -12,7 +12,7 @@ import pytest
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.config import Settings
-from webrag_core.errors import EmbeddingError, IntegrityError, StoreError
+from webrag_core.errors import EmbeddingError, FetchError, StoreError
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder, checked
@@ -106,6 +106,58 @@ def test_whoever_is_slow_does_not_bring_back_an_older_text(settings: Settings) -
             assert not late.became_current
             assert "beta" in (await texts(corpus))[A]
             assert (await corpus.add(A, refresh=True)).version_id == new.version_id
+
+    asyncio.run(run())
+
+
+def test_only_what_is_to_be_done_is_pending(settings: Settings) -> None:
+    async def run() -> None:
+        async with opened(settings, "alpha") as (corpus, site):
+            site.pages[B] = sections("beta")
+            first, second = (await corpus.ingestor.ingest(A)).version_id, (await corpus.ingestor.ingest(B)).version_id
+            indexer = corpus.indexer
+            assert await indexer.pending([second, first], "chunk") == [second, first]
+            await indexer.chunk(first)
+            assert await indexer.pending([second, first], "chunk") == [second]
+            assert await indexer.pending([second, first], "activate") == [second, first]
+            await indexer.activate(first)
+            await indexer.activate(second)
+            assert await indexer.pending([second, first], "chunk") == []
+            assert await indexer.pending([second, first], "activate") == []
+            async with corpus.database.connection() as connection:
+                await connection.execute("DELETE FROM vectors_1 WHERE document_id = 1")
+            assert await indexer.pending([second, first], "activate") == [first]
+            await indexer.activate(first)
+
+    asyncio.run(run())
+
+
+def test_texts_that_stay_are_not_embedded_again_when_a_page_is_rechunked(settings: Settings) -> None:
+    async def run() -> None:
+        async with opened(settings, "alpha", "beta") as (corpus, _):
+            page = await corpus.add(A)
+            await corpus.indexer.cut_again(page.version_id)
+            found = await counts(corpus)
+            assert (await corpus.indexer.index(page.version_id)).embedded == 0
+            assert (found["children"], found["cached"]) == (found["vectors"], 0)
+
+    asyncio.run(run())
+
+
+def test_an_index_left_by_a_killed_builder_is_built_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        async with opened(settings, "alpha") as (corpus, _):
+            await corpus.add(A)
+            monkeypatch.setattr("webrag_core.indexing.embedding_models.HNSW_MIN_ROWS", 0)
+            async with corpus.database.connection() as connection:
+                await connection.execute("CREATE INDEX vectors_1_hnsw ON vectors_1 (embedding)")
+                await connection.execute(
+                    "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'vectors_1_hnsw'::regclass"
+                )
+            assert await corpus.indexer.finish_bulk()
+            built = "SELECT indisvalid, indexdef LIKE '%USING hnsw%' FROM pg_index JOIN pg_indexes ON indexname ="
+            built += " 'vectors_1_hnsw' WHERE indexrelid = 'vectors_1_hnsw'::regclass"
+            assert await rows(corpus.database, built.replace("%", "%%")) == [(True, True)]
 
     asyncio.run(run())
 
@@ -263,7 +315,7 @@ def test_a_version_that_does_not_exist(settings: Settings) -> None:
     async def run() -> None:
         async with opened(settings) as (corpus, _):
             for stage in (corpus.indexer.chunk, corpus.indexer.activate):
-                with pytest.raises(IntegrityError):
+                with pytest.raises(FetchError):
                     await stage(4711)
 
     asyncio.run(run())

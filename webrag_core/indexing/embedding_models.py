@@ -1,7 +1,8 @@
 """Table `embedding_models`, the typed vector table of each model, and the embedding cache.
 
 The cache holds the vectors of texts between the request to the model and the transaction that stores them: what a
-killed run has paid for is not lost. A vector that is stored is found by its text's digest through `chunks`.
+killed run has paid for is not lost. A vector that is stored is found by its text's digest through `chunks`. Texts that
+leave the corpus go back to the cache until it is pruned, since pages often return to an earlier state.
 """
 
 from __future__ import annotations
@@ -259,4 +260,20 @@ async def cache_version(connection: AsyncConnection, model_id: int, version_id: 
             " ORDER BY c.embed_sha256 ON CONFLICT DO NOTHING"
         ).format(vector_table(model_id)),
         (model_id, version_id),
+    )
+
+
+async def cache_superseded(connection: AsyncConnection, model_id: int, document_id: int, version_id: int) -> None:
+    """Put vectors into the cache that only older versions of the document hold, before they are deleted."""
+    await connection.execute(
+        sql.SQL(
+            "INSERT INTO embedding_cache (model_id, text_sha256, embedding)"
+            " SELECT DISTINCT ON (c.embed_sha256) %(model)s::integer, c.embed_sha256, e.embedding"
+            " FROM chunks c JOIN {} e ON e.chunk_id = c.id"
+            " WHERE c.document_id = %(document)s AND c.version_id <> %(version)s AND NOT EXISTS"
+            " (SELECT FROM chunks o WHERE o.embed_sha256 = c.embed_sha256"
+            "  AND (o.document_id <> c.document_id OR o.version_id = %(version)s))"
+            " ORDER BY c.embed_sha256 ON CONFLICT DO NOTHING"
+        ).format(vector_table(model_id)),
+        {"model": model_id, "document": document_id, "version": version_id},
     )

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pgvector import Vector
 from psycopg import AsyncConnection, Rollback, sql
@@ -69,6 +71,30 @@ class Indexer:
         Nothing is staged first: `activate` cuts what is not cut yet, and writes it in the same transaction.
         """
         return await self.activate(version_id)
+
+    async def pending(self, version_ids: Sequence[int], stage: Literal["chunk", "activate"]) -> list[int]:
+        """The versions, in their order, for which `stage` has something to do; one query for all of them."""
+        if stage == "chunk":
+            condition = sql.SQL(
+                "v.chunker IS DISTINCT FROM %(chunker)s AND d.current_version IS DISTINCT FROM v.id"
+            ).format()
+        else:  # as `_is_settled`, but for what is overtaken: `activate` itself decides about that
+            condition = sql.SQL(
+                "(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s AND v.child_count ="
+                " (SELECT count(*) FROM {} e WHERE e.document_id = d.id) AND NOT EXISTS (SELECT FROM url_aliases a"
+                "  JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id AND o.id <> d.id"
+                "  AND o.status <> 'gone')) IS NOT TRUE"
+            ).format(vector_table(await self.model_id()))
+        query = sql.SQL(
+            "SELECT v.id FROM unnest(%(versions)s::integer[]) WITH ORDINALITY AS w (id, place)"
+            " JOIN document_versions v ON v.id = w.id JOIN documents d ON d.id = v.document_id"
+            " WHERE d.status <> 'gone' AND {} ORDER BY w.place"
+        )
+        async with self._database.connection() as connection:
+            cursor = await connection.execute(
+                query.format(condition), {"versions": list(version_ids), "chunker": self._key}
+            )
+            return [int(row[0]) for row in await cursor.fetchall()]
 
     async def chunk(self, version_id: int) -> int:
         """Stage the chunks of a version that no reader sees yet. Returns the rows written (0 = nothing to do).
@@ -216,6 +242,7 @@ class Indexer:
             "SELECT id, document_id, embed_sha256 FROM chunks WHERE version_id = %(version)s AND level = 'child'"
         )
         await models.copy_vectors(connection, model_id, children, {"version": version.id})
+        await models.cache_superseded(connection, model_id, version.document_id, version.id)
         await connection.execute(
             sql.SQL(
                 "DELETE FROM {} e WHERE e.document_id = %s AND NOT EXISTS"

@@ -62,7 +62,7 @@ async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
     async with connection.cursor(row_factory=class_row(Page)) as cursor:
         await cursor.execute(
             "SELECT d.id AS document_id, d.canonical_url AS url, d.status, d.reason, v.id AS version_id, v.sha256,"
-            " v.title, length(v.markdown) AS characters, v.chunker,"
+            " v.title, v.characters, v.chunker,"
             " coalesce(v.id = d.current_version, false) AS is_current"
             " FROM sources s JOIN documents d ON d.source_id = s.id"
             " LEFT JOIN LATERAL (SELECT * FROM document_versions n WHERE n.document_id = d.id"

@@ -54,9 +54,9 @@ def chunks(
             ):
                 context.log_event(event)
             pages, _ = await layer_of(opened, key, CHUNKS)
-            written = {
-                page.url: await opened.indexer.chunk(page.version_id) for page in pages if page.version_id is not None
-            }
+            urls = {page.version_id: page.url for page in pages if page.version_id is not None}
+            pending = await opened.indexer.pending(list(urls), "chunk")
+            written = {urls[version_id]: await opened.indexer.chunk(version_id) for version_id in pending}
             for page, violations in await broken_chunks(opened, pages) if config.mend else ():
                 context.log.warning(f"{page.url} is cut again: {violations[0].rule}: {violations[0].found}")
                 assert page.version_id is not None

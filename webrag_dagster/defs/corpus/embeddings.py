@@ -62,15 +62,13 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             )
             gone = await retire_missing(opened, context.partition_key)
             pages, _ = await layer_of(opened, context.partition_key, EMBEDDINGS)
-            done = {
-                page.url: await opened.indexer.activate(page.version_id)
-                for page in pages
-                if page.version_id is not None
-            }
+            urls = {page.version_id: page.url for page in pages if page.version_id is not None}
+            pending = await opened.indexer.pending(list(urls), "activate")
+            done = {urls[version_id]: await opened.indexer.activate(version_id) for version_id in pending}
             vector_index = await opened.indexer.finish_bulk()
             pages, layer = await layer_of(opened, context.partition_key, EMBEDDINGS)
-        indexed = [page for page in pages if page.version_id in layer.per_version and page.url in done]
-        indexed.sort(key=lambda page: (-done[page.url].embedded, page.url))
+        indexed = [(page, done.get(page.url)) for page in pages if page.version_id in layer.per_version]
+        indexed.sort(key=lambda item: (-(item[1].embedded if item[1] else 0), item[0].url))
         metadata: Metadata = {
             "pages_became_current": dg.MetadataValue.int(sum(outcome.became_current for outcome in done.values())),
             "texts_embedded": dg.MetadataValue.int(sum(outcome.embedded for outcome in done.values())),
@@ -82,11 +80,11 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "page_list": table(
                 {
                     "page": page.url,
-                    "texts embedded": done[page.url].embedded,
-                    "became current": done[page.url].became_current,
+                    "texts embedded": outcome.embedded if outcome else 0,
+                    "became current": outcome is not None and outcome.became_current,
                     "vectors": layer.per_version[page.version_id].rows,
                 }
-                for page in indexed
+                for page, outcome in indexed
                 if page.version_id is not None
             ),
         }
