@@ -53,6 +53,12 @@ def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
     return [np.array(encoding.ids, dtype=np.uint16) for encoding in encodings]
 
 
+def token_texts() -> list[str]:
+    """Text of every token by id, with `▁` for a space."""
+    vocabulary = _tokenizer().get_vocab()
+    return sorted(vocabulary, key=vocabulary.__getitem__)
+
+
 @lru_cache(maxsize=1)
 def token_vectors() -> NDArray[np.float32]:
     """Unit-length vector of every token, shape (32000, 256)."""
@@ -63,8 +69,8 @@ def token_vectors() -> NDArray[np.float32]:
 
 @lru_cache(maxsize=1)
 def token_weights() -> NDArray[np.float32]:
-    """How much a token says about what a text is about, shape (32000,), 0 upwards.
+    """Inverse document frequency of every token in general language, shape (32000,), 0 upwards.
 
-    ln((n + 1) / (df + 1)) over the passages of the frozen Python site; made by `python -m evals.fitting.token_weights`.
+    From word frequencies of the `wordfreq` package, no website; made by `python -m evals.fitting.token_weights`.
     """
     return np.asarray(np.load(_WEIGHTS), dtype=np.float32)
