@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.fitting.logistic import fit_logistic
+from evals.fitting.fits import Array, fit_logistic, isotonic, provenance
+from evals.fitting.reliability import expected_calibration_error, reliability
 from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
     DEFAULT_QUESTIONS,
@@ -30,20 +31,17 @@ from evals.retrieval.data import (
 )
 from evals.retrieval.quality import Bench, bench_settings, open_bench
 from evals.retrieval.scoring import covers
-from webrag_core.config import load_settings
+from webrag_core.config import Settings, load_settings
 from webrag_core.retrieval import calibration
-from webrag_core.retrieval.calibration import RelevanceTable, features
+from webrag_core.retrieval.calibration import FEATURES, RelevanceTable, features
 from webrag_core.retrieval.scope import Scope
 from webrag_core.retrieval.searcher import Searcher
-
-Array = NDArray[np.float64]
 
 TOP = 10
 """Chunks of each asking that are fitted and judged."""
 
 _WEIGHTS = {"all": 1.0, "elsewhere": 0.3, "without": 0.05}
 _FOLDS = 5
-_BINS = 10
 _RIDGE = 1e-3
 
 
@@ -95,45 +93,6 @@ def fit(sample: Sample, keep: NDArray[np.bool_] | None = None) -> RelevanceTable
         tuple(float(knot) for knot in np.round(knots, 4)),
         tuple(float(level) for level in np.round(levels, 4)),
     )
-
-
-def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
-    """Pool adjacent violators: the middle of each block of `x`, and its level. Both rise."""
-    blocks: list[list[float]] = []  # low, high, weight, level
-    order = np.argsort(x, kind="stable")
-    for value, label, weight in zip(x[order], y[order], weights[order], strict=True):
-        blocks.append([value, value, weight, label])
-        while len(blocks) > 1 and blocks[-2][3] >= blocks[-1][3]:
-            _, high, more, level = blocks.pop()
-            last = blocks[-1]
-            last[3] = (last[3] * last[2] + level * more) / (last[2] + more)
-            last[1], last[2] = high, last[2] + more
-    rows = np.array(blocks)
-    return (rows[:, 0] + rows[:, 1]) / 2, rows[:, 3]
-
-
-def expected_calibration_error(probabilities: Array, labels: Array) -> float:
-    """Mean distance of probability and share of relevant chunks over ten equal bins, weighted by their size."""
-    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
-    return float(
-        sum(
-            abs(probabilities[bins == one].mean() - labels[bins == one].mean()) * (bins == one).mean()
-            for one in np.unique(bins)
-        )
-    )
-
-
-def reliability(probabilities: Array, labels: Array) -> list[tuple[float, float, int]]:
-    """Mean probability, share of relevant chunks and size of each of the ten bins that holds any."""
-    bins = np.minimum((probabilities * _BINS).astype(int), _BINS - 1)
-    return [
-        (
-            round(float(probabilities[bins == one].mean()), 3),
-            round(float(labels[bins == one].mean()), 3),
-            int((bins == one).sum()),
-        )
-        for one in np.unique(bins)
-    ]
 
 
 def cross_validated(sample: Sample) -> Array:
@@ -200,6 +159,26 @@ def report(askings: Sequence[Asking]) -> dict[str, object]:
     return figures
 
 
+def stored_table(askings: Sequence[Asking], settings: Settings) -> dict[str, object]:
+    """The table as the core ships it, with its provenance."""
+    sample = sample_of(askings)
+    table = fit(sample)
+    return {
+        "coefficients": table.coefficients,
+        "knots": table.knots,
+        "levels": table.levels,
+        "provenance": provenance(
+            settings,
+            label="the chunk covers evidence of the question (evals.retrieval.scoring.covers)",
+            features=FEATURES,
+            data=list(dict.fromkeys(asking.set for asking in askings)),
+            n=len({asking.question for asking in askings}),
+            rows=len(sample.labels),
+            figures=report(askings),
+        ),
+    }
+
+
 async def _collect(documents: list[BenchDocument], questions: list[RetrievalQuestion]) -> list[Asking]:
     async with open_bench(documents, bench_settings(load_settings(), documents)) as bench:
         return await ask_all(bench, questions)
@@ -216,9 +195,9 @@ def main() -> None:
     askings = asyncio.run(_collect(documents, load_questions(given.questions, documents)))
     print(json.dumps(report(askings)))
     if given.write:
-        table = fit(sample_of(askings))
-        content = {"coefficients": table.coefficients, "knots": table.knots, "levels": table.levels}
-        Path(calibration.__file__).with_name("relevance.json").write_text(json.dumps(content) + "\n", encoding="utf-8")
+        Path(calibration.__file__).with_name("relevance.json").write_text(
+            json.dumps(stored_table(askings, load_settings())) + "\n", encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

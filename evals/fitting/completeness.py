@@ -1,11 +1,11 @@
-"""Fits the probability that the evidence is complete (`webrag_core.orchestration.policies.calibrated`).
+"""Fit the probability that the evidence is complete (`webrag_core.orchestration.policies.calibrated`).
 
-    MAX_CANDIDATES_PER_ITERATION=1 webrag eval sitewalk --until-cap --out runs/python.jsonl
-    python -m evals.fitting.completeness runs/python.jsonl [--test runs/rust.jsonl] [--write]
+    MAX_CANDIDATES_PER_ITERATION=1 webrag eval sitewalk --until-cap --out runs/python-3.11.jsonl
+    python -m evals.fitting.completeness runs/python-3.11.jsonl runs/rust-1.63.jsonl [--write]
 
-The rows are the first rounds of walks that never stop, one page each; a round is complete when every need has one of
-its gold pages among those taken in. Each item weighs the same. Printed: the coefficients, and how well probabilities
-hold on items left out one at a time and on the walks of `--test`, which the fit has not seen.
+The rows are the first rounds of walks that never stop, one page each. A round is complete when its evidence holds every
+gold quote: the label that `probability_complete` is judged by. Each item weighs the same. Printed: the table, and how
+well it holds on items left out one at a time and on each site left out.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from evals.fitting.calibration import expected_calibration_error, reliability
-from evals.fitting.logistic import Array, fit_logistic
+from evals.fitting.fits import Array, auc, fit_logistic, provenance
+from evals.fitting.reliability import expected_calibration_error, reliability
 from evals.walks.prefixes import cut_after
 from evals.walks.recorded import RecordedRun, load_run_log
-from evals.walks.scoring import score_item
+from evals.walks.scoring import is_complete
 from evals.walks.suites import goldens_of
-from webrag_core.orchestration.policies.calibrated import TABLE, CompletenessTable, features
+from webrag_core.config import Settings, load_settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.orchestration.policies.calibrated import FEATURES, TABLE, CompletenessTable, features
 
 ROUNDS = 12
 """Rounds of each walk that are fitted: later ones are seldom reached."""
@@ -34,11 +37,12 @@ _RIDGE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows of several walks: features of shape (n, 5), labels, and the number of the item that each belongs to."""
+    """Rows of several walks: features of shape (n, 4), labels, and the site and item that each belongs to."""
 
     rows: Array
     labels: Array
-    items: Array
+    sites: Sequence[str]
+    items: Sequence[str]
 
     @property
     def weights(self) -> Array:
@@ -48,29 +52,37 @@ class Sample:
 
     def only(self, chosen: Array) -> Sample:
         """The chosen rows (a boolean each)."""
-        return Sample(self.rows[chosen], self.labels[chosen], self.items[chosen])
+        places = [int(place) for place in np.flatnonzero(chosen)]
+        sites, items = [self.sites[place] for place in places], [self.items[place] for place in places]
+        return Sample(self.rows[places], self.labels[places], sites, items)
 
 
 def sample_of(runs: Sequence[RecordedRun], golden: Path | None = None) -> Sample:
-    """Rows of recorded walks. Raises InvalidInputError when no golden file knows them."""
+    """Rows of recorded walks. Raises InvalidInputError when no golden file knows them, and for a log without the
+    evidence of its rounds."""
     goldens = {one.id: one for one in goldens_of(runs, golden)}
-    rows, labels, items = [], [], []
-    for number, run in enumerate(one for one in runs if one.id in goldens):
+    rows, labels, sites, items = [], [], [], []
+    for run in runs:
+        if run.id not in goldens:
+            continue
         for last in range(min(ROUNDS, len(run.rounds))):
-            scores = score_item(goldens[run.id], cut_after(run, last))
+            record = cut_after(run, last)
+            if record["evidence"] is None:
+                raise InvalidInputError(f"{run.id}: the evidence of round {last} is not recorded (record again)")
             rows.append(features([each.signals for each in run.rounds[: last + 1]]))
-            labels.append(float(scores.get("success", 0.0)))
-            items.append(float(number))
-    return Sample(np.array(rows), np.array(labels), np.array(items))
+            labels.append(float(is_complete(goldens[run.id], record)))
+            sites.append(goldens[run.id].site)
+            items.append(run.id)
+    return Sample(np.array(rows), np.array(labels), sites, items)
 
 
-def fit(sample: Sample, fitted_on: Sequence[str]) -> CompletenessTable:
+def fit(sample: Sample) -> CompletenessTable:
     """The ridge falls on standardised features; the coefficients are those of the plain ones, rounded."""
     mean, spread = sample.rows.mean(axis=0), sample.rows.std(axis=0) + 1e-9
     beta = fit_logistic((sample.rows - mean) / spread, sample.labels, sample.weights, _RIDGE)
     slopes = np.round(beta[1:] / spread, 3)
-    a, b, c, d, e = (float(value) for value in slopes)
-    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), (a, b, c, d, e), tuple(fitted_on))
+    a, b, c, d = (float(value) for value in slopes)
+    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), (a, b, c, d))
 
 
 def probabilities(table: CompletenessTable, sample: Sample) -> Array:
@@ -78,34 +90,50 @@ def probabilities(table: CompletenessTable, sample: Sample) -> Array:
     return np.asarray(1 / (1 + np.exp(-(table.constant + sample.rows @ np.array(table.coefficients)))))
 
 
-def left_out(sample: Sample) -> Array:
-    """The probability of every row by a fit to all other items."""
-    found = np.zeros(len(sample.labels))
-    for item in np.unique(sample.items):
-        mine = sample.items == item
-        found[mine] = probabilities(fit(sample.only(~mine), ()), sample.only(mine))
-    return found
+def left_out(sample: Sample, groups: Sequence[str]) -> Array:
+    """The probability of every row by a fit to all rows of other groups; `groups` names the group of each row."""
+    names = np.asarray(groups)
+    predicted = np.zeros(len(names))
+    for name in np.unique(names):
+        held = names == name
+        predicted[held] = probabilities(fit(sample.only(~held)), sample.only(held))
+    return predicted
 
 
-def figures(told: Array, labels: Array) -> dict[str, object]:
+def figures(predicted: Array, labels: Array) -> dict[str, Any]:
     """Ranking quality, calibration error and the reliability curve of these probabilities."""
     return {
         "rows": len(labels),
         "complete": round(float(labels.mean()), 3),
-        "auc": round(auc(told, labels), 3),
-        "ece": round(expected_calibration_error(told, labels), 3),
-        "reliability": reliability(told, labels),
+        "auc": round(auc(predicted, labels), 3),
+        "ece": round(expected_calibration_error(predicted, labels), 3),
+        "reliability": reliability(predicted, labels),
     }
 
 
-def auc(told: Array, labels: Array) -> float:
-    """Probability that a complete row is told a higher one than an incomplete row; ties count half, NaN without one
-    of each (Hanley and McNeil 1982)."""
-    complete, incomplete = told[labels > 0], told[labels <= 0]
-    if not len(complete) or not len(incomplete):
-        return float("nan")
-    above = complete[:, None] - incomplete[None, :]
-    return float(((above > 0) + 0.5 * (above == 0)).mean())
+def stored_table(sample: Sample, settings: Settings) -> dict[str, Any]:
+    """The table as the core ships it, with its provenance; sites left out one by one where there are several."""
+    table = fit(sample)
+    names = list(dict.fromkeys(sample.sites))
+    held: dict[str, Any] = {"item left out": figures(left_out(sample, sample.items), sample.labels)}
+    if len(names) > 1:
+        predicted, sites = left_out(sample, sample.sites), np.asarray(sample.sites)
+        held["site left out"] = {
+            name: figures(predicted[sites == name], sample.labels[sites == name]) for name in names
+        }
+    return {
+        "constant": table.constant,
+        "coefficients": list(table.coefficients),
+        "provenance": provenance(
+            settings,
+            label="the evidence holds every gold quote (evals.walks.scoring.is_complete)",
+            features=FEATURES,
+            data=names,
+            n=len(set(sample.items)),
+            rows=len(sample.labels),
+            figures=held,
+        ),
+    }
 
 
 def main() -> None:
@@ -113,24 +141,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", help="run logs of walks that never stop")
     parser.add_argument("--golden", type=Path, default=None, help="their golden queries, unless this package's own")
-    parser.add_argument("--test", type=Path, nargs="*", default=[], help="run logs that the fit must not see")
     parser.add_argument("--write", action="store_true", help="replace the table that the core ships")
     arguments = parser.parse_args()
     runs = [run for path in arguments.runs for run in load_run_log(path)]
-    sample = sample_of(runs, arguments.golden)
-    table = fit(sample, [path.stem for path in arguments.runs])
-    stored = {
-        "constant": table.constant,
-        "coefficients": list(table.coefficients),
-        "fitted_on": list(table.fitted_on),
-    }
-    found: dict[str, object] = {**stored, "left_out": figures(left_out(sample), sample.labels)}
-    for path in arguments.test:
-        unseen = sample_of(load_run_log(path), arguments.golden)
-        found[path.stem] = figures(probabilities(table, unseen), unseen.labels)
-    print(json.dumps(found, indent=2))
+    content = json.dumps(stored_table(sample_of(runs, arguments.golden), load_settings()), indent=2)
+    print(content)
     if arguments.write:
-        TABLE.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+        TABLE.write_text(content + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

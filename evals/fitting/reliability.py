@@ -9,12 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evals.fitting.calibration import expected_calibration_error, reliability
 from evals.walks.goldens import GoldenQuery
 from evals.walks.prefixes import cut_after
 from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import is_complete
+
+Array = NDArray[np.float64]
+
+_BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +58,42 @@ def reliability_per_round(goldens: Sequence[GoldenQuery], runs: Sequence[Recorde
     return _reliability(points)
 
 
+def expected_calibration_error(probabilities: Array, labels: Array) -> float:
+    """Mean distance of probability and share of positive labels over ten equal bins, weighted by their size."""
+    bins = _bins(probabilities)
+    return float(
+        sum(
+            abs(probabilities[bins == one].mean() - labels[bins == one].mean()) * (bins == one).mean()
+            for one in np.unique(bins)
+        )
+    )
+
+
+def reliability(probabilities: Array, labels: Array) -> list[tuple[float, float, int]]:
+    """Mean probability, share of positive labels and size of each of the ten bins that holds any."""
+    bins = _bins(probabilities)
+    return [
+        (
+            round(float(probabilities[bins == one].mean()), 3),
+            round(float(labels[bins == one].mean()), 3),
+            int((bins == one).sum()),
+        )
+        for one in np.unique(bins)
+    ]
+
+
+def _bins(probabilities: Array) -> NDArray[np.int64]:
+    return np.minimum((probabilities * _BINS).astype(np.int64), _BINS - 1)
+
+
 def _reliability(points: Sequence[tuple[float, bool]]) -> Reliability:
     if not points:
         return Reliability([], None, None, 0)
-    told = np.array([probability for probability, _ in points])
-    true = np.array([complete for _, complete in points], dtype=np.float64)
+    probabilities = np.array([probability for probability, _ in points])
+    labels = np.array([complete for _, complete in points], dtype=np.float64)
     return Reliability(
-        bins=reliability(told, true),
-        ece=expected_calibration_error(told, true),
-        brier=float(((told - true) ** 2).mean()),
+        bins=reliability(probabilities, labels),
+        ece=expected_calibration_error(probabilities, labels),
+        brier=float(((probabilities - labels) ** 2).mean()),
         n=len(points),
     )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from webrag_core.orchestration.models import Status
-from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_table
+from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_provenance
 from webrag_core.providers.embedder import ModelIdentity
+from webrag_core.retrieval.calibration import model_name
 
 COMPLETE_AT = 0.5
 """`probability_complete` from which the evidence counts as complete; the default policy stops there too."""
@@ -29,10 +30,9 @@ def probability_note(policy: str, embedding: ModelIdentity, reranker: str) -> st
     """How far `probability_complete` can be trusted, for people. `reranker` is the one whose scores were judged."""
     if policy != Calibrated.name:
         return "stated by the policy, uncalibrated"
-    table = completeness_table()
-    model = f"{embedding.provider}/{embedding.name}"
-    if model != table.embedding:
-        return f"uncalibrated: fitted for {table.embedding}, not for {model}"
+    source, model = completeness_provenance(), model_name(embedding)
+    if model != source.embedding_model:
+        return f"uncalibrated: fitted for {source.embedding_model}, not for {model}"
     if reranker not in LOCAL_RERANKERS:
         return f"uncalibrated: fitted for the local reranker, not for {reranker}"
-    return f"calibrated on {len(table.fitted_on)} documentation sites with {model}"
+    return f"calibrated on {len(source.data)} documentation sites with {model}"

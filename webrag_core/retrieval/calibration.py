@@ -8,18 +8,61 @@ that ranking by one is ranking by the other. `python -m evals.fitting.calibratio
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webrag_core.providers.embedder import ModelIdentity
+
 _TABLE = Path(__file__).with_name("relevance.json")
+FEATURES = ("raw score", "best score", "lead over the best other", "ln rank")
 _SLOPE = 0.02  # of the plain logistic, mixed in: isotonic steps alone would tie neighbours
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where a fitted table comes from and what it holds for.
+
+    `label` says what was predicted, `features` from what, `data` on which data sets; `n` counts their items and `rows`
+    the rows of the fit. `commit` is the code that made the features. `figures` say how well it holds on data that it
+    has not seen.
+    """
+
+    label: str
+    features: tuple[str, ...]
+    data: tuple[str, ...]
+    n: int
+    rows: int
+    date: str
+    commit: str
+    embedding_model: str
+    reranker: str
+    figures: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, table: Mapping[str, Any]) -> Provenance:
+        """The `provenance` of a stored table."""
+        stored = dict(table["provenance"])
+        models = stored.pop("models")
+        for name in ("features", "data"):
+            stored[name] = tuple(stored[name])
+        return cls(**stored, embedding_model=models["embedding"], reranker=models["reranker"])
+
+    def holds_for(self, model: ModelIdentity, reranker: str) -> bool:
+        """True for the models that the table was fitted with; with any other its probabilities are uncalibrated."""
+        return (self.embedding_model, self.reranker) == (model_name(model), reranker)
+
+
+def model_name(model: ModelIdentity) -> str:
+    """An embedding model as `Provenance` names it."""
+    return f"{model.provider}/{model.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +101,12 @@ def relevance_table() -> RelevanceTable:
     """The table that ships with the library."""
     table = json.loads(_TABLE.read_text(encoding="utf-8"))
     return RelevanceTable(tuple(table["coefficients"]), tuple(table["knots"]), tuple(table["levels"]))
+
+
+@lru_cache(maxsize=1)
+def relevance_provenance() -> Provenance:
+    """Where that table comes from and what it holds for."""
+    return Provenance.of(json.loads(_TABLE.read_text(encoding="utf-8")))
 
 
 def relevance(scores: Sequence[float]) -> list[float]:

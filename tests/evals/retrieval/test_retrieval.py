@@ -11,7 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evals.fitting.calibration import Asking, expected_calibration_error, fit, isotonic, report, sample_of
+from evals.fitting.calibration import Asking, fit, report, sample_of, stored_table
+from evals.fitting.fits import isotonic
+from evals.fitting.reliability import expected_calibration_error
 from evals.fitting.token_weights import weights_of
 from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
@@ -26,7 +28,9 @@ from evals.retrieval.quality import ask, bench_settings, open_bench
 from evals.retrieval.scoring import Unit, aggregate, covers, lexical_overlap, lowest_third, score_question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.providers.static_model import token_ids
+from webrag_core.providers.embedder import identity_of
+from webrag_core.providers.static_model import token_ids, token_weights
+from webrag_core.retrieval.calibration import relevance_provenance
 
 SPAN = EvidenceSpan(document="a", start=100, end=200)
 
@@ -185,8 +189,27 @@ def test_calibration_error_by_hand() -> None:
     assert found == pytest.approx(0.75 * abs(2.9 / 3 - 2 / 3) + 0.25 * 0.11)
 
 
-def test_a_token_in_every_passage_weighs_nothing() -> None:
-    weights = weights_of(["whale whale", "whale"])
-    whale, krill = (token_ids([word])[0][0] for word in ("whale", "krill"))
-    assert weights[whale] == 0
-    assert weights[krill] == pytest.approx(np.log(3), abs=1e-3)
+def test_the_shipped_relevance_says_where_it_comes_from() -> None:
+    settings = Settings(_env_file=None)
+    made, shipped = stored_table(askings()[:400], settings)["provenance"], relevance_provenance()
+    assert isinstance(made, dict)
+    assert (shipped.label, shipped.n) == (made["label"], 720)
+    assert shipped.features == tuple(made["features"])
+    assert {"in_domain", *(f"unseen_{name}" for name in shipped.data)} <= set(shipped.figures)
+    assert shipped.holds_for(identity_of(settings), settings.reranker_provider)
+
+
+def test_a_token_weighs_less_the_more_often_its_word_is_used() -> None:
+    weights = weights_of({"the": 0.05, "whale": 1e-4, "krill": 1e-7, "000": 1e-3})
+    the, whale, krill = (token_ids([word])[0][0] for word in ("the", "whale", "krill"))
+    assert weights[the] < 0.1 < weights[whale] < weights[krill] <= np.float16(np.log(20_001))
+    assert weights[token_ids(["Whale"])[0][0]] > weights[whale], "the rarer spelling"
+    digits = {float(weights[token_ids([f"x{digit}"])[0][-1]]) for digit in range(10)}
+    assert len(digits) == 1, "the lists write every number with zeros"
+    assert weights[token_ids(["?"])[0][-1]] == 0
+
+
+def test_the_shipped_weights_know_no_site() -> None:
+    weights = token_weights()
+    python, patient = (weights[token_ids([word])[0][0]] for word in ("python", "patient"))
+    assert python > patient, "it was the other way round: they came from the Python manual"

@@ -1,7 +1,7 @@
 """The default policy `calibrated`: go on while the evidence is probably not complete.
 
-The probability is a logistic model of five numbers, fitted by `python -m evals.fitting.completeness --write` on walks
-that never stop: one row per round.
+The probability is a logistic model of four numbers, fitted by `python -m evals.fitting.completeness --write` on walks
+that never stop: one row per round, complete when the evidence holds every gold quote.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
-from webrag_core.providers.embedder import WordLlamaEmbedder
+from webrag_core.retrieval.calibration import Provenance
 
 COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 
@@ -26,18 +26,16 @@ ENOUGH = 0.5
 _ONE_BY_ONE = 3  # rounds that fetch a single page: early on every page counts, later two at a time find more
 _SURE, _CERTAIN = 0.6, 0.8
 _RISE = 0.02  # another page changes the rarity of words, and with it every score a little
-_DEFAULT_EMBEDDING = f"{WordLlamaEmbedder.identity.provider}/{WordLlamaEmbedder.identity.name}"
+FEATURES = ("share of the question's terms", "best raw score", "best link left", "rounds since the last gain")
 TABLE = Path(__file__).parents[1] / "completeness.json"
 
 
 @dataclass(frozen=True, slots=True)
 class CompletenessTable:
-    """Coefficients of the model. `fitted_on` names the sites; `embedding` the model whose scores it was fitted on."""
+    """Coefficients of the model, in the order of `FEATURES`."""
 
     constant: float
-    coefficients: tuple[float, float, float, float, float]
-    fitted_on: tuple[str, ...]
-    embedding: str = _DEFAULT_EMBEDDING
+    coefficients: tuple[float, float, float, float]
 
     def probability(self, history: Sequence[EvaluationSignals]) -> float:
         """1 / (1 + exp(-z)), in [0, 1], after the last of `history` (at least one round); z is linear in `features`."""
@@ -45,10 +43,9 @@ class CompletenessTable:
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 
-def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float, float]:
+def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float]:
     """Features of the last round: share of the question's terms in the best passage, its raw score, the score of the
-    best remaining link (0 without one), rounds since the best raw score rose by more than .02, and 1 for a question
-    that joins parts."""
+    best remaining link (0 without one), and rounds since the best raw score rose by more than .02."""
     now = history[-1]
     best, last_rise = 0.0, 0
     for number, signals in enumerate(history):
@@ -57,21 +54,20 @@ def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float,
         best = max(best, signals.best_raw_score)
     since = float(len(history) - 1 - last_rise)
     link = now.best_candidate_score or 0.0
-    return now.term_share, now.best_raw_score, link, since, float(now.joins_parts)
+    return now.term_share, now.best_raw_score, link, since
 
 
 @lru_cache(maxsize=1)
 def completeness_table() -> CompletenessTable:
     """The table that ships with the library."""
     table = json.loads(TABLE.read_text(encoding="utf-8"))
-    provenance = table.get("provenance", {})
-    embedding = provenance.get("models", {}).get("embedding", _DEFAULT_EMBEDDING)
-    return CompletenessTable(
-        table["constant"],
-        tuple(table["coefficients"]),
-        tuple(provenance.get("data") or table["fitted_on"]),
-        embedding.partition(",")[0],  # provider/name, then dimensions and normalisation
-    )
+    return CompletenessTable(table["constant"], tuple(table["coefficients"]))
+
+
+@lru_cache(maxsize=1)
+def completeness_provenance() -> Provenance:
+    """Where that table comes from and what it holds for."""
+    return Provenance.of(json.loads(TABLE.read_text(encoding="utf-8")))
 
 
 class Calibrated:

@@ -1,0 +1,83 @@
+"""What the fits share: logistic and isotonic regression, the area under the curve, the provenance of a table.
+
+Needs the dev requirements (scipy). Logistic regression is Newton's method by hand: scikit-learn leaves the constant out
+of the penalty, which gives other numbers, and is not needed for anything else.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+from scipy.stats import mannwhitneyu
+
+from webrag_core.config import Settings
+from webrag_core.providers.embedder import identity_of
+from webrag_core.retrieval.calibration import model_name
+
+Array = NDArray[np.float64]
+
+_STEPS = 50
+
+
+def fit_logistic(rows: Array, labels: Array, weights: Array, ridge: float) -> Array:
+    """Coefficients (constant first) that minimise the weighted mean log loss plus `ridge` / 2 times their squared sum.
+
+    `rows` has shape (n, k), `labels` (0 or 1) and `weights` (at least 0, not all 0) shape (n,); `ridge` above 0.
+    """
+    x = np.column_stack([np.ones(len(rows)), rows])
+    share = weights / weights.sum()
+    beta = np.zeros(x.shape[1])
+    for _ in range(_STEPS):
+        p = 1 / (1 + np.exp(-x @ beta))
+        gradient = x.T @ (share * (p - labels)) + ridge * beta
+        hessian = (x * (share * p * (1 - p))[:, None]).T @ x + ridge * np.eye(len(beta))
+        beta -= np.linalg.solve(hessian, gradient)
+    return np.asarray(beta)
+
+
+def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
+    """Isotonic regression: the middle of each block of `x`, and its level. Both rise."""
+    order = np.argsort(x, kind="stable")
+    fitted = isotonic_regression(y[order], weights=weights[order])
+    first, last = fitted.blocks[:-1], fitted.blocks[1:] - 1
+    return (x[order][first] + x[order][last]) / 2, fitted.x[first]
+
+
+def auc(probabilities: Array, labels: Array) -> float:
+    """Probability that a positive row ranks above a negative one; ties count half, NaN without one of each."""
+    positive, negative = probabilities[labels > 0], probabilities[labels <= 0]
+    if not len(positive) or not len(negative):
+        return float("nan")
+    return float(mannwhitneyu(positive, negative).statistic) / (len(positive) * len(negative))
+
+
+def provenance(
+    settings: Settings,
+    *,
+    label: str,
+    features: Sequence[str],
+    data: Sequence[str],
+    n: int,
+    rows: int,
+    figures: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The `provenance` of a table that is fitted now, with `settings` (`webrag_core.retrieval.calibration`)."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
+    return {
+        "label": label,
+        "features": list(features),
+        "data": list(data),
+        "n": n,
+        "rows": rows,
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "commit": subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip(),
+        "models": {"embedding": model_name(identity_of(settings)), "reranker": settings.reranker_provider},
+        "figures": dict(figures),
+    }
