@@ -26,6 +26,7 @@ from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_to_nothing
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
+from webrag_core.store.leases import HostLeases
 
 _LIVE = frozenset({"http", "firecrawl"})
 _RETRY_AFTER = timedelta(days=1)
@@ -56,17 +57,18 @@ class IngestOutcome:
     warnings: tuple[str, ...] = ()
 
 
-def make_acquirer(settings: Settings, wanted: str | None = None) -> Acquirer:
+def make_acquirer(settings: Settings, wanted: str | None = None, *, database: Database | None = None) -> Acquirer:
     """The acquirer that the settings ask for: a frozen site when WEBRAG_WARC is set, else the live web.
 
     The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, by ourselves where
     Firecrawl fails and where neither is set. `wanted` is a source's own choice: `http` never asks Firecrawl,
-    `firecrawl` needs it to be set. Raises InvalidInputError.
+    `firecrawl` needs it to be set. With `database` the limits per host hold over all processes that share it, without
+    it in this acquirer only. Raises InvalidInputError.
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
     gate = NetworkGate(settings)
-    own = _polite_acquirer(settings, gate)
+    own = _polite_acquirer(settings, gate, database)
     if wanted == "http":
         return own
     if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
@@ -79,8 +81,9 @@ def make_acquirer(settings: Settings, wanted: str | None = None) -> Acquirer:
     return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
 
 
-def _polite_acquirer(settings: Settings, gate: NetworkGate) -> HttpAcquirer:
-    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout)
+def _polite_acquirer(settings: Settings, gate: NetworkGate, database: Database | None) -> HttpAcquirer:
+    leases = HostLeases(database) if database is not None else None
+    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout, leases=leases)
     seconds = settings.webrag_map_timeout
     if not settings.webrag_obey_robots:
         return HttpAcquirer(gate, hosts=hosts, map_seconds=seconds)

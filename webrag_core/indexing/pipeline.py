@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,16 +46,16 @@ class Corpus:
     @asynccontextmanager
     async def open(cls, settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[Corpus]:
         """Open everything, close everything. Raises StoreError, InvalidInputError."""
-        acquirer = acquirer or make_acquirer(settings)
-        try:
+        async with AsyncExitStack() as stack:
+            if acquirer is not None:
+                stack.push_async_callback(acquirer.aclose)
             embedder = make_embedder(settings)
-            try:
-                async with await Database.open(settings) as database:
-                    yield cls(database, acquirer, settings, embedder)
-            finally:
-                await embedder.aclose()
-        finally:
-            await acquirer.aclose()
+            stack.push_async_callback(embedder.aclose)
+            database = await stack.enter_async_context(await Database.open(settings))
+            if acquirer is None:
+                acquirer = make_acquirer(settings, database=database)
+                stack.push_async_callback(acquirer.aclose)
+            yield cls(database, acquirer, settings, embedder)
 
     async def add(
         self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None

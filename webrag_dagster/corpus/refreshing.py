@@ -119,7 +119,7 @@ async def _acquirer_for(corpus: Corpus, source: Source) -> AsyncIterator[Acquire
     if source.acquirer is None:
         yield corpus.ingestor.acquirer
         return
-    own = make_acquirer(corpus.settings, source.acquirer)
+    own = make_acquirer(corpus.settings, source.acquirer, database=corpus.database)
     try:
         yield own
     finally:

@@ -56,7 +56,7 @@ async def _watch(
     queue = list(reversed(wanted))
     done: list[tuple[Source, Watched]] = []
     late: list[str] = []
-    acquirer = make_acquirer(settings, "http")  # a look costs nobody's credits
+    acquirer = make_acquirer(settings, "http", database=database)  # a look costs nobody's credits
 
     async def work() -> None:
         while queue and time.monotonic() < last_begin:
