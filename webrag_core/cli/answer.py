@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from webrag_core.cli.output import Json, err, print_citation, print_json, print_line
+from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line, relevant
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -60,6 +60,7 @@ def answer(
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
+    show_all: Annotated[bool, typer.Option("--all", help="Print quotes of hardly any relevance, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Answer QUERY with quotes, starting at URL and following promising links."""
@@ -87,7 +88,7 @@ def answer(
     if as_json:
         print_json(result)
     else:
-        print_answer(result, quotes=quotes)
+        print_answer(result, quotes=quotes, show_all=show_all)
 
 
 @contextmanager
@@ -125,22 +126,20 @@ def verdict_line(result: OrchestrationResult) -> str:
     return f"Not found: {read}, no passage answers the question"
 
 
-def print_answer(result: OrchestrationResult, *, quotes: int) -> None:
+def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False) -> None:
     """Print the verdict, then the quotes, then how the run came to them. One quote at most if nothing was found."""
     styles = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
     print_line(verdict_line(result), style=styles[result.status])
     print_line(f"Question: {result.query}", style="bold")
     print_line(f"Start page: {result.url}")
     print_line("")
-    found = result.status != "not_found"
-    shown = result.citations[: quotes if found else 1]
-    if shown and not found:
+    not_found = result.status == "not_found" and not show_all
+    shown = relevant(result.citations, 1 if not_found else quotes, show_all=show_all)
+    if shown and result.status == "not_found":
         print_line("Nearest passage:", style="dim")
     for citation in shown:
-        print_citation(citation)
-    hidden = len(result.citations) - len(shown)
-    if hidden:
-        print_line(f"({hidden} more quotes: {'--quotes or --json' if found else '--json'})", style="dim")
+        print_citation(citation, result.query)
+    print_hidden(result.citations, shown)
     print_line("")
     print_line("Pages visited", style="bold")
     for document in result.documents:

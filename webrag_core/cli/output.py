@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
     from webrag_core.retrieval.models import CitationSpan
@@ -23,7 +24,9 @@ err = Console(stderr=True, soft_wrap=True)
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
-_QUOTE_CHARS = 700
+QUOTE_CHARS = 700
+MIN_RELEVANCE = 0.05
+"""Calibrated probability of relevance below which a quote is not printed unless asked for."""
 _PIPE_WIDTH = 240
 
 
@@ -60,22 +63,51 @@ def progress(total: int | None, what: str) -> Iterator[Advance]:
     yield plain
 
 
-def print_citation(citation: CitationSpan, *, dated: str | None = None) -> None:
-    """One numbered verbatim quote with its source: page, version, span."""
+def print_citation(citation: CitationSpan, query: str, *, dated: str | None = None) -> None:
+    """Print one numbered quote: a window around the sentences that answer, and where it stands in which version."""
+    from webrag_core.retrieval.quotes import quote_window
+
     heading = f"  §  {citation.section_heading}" if citation.section_heading else ""
     _say(f"[{citation.number}] {citation.title or citation.source_url}{heading}", style="bold cyan")
+    _say(f"    {citation.source_url}{f'  {dated}' if dated else ''}  relevance {citation.relevance:.2f}")
     _say(
-        f"    {citation.source_url}  version {citation.version_sha256[:12]}{f', {dated}' if dated else ''},"
-        f" characters {citation.char_start}–{citation.char_end}, sha256 {citation.quote_sha256[:12]},"
-        f" relevance {citation.relevance:.2f}",
+        f"    version {citation.version_sha256[:12]}, characters {citation.char_start}–{citation.char_end},"
+        f" sha256 {citation.quote_sha256[:12]}",
         style="dim",
     )
-    quote = citation.verbatim_text
-    if len(quote) > _QUOTE_CHARS:
-        quote = quote[:_QUOTE_CHARS].rsplit(None, 1)[0] + " […]"
-    for line in quote.splitlines():
-        _say(f"    │ {line}")
+    passage = citation.verbatim_text
+    window = quote_window(passage, query, QUOTE_CHARS)
+    if window.shown.start:
+        _say("    │ […]", style="dim")
+    position = window.shown.start
+    for line in window.shown.of(passage).splitlines(keepends=True):
+        text = Text("    │ " + _printable(line.rstrip("\r\n")))
+        if window.highlight is not None:
+            first = max(window.highlight.start - position, 0)
+            last = min(window.highlight.end - position, len(line.rstrip("\r\n")))
+            if first < last:
+                text.stylize("bold", 6 + first, 6 + last)
+        out.print(text)
+        position += len(line)
+    if window.shown.end < len(passage):
+        _say("    │ […]", style="dim")
     _say("")
+
+
+def relevant(citations: Sequence[CitationSpan], limit: int, *, show_all: bool) -> list[CitationSpan]:
+    """Return the citations to print: at most `limit`, none below `MIN_RELEVANCE` unless `show_all` or nothing else."""
+    shown = [one for one in citations if show_all or one.relevance >= MIN_RELEVANCE]
+    return (shown or list(citations[:1]))[:limit]
+
+
+def print_hidden(citations: Sequence[CitationSpan], shown: Sequence[CitationSpan]) -> None:
+    """Say how many citations were not printed, and how to see them."""
+    numbers = {one.number for one in shown}
+    hidden = [one for one in citations if one.number not in numbers]
+    weak = sum(one.relevance < MIN_RELEVANCE for one in hidden)
+    if hidden:
+        note = f", {weak} of them with a relevance below {MIN_RELEVANCE}" if weak else ""
+        _say(f"({len(hidden)} more quotes{note}: --quotes N, --all or --json)", style="dim")
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

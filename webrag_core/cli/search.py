@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from webrag_core.cli.output import Json, print_citation, print_json, print_line
+from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line, relevant
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -45,16 +45,18 @@ def search(
         list[str] | None, typer.Option(help="The question in other words (multi_query); repeatable.")
     ] = None,
     fusion: Annotated[
-        Literal["weighted", "rrf"], typer.Option(help="How meaning and words join (hybrid): by score or by rank.")
+        Literal["weighted", "rrf"],
+        typer.Option(help="Fusion for hybrid: by score or by rank."),
     ] = "weighted",
     alpha: Annotated[
-        float | None, typer.Option(help="Weight of meaning against words, 0 to 1 (hybrid); unset = 0.7.")
+        float | None, typer.Option(help="Dense weight in weighted fusion, 0 to 1 (hybrid); unset = 0.7.")
     ] = None,
     mode: Annotated[
-        Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = look at everything if it fits.")
+        Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = return all text if it fits.")
     ] = "chunk",
-    top_k: Annotated[int | None, typer.Option(help="Results at most; unset = RERANKER_TOP_N.")] = None,
-    quotes: Annotated[int, typer.Option(min=1, help="Quotes to print; --json has all results.")] = 5,
+    top_k: Annotated[int | None, typer.Option(help="Maximum results; unset = RERANKER_TOP_N.")] = None,
+    quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
+    show_all: Annotated[bool, typer.Option("--all", help="Print quotes of hardly any relevance, too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Search what is stored already; fetch nothing. A date is a page's last modification, else its publication."""
@@ -78,18 +80,18 @@ def search(
 
     async def work() -> None:
         async with Corpus.open(load_settings()) as corpus:
-            found = await search_stored(corpus, request)
+            results = await search_stored(corpus, request)
         if as_json:
-            print_json(found)
+            print_json(results)
         else:
-            print_found(found, quotes)
+            print_results(results, quotes, show_all=show_all)
 
     asyncio.run(work())
 
 
 def moments(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
-    """Where the dates begin and the moment before which they end. Raises InvalidInputError for what is no date or no
-    range."""
+    """Return the start (inclusive) and the end (exclusive) of the range. Raises InvalidInputError for an invalid date
+    or an empty range."""
     start = None if since is None else moment(since, "--since")
     end = None if until is None else moment(until, "--until", end=True)
     if start is not None and end is not None and end <= start:
@@ -98,8 +100,8 @@ def moments(since: str | None, until: str | None) -> tuple[datetime | None, date
 
 
 def moment(text: str, option: str, *, end: bool = False) -> datetime:
-    """The beginning of a year, month or day, or with `end` the moment after it; a time is taken as it is (UTC if it
-    names no zone). Raises InvalidInputError naming the option."""
+    """Return the start of a year, month or day, or with `end` the instant after it; a time is used as it is (UTC if it
+    has no zone). Raises InvalidInputError naming the option."""
     day = _DAY.fullmatch(text.strip())
     try:
         if day is None:
@@ -116,27 +118,27 @@ def moment(text: str, option: str, *, end: bool = False) -> datetime:
         return start.replace(year=start.year + 1, month=1)
     except (ValueError, OverflowError):
         raise InvalidInputError(
-            f"{option}: {text.strip()!r} is no date; write 2024, 2024-05, 2024-05-17 or 2024-05-17T09:30+02:00"
+            f"{option}: {text.strip()!r} is not a date; write 2024, 2024-05, 2024-05-17 or 2024-05-17T09:30+02:00"
         ) from None
 
 
-def print_found(found: CorpusSearch, quotes: int) -> None:
-    """Numbered quotes, then how they were found."""
-    chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in found.chunks}
-    for citation in found.citations[:quotes]:
-        print_citation(citation, dated=_date(chunks[citation.chunk_id]))
-    stats = found.corpus_stats
-    if not found.citations:
-        print_line("Nothing was found.", style="yellow")
-    elif len(found.citations) > quotes:
-        print_line(f"({len(found.citations) - quotes} more: --quotes or --json)", style="dim")
+def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False) -> None:
+    """Print numbered quotes, then the numbers of the search."""
+    chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in results.chunks}
+    shown = relevant(results.citations, quotes, show_all=show_all)
+    for citation in shown:
+        print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]))
+    stats = results.corpus_stats
+    if not results.citations:
+        print_line("No results.", style="yellow")
+    print_hidden(results.citations, shown)
     print_line(
-        f"Searched    {stats.total_documents} pages, {stats.total_parent_chunks} passages; looked at"
-        f" {found.candidates} ({found.pattern.value}), {found.timing.total_ms:.0f} ms"
+        f"Searched    {stats.total_documents} pages, {stats.total_parent_chunks} passages;"
+        f" {results.candidates} candidates ({results.pattern.value}), {results.timing.total_ms:.0f} ms"
     )
-    for other in found.queries[1:]:
+    for other in results.queries[1:]:
         print_line(f"Also asked  {other}")
-    for warning in found.warnings:
+    for warning in results.warnings:
         print_line(f"Warning     {warning}", style="yellow")
 
 
