@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 def run(port: int, prepare: Callable[[], None]) -> int:
-    """Serve the UI on `port` until interrupted; returns the exit code. `prepare` is called in the supervisor."""
+    """Serve the UI on `port` until interrupted; returns the exit code. `prepare` runs in the supervisor."""
     command = os.getpid()
     if supervisor := os.fork():
         return _wait(supervisor)
@@ -36,6 +36,7 @@ def run(port: int, prepare: Callable[[], None]) -> int:
     prepare()
     with tempfile.TemporaryDirectory(prefix="webrag-") as folder:
         supervise(services(Path(folder), port), command)
+    prepare()  # so that the database forgets owners that were killed, and stops with this process
     return 0
 
 
