@@ -7,18 +7,17 @@ round (`ORDINARY`). Thresholds are the program's defaults, whatever the environm
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic_core import PydanticUndefined
 
+from evals.jsonl import load_jsonl
 from evals.walks.goldens import EVALS
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration import signals as predicates
 from webrag_core.orchestration.models import Action, EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import StopPolicy, get_policy
@@ -94,25 +93,7 @@ class Decided:
 
 def load_decision_goldens(path: Path) -> list[DecisionGolden]:
     """Read the file. Raises InvalidInputError naming the first line that is none or repeats an id."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{path} cannot be read as UTF-8 text") from error
-    goldens: dict[str, DecisionGolden] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            golden = DecisionGolden.model_validate(json.loads(line))
-        except (json.JSONDecodeError, ValidationError) as error:
-            told = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error.msg
-            raise InvalidInputError(f"{path}:{number} is not a decision golden: {told}") from error
-        if golden.id in goldens:
-            raise InvalidInputError(f"{path}:{number} repeats the id {golden.id}")
-        goldens[golden.id] = golden
-    if not goldens:
-        raise InvalidInputError(f"{path} holds no decision golden")
-    return list(goldens.values())
+    return load_jsonl(path, DecisionGolden.model_validate, "a decision golden", lambda golden: golden.id)
 
 
 def decide_goldens(goldens: Sequence[DecisionGolden], policy: StopPolicy | None = None) -> list[Decided]:

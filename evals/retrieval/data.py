@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Self
 from urllib.parse import quote
 
-from pydantic import BaseModel, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, model_validator
 
+from evals.jsonl import load_jsonl
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.errors import FetchError, InvalidInputError, Reason
@@ -60,14 +59,9 @@ class RetrievalQuestion(BaseModel):
     evidence: list[EvidenceSpan] = Field(min_length=1)
 
 
-Row = TypeVar("Row", bound=BaseModel)
-
-
 def load_documents(path: Path) -> list[BenchDocument]:
     """Documents of a JSONL file, gzipped or not. Raises InvalidInputError naming the first bad line."""
-    documents = _load(path, BenchDocument)
-    _unique(path, [document.id for document in documents])
-    return documents
+    return load_jsonl(path, BenchDocument.model_validate, "a document", lambda document: document.id)
 
 
 def load_questions(path: Path, documents: Sequence[BenchDocument]) -> list[RetrievalQuestion]:
@@ -75,41 +69,13 @@ def load_questions(path: Path, documents: Sequence[BenchDocument]) -> list[Retri
 
     Raises InvalidInputError naming the first bad line, or a span outside `documents`.
     """
-    questions = _load(path, RetrievalQuestion)
-    _unique(path, [question.id for question in questions])
+    questions = load_jsonl(path, RetrievalQuestion.model_validate, "a question", lambda question: question.id)
     lengths = {document.id: len(document.text) for document in documents}
     for question in questions:
         for span in question.evidence:
             if span.end > lengths.get(span.document, 0):
                 raise InvalidInputError(f"{path}: the evidence of {question.id} lies outside {span.document}")
     return questions
-
-
-def _load(path: Path, kind: type[Row]) -> list[Row]:
-    try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        lines = raw.decode().split("\n")
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{path} cannot be read: {error}") from error
-    rows = []
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            rows.append(kind.model_validate(json.loads(line)))
-        except (json.JSONDecodeError, ValidationError) as error:
-            raise InvalidInputError(f"{path}:{number} is no {kind.__name__}") from error
-    if not rows:
-        raise InvalidInputError(f"{path} is empty")
-    return rows
-
-
-def _unique(path: Path, ids: Sequence[str]) -> None:
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise InvalidInputError(f"{path} repeats the id {one}")
-        seen.add(one)
 
 
 class DocumentAcquirer:

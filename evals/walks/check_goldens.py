@@ -19,13 +19,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from evals.walks.goldens import GoldenQuery, load_goldens
+from evals.jsonl import load_jsonl
+from evals.walks.goldens import GoldenQuery
 from evals.walks.site_map import SiteMap, key_of, letters_of, read_site
 from evals.walks.suites import own_suites
 from webrag_core.conversion.html import convert_html
-from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
 
 _MIN_QUOTE = 15
@@ -85,12 +83,7 @@ def overlap_of(query: str, quotes: Sequence[Sequence[str]]) -> float | None:
 def recorded_goldens(path: Path) -> list[RecordedGolden]:
     """Goldens with their measurements. Raises InvalidInputError as `load_goldens` does, and for a line that lacks a
     measurement."""
-    load_goldens(path)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    try:
-        return [RecordedGolden.model_validate_json(line) for line in lines if line.strip()]
-    except ValidationError as error:
-        raise InvalidInputError(f"{path} lacks measurements: {error.errors()[0]['loc']}") from error
+    return load_jsonl(path, RecordedGolden.model_validate, "a measured golden query", lambda golden: golden.id)
 
 
 async def check(golden_file: Path, warc: Path) -> dict[str, object]:

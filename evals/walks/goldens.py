@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ValidationError, model_validator
+from pydantic import BaseModel, model_validator
 
+from evals.jsonl import load_jsonl
 from webrag_core.acquisition.urls import page_key
-from webrag_core.errors import InvalidInputError
 
 EVALS = Path(__file__).parents[1]
 DEFAULT_GOLDEN = EVALS / "golden" / "sitewalk-python-3.11.jsonl"
@@ -50,23 +49,4 @@ def cluster_of(golden: GoldenQuery) -> str:
 
 def load_goldens(path: Path) -> list[GoldenQuery]:
     """Read a JSONL file. Raises InvalidInputError naming the first line that is no golden query or repeats an id."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{path} is not UTF-8 text") from error
-    goldens: dict[str, GoldenQuery] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            golden = GoldenQuery.model_validate(json.loads(line))
-        except (json.JSONDecodeError, ValidationError) as error:
-            raise InvalidInputError(f"{path}:{number} is not a golden query") from error
-        if golden.id in goldens:
-            raise InvalidInputError(f"{path}:{number} repeats the id {golden.id}")
-        goldens[golden.id] = golden
-    if not goldens:
-        raise InvalidInputError(f"{path} holds no golden query")
-    return list(goldens.values())
+    return load_jsonl(path, GoldenQuery.model_validate, "a golden query", lambda golden: golden.id)

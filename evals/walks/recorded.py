@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
+from evals.jsonl import load_jsonl
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError
@@ -110,29 +110,9 @@ class _Line(BaseModel):
 
 def load_run_log(path: Path) -> list[RecordedRun]:
     """Read a run log. Raises InvalidInputError naming the first line that is none or repeats an id."""
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")  # texts may hold other line ends
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"{path} is not UTF-8 text") from error
-    runs: dict[str, RecordedRun] = {}
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-            run = _run_of(_Line.model_validate(record), record)
-        except (json.JSONDecodeError, ValidationError) as error:
-            raise InvalidInputError(f"{path}:{number} is not a line of a run log: {_first(error)}") from error
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{path}:{number}: {error.message}") from error
-        if run.id in runs:
-            raise InvalidInputError(f"{path}:{number} repeats the id {run.id}")
-        runs[run.id] = run
-    if not runs:
-        raise InvalidInputError(f"{path} holds no recorded run")
-    return list(runs.values())
+    return load_jsonl(
+        path, lambda record: _run_of(_Line.model_validate(record), record), "a line of a run log", lambda run: run.id
+    )
 
 
 def signals_of(recorded: Mapping[str, Any]) -> EvaluationSignals:
@@ -175,13 +155,6 @@ def _round_of(done: _Round, number: int) -> RecordedRound:
         pages=done.pages,
         evidence=None if done.evidence is None else tuple(done.evidence),
     )
-
-
-def _first(error: json.JSONDecodeError | ValidationError) -> str:
-    if isinstance(error, json.JSONDecodeError):
-        return error.msg
-    problem = error.errors()[0]
-    return f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}"
 
 
 def run_of_answer(stored: StoredRun) -> RecordedRun:

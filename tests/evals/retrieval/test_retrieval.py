@@ -88,8 +88,8 @@ def test_the_shipped_questions_have_their_evidence_in_the_shipped_documents() ->
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "is no RetrievalQuestion"),
-        ('{"id": "q", "set": "s", "question": "?", "evidence": []}', "is no RetrievalQuestion"),
+        ("{", "is not a question"),
+        ('{"id": "q", "set": "s", "question": "?", "evidence": []}', "is not a question"),
         (
             '{"id": "q", "set": "s", "question": "?", "evidence": [{"document": "a", "start": 0, "end": 99}]}',
             "lies outside",
