@@ -8,7 +8,7 @@ import re
 from asyncio import sleep
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Generic, TypeVar
@@ -111,9 +111,11 @@ class PatientEndpoint(Generic[Form]):
                     if not failure.again or attempt == self._attempts:
                         return failure
                     if clock() + wait >= ends:
-                        return Failure(f"{failure.reason}; waiting {wait:.0f} s exceeds {self._prefix}_TIMEOUT")
+                        reason = f"{failure.reason}; waiting {wait:.0f} s exceeds {self._prefix}_TIMEOUT"
+                        return replace(failure, reason=reason, again=False, wait=None, status=None)
                     await sleep(wait)
         except TimeoutError:
             if failure.status is not None:
-                failure = Failure(f"{failure.reason}, then no answer within {seconds:.4g} s")
+                late = f"{failure.reason}, then no answer within {seconds:.4g} s"
+                failure = replace(failure, reason=late, again=False, wait=None, status=None)
         return failure

@@ -11,13 +11,11 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tests.acquisition.firecrawl_server import KEY, PAGE, document, firecrawl, scraped
+from tests.acquisition.firecrawl_server import KEY, PAGE, firecrawl, scraped
 from tests.acquisition.local_server import resolver
 from tests.provider_server import Provider, Reply, silent_url
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.fallback import FallbackAcquirer
-from webrag_core.acquisition.firecrawl import acquirer as module
-from webrag_core.acquisition.firecrawl import api as firecrawl_api
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 from webrag_core.acquisition.firecrawl.wire import MappedPage
 from webrag_core.acquisition.gate import NetworkGate
@@ -27,6 +25,7 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.conversion.convert import convert_page
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.providers import retry
 
 T = TypeVar("T")
 
@@ -60,8 +59,7 @@ def refusal(server: Provider, url: str = URL, **settings: Any) -> FetchError:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(firecrawl_api, "_FIRST_PAUSE_S", 0.02)
-    monkeypatch.setattr(module, "_POLL_S", 0.05)
+    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.02)
 
 
 def test_what_goes_over_the_wire() -> None:
@@ -292,95 +290,6 @@ def test_a_map_the_sdk_cannot_read_and_one_that_fails() -> None:
     assert caught.value.reason is Reason.PROVIDER_FAILED
     with firecrawl({"success": True, "links": None}) as server, pytest.raises(FetchError):
         use(server, lambda firecrawl_: firecrawl_.map_site(HOST))
-
-
-JOB = {"success": True, "id": "job-1", "url": "https://api.firecrawl.dev/v2/batch/scrape/job-1"}
-
-
-def state(status: str, *documents: dict[str, Any], following: str | None = None) -> dict[str, Any]:
-    said = {"success": True, "status": status, "completed": len(documents), "total": 9, "data": list(documents)}
-    return {**said, **({"next": following} if following else {})}
-
-
-def test_a_batch_sends_its_options_follows_next_and_matches_by_url() -> None:
-    elsewhere = "https://api.firecrawl.dev/v2/batch/scrape/job-1?skip=1"
-    one, two, gone, lost = (f"{HOST}/{name}" for name in ("one", "two", "gone", "lost"))
-    second = state(
-        "completed",
-        document(one, PAGE.replace("Queues", "One"), url=f"{HOST}/one/"),
-        document(gone, statusCode=404),
-        document(f"{HOST}/unasked"),
-    )
-    script = (JOB, state("scraping"), state("completed", document(two), following=elsewhere), second)
-    inside = "http://inside.example/"
-    with firecrawl(*script) as server:
-        pages = use(server, lambda firecrawl_: firecrawl_.fetch_many([one, two, inside, gone, f"{two}#x", lost, one]))
-    assert server.asked == [
-        "POST /v2/batch/scrape",
-        *["GET /v2/batch/scrape/job-1"] * 2,
-        "GET /v2/batch/scrape/job-1?skip=1",
-    ]
-    body = server.calls[0].body
-    assert body["urls"] == [one, two, gone, lost]
-    assert body["formats"] == ["markdown", "html", "links"]
-    assert (body["skipTlsVerification"], body["maxAge"], body["origin"]) == (False, 0, "webrag")
-    assert (body["onlyMainContent"], body["ignoreInvalidURLs"]) == (True, True)
-    assert all(call.headers["authorization"] == f"Bearer {KEY}" for call in server.calls)
-    assert list(pages) == [one, two, inside, gone, f"{two}#x", lost]
-    first, again = pages[one], pages[f"{two}#x"]
-    assert isinstance(first, AcquiredPage)
-    assert isinstance(again, AcquiredPage)
-    assert b"<h1>One</h1>" in first.body
-    assert (first.url, first.final_url) == (one, f"{HOST}/one/")
-    assert again.url == two
-    reasons = {url: page.reason for url, page in pages.items() if isinstance(page, FetchError)}
-    assert reasons == {
-        inside: Reason.BLOCKED_ADDRESS,
-        gone: Reason.NOT_FOUND,
-        lost: Reason.PROVIDER_FAILED,
-    }
-
-
-def test_a_batch_the_sdk_cannot_read_loses_no_page() -> None:
-    odd = state("completed", document(URL, proxyUsed="enhanced"), document(f"{HOST}/b"))
-    with firecrawl(JOB, odd) as server:
-        pages = use(server, lambda firecrawl_: firecrawl_.fetch_many([URL, f"{HOST}/b"]))
-    assert all(isinstance(page, AcquiredPage) for page in pages.values())
-
-
-def test_a_batch_out_of_time_is_cancelled_and_what_it_delivered_counts() -> None:
-    def answer(call: Any) -> Any:
-        if call.method == "DELETE":
-            return {"success": True, "status": "cancelled"}
-        return JOB if call.method == "POST" else state("scraping", document(URL))
-
-    with firecrawl(answer) as server:
-        pages = use(server, lambda firecrawl_: firecrawl_.fetch_many([URL, f"{HOST}/slow"], seconds=0.5))
-    assert isinstance(pages[URL], AcquiredPage)
-    slow = pages[f"{HOST}/slow"]
-    assert isinstance(slow, FetchError)
-    assert slow.reason is Reason.TIMEOUT
-    assert server.asked[-1] == "DELETE /v2/batch/scrape/job-1"
-
-
-def test_a_batch_whose_caller_goes_away_is_cancelled() -> None:
-    with firecrawl(JOB, state("scraping")) as server:
-
-        async def leave(firecrawl_: FirecrawlAcquirer) -> None:
-            async with asyncio.timeout(0.4):
-                await firecrawl_.fetch_many([URL])
-
-        with pytest.raises(TimeoutError):
-            use(server, leave)
-    assert server.asked[-1] == "DELETE /v2/batch/scrape/job-1"
-
-
-def test_a_batch_that_fails_fails_all_of_its_urls() -> None:
-    with firecrawl(failed(500)) as server:  # a job may have been started: no second one
-        pages = use(server, lambda firecrawl_: firecrawl_.fetch_many([URL, f"{HOST}/b"]))
-    assert len(server.calls) == 1
-    assert [getattr(page, "reason", None) for page in pages.values()] == [Reason.PROVIDER_FAILED] * 2
-    assert use(server, lambda firecrawl_: firecrawl_.fetch_many([])) == {}
 
 
 class Direct:

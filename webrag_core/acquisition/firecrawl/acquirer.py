@@ -1,4 +1,4 @@
-"""The `firecrawl` acquirer: pages, site maps and batches through a Firecrawl server.
+"""The `firecrawl` acquirer: pages and site maps through a Firecrawl server.
 
 Exercised against local servers that speak the wire format only: no real Firecrawl was ever called, so what the service
 does beyond its documentation is not known from here.
@@ -7,13 +7,11 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
-from asyncio import sleep
-from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.firecrawl.api import FirecrawlApi
-from webrag_core.acquisition.firecrawl.wire import Failure, MappedPage, Scraped, copied_at
+from webrag_core.acquisition.firecrawl.wire import MappedPage, Scraped, ScrapeFailure, copied_at
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.sitemaps.files import Scope, in_scope
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing, TitleRank, plain
@@ -24,7 +22,6 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 _CONCURRENT = 5
-_POLL_S = 2.0
 _MAP_LIMIT = 30_000  # as much as every version of the API is known to accept
 
 
@@ -67,7 +64,7 @@ class FirecrawlAcquirer:
         """
         asked = await self._admit(url)
         links = await self._api.patiently(lambda left: self._api.map(asked, search, limit, left))
-        if isinstance(links, Failure):
+        if isinstance(links, ScrapeFailure):
             raise links.error()
         found: dict[str, MappedPage] = {}
         for link in links:
@@ -100,69 +97,12 @@ class FirecrawlAcquirer:
             merge.warn(asked, f"Firecrawl's map is cut after {_MAP_LIMIT} URLs")
         return merge.site_map([MapFile(asked, "firecrawl", "read", entries=len(file.pages))])
 
-    async def fetch_many(
-        self, urls: Sequence[str], seconds: float | None = None
-    ) -> dict[str, AcquiredPage | FetchError]:
-        """Each of `urls`, as given, with its page or why there is none, by one batch job within `seconds`.
-
-        Without `seconds` a job has half of FIRECRAWL_TIMEOUT per page: the smallest plan works on two at a time.
-        A job that is not over by then, or whose caller goes away, is cancelled; what it had delivered counts.
-        """
-        outcome: dict[str, AcquiredPage | FetchError] = {}
-        asked: dict[str, str] = {}
-        for url in dict.fromkeys(urls):
-            try:
-                asked[url] = await self._admit(url)
-            except FetchError as error:
-                outcome[url] = error
-        distinct = list(dict.fromkeys(asked.values()))
-        if distinct:
-            limit = seconds if seconds is not None else self._api.seconds * max(2, len(distinct)) / 2
-            delivered, leftover = await self._batch(distinct, limit)
-            for url, target in asked.items():
-                try:
-                    outcome[url] = await self._page(target, delivered.get(target, leftover))
-                except FetchError as error:
-                    outcome[url] = error
-        return {url: outcome[url] for url in dict.fromkeys(urls)}
-
     async def aclose(self) -> None:
         """Nothing to release: the SDK keeps no connection between calls."""
 
-    async def _batch(self, urls: list[str], seconds: float) -> tuple[dict[str, Scraped], Failure]:
-        """Pages by the URL they were asked under, and what is wrong with those that are not among them."""
-        found: dict[str, Scraped] = {}
-        failure = Failure(Reason.PROVIDER_FAILED, "Firecrawl delivered nothing for this URL")
-        job: str | None = None
-        over = False
-        try:
-            async with asyncio.timeout(seconds):
-                started = await self._api.patiently(lambda left: self._api.start_batch(urls, left))
-                if isinstance(started, Failure):
-                    return found, started
-                job, following, seen = started, None, set[str]()
-                while True:
-                    page = await self._api.patiently(lambda left: self._api.batch_page(job, following))  # noqa: B023
-                    if isinstance(page, Failure):
-                        return found, page
-                    found |= {source: document for document in page.documents if (source := _source(document))}
-                    over = over or page.over
-                    if page.next in seen or (over and page.next is None):
-                        return found, failure
-                    if over and page.next is not None:
-                        following = page.next
-                        seen.add(following)
-                    else:
-                        await sleep(_POLL_S)
-        except TimeoutError:
-            return found, Failure(Reason.TIMEOUT, f"Firecrawl did not deliver the page within {seconds:g} s")
-        finally:
-            if job is not None and not over:
-                await asyncio.shield(self._api.cancel_batch(job))
-
-    async def _page(self, asked: str, scraped: Scraped | Failure) -> AcquiredPage:
+    async def _page(self, asked: str, scraped: Scraped | ScrapeFailure) -> AcquiredPage:
         """What was scraped as a page. Raises FetchError for what is none, though the call succeeded."""
-        if isinstance(scraped, Failure):
+        if isinstance(scraped, ScrapeFailure):
             raise scraped.error()
         if scraped.status in (404, 410):
             raise FetchError(Reason.NOT_FOUND, "the page does not exist", status=scraped.status)
@@ -208,16 +148,6 @@ class FirecrawlAcquirer:
                 return (await self._gate.admit(url)).url
         except TimeoutError:
             raise FetchError(Reason.DNS_FAILURE, "the host name could not be looked up in time") from None
-
-
-def _source(document: Scraped) -> str | None:
-    """Canonical URL that a document of a batch was asked under; results come in any order."""
-    for name in ("source_url", "url"):
-        try:
-            return canonicalise(document.said(name))
-        except FetchError:
-            continue
-    return None
 
 
 def _words(value: object) -> str | None:

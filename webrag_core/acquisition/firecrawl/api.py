@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from asyncio import sleep
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote, urlsplit
 
 import httpx
 from pydantic import ValidationError
 
-from webrag_core.acquisition.firecrawl.wire import Failure, Scraped, failure_of, status_failure
+from webrag_core.acquisition.firecrawl.wire import Scraped, ScrapeFailure, failure_of, status_failure
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, Reason
+from webrag_core.providers.retry import Failure, PatientEndpoint
 
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl
@@ -29,29 +27,13 @@ T = TypeVar("T")
 _CLOUD = "https://api.firecrawl.dev"
 _ORIGIN = "webrag"  # the SDK would send the name of the package that calls it
 _ATTEMPTS = 3
-_FIRST_PAUSE_S = 0.5  # doubles with every attempt
-_CANCEL_S = 5.0
 _RECENT_MS = 120_000
 _FORMATS = ["markdown", "html", "links"]
-_NO_REPLY = Failure(Reason.PROVIDER_FAILED, "Firecrawl answered something that is no reply of its API")
-
-
-@dataclass(frozen=True, slots=True)
-class BatchPage:
-    """One page of a batch job's results. `next` is where the following page is."""
-
-    status: str
-    next: str | None
-    documents: tuple[Scraped, ...]
-
-    @property
-    def over(self) -> bool:
-        """True when the job will deliver nothing more."""
-        return self.status in ("completed", "failed", "cancelled")
+_NO_REPLY = ScrapeFailure("Firecrawl answered something that is no reply of its API")
 
 
 class FirecrawlApi:
-    """The calls that the acquirer needs. Every one returns a Failure instead of raising."""
+    """The calls that the acquirer needs. Every one returns a ScrapeFailure instead of raising."""
 
     def __init__(self, settings: Settings) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
@@ -61,97 +43,45 @@ class FirecrawlApi:
             problem = "FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]"
             raise InvalidInputError(problem) from None
         self.seconds = settings.firecrawl_timeout
+        self._endpoint = PatientEndpoint("FIRECRAWL", (None,), attempts=_ATTEMPTS)
         self._url = settings.firecrawl_api_url or _CLOUD
         self._key = settings.firecrawl_api_key
         self._max_age_ms = round(settings.firecrawl_max_age * 1000)
         self._opened: AsyncFirecrawl | None = None
 
-    async def patiently(self, ask: Callable[[float], Awaitable[T | Failure]]) -> T | Failure:
+    async def patiently(self, ask: Callable[[float], Awaitable[T | ScrapeFailure]]) -> T | ScrapeFailure:
         """`ask`, given the seconds left, until it succeeds, fails for good or FIRECRAWL_TIMEOUT is over."""
-        failure = Failure(Reason.TIMEOUT, f"Firecrawl did not answer within {self.seconds:g} s")
         clock = asyncio.get_running_loop().time
         ends = clock() + self.seconds
-        try:
-            async with asyncio.timeout_at(ends):
-                for attempt in range(_ATTEMPTS):
-                    answer = await ask(ends - clock())
-                    if not isinstance(answer, Failure):
-                        return answer
-                    failure = answer
-                    wait = _FIRST_PAUSE_S * 2**attempt if failure.wait is None else failure.wait
-                    if not failure.again or attempt == _ATTEMPTS - 1:
-                        break
-                    if clock() + wait >= ends:
-                        message = f"{failure.message}; waiting {wait:.0f} s exceeds FIRECRAWL_TIMEOUT"
-                        return dataclasses.replace(failure, message=message)
-                    await sleep(wait)
-        except TimeoutError:
-            pass  # `failure` tells what happened before, if anything did
-        return failure
+        answer = await self._endpoint.ask(lambda _: ask(ends - clock()), self.seconds)
+        if isinstance(answer, Failure) and not isinstance(answer, ScrapeFailure):  # no reply at all
+            return ScrapeFailure(f"Firecrawl: {answer.reason}", code=Reason.TIMEOUT)
+        return answer
 
-    async def scrape(self, url: str, left: float) -> Scraped | Failure:
+    async def scrape(self, url: str, left: float) -> Scraped | ScrapeFailure:
         """One page; the server is given a second less than the `left` seconds, so that its own answer comes first."""
         options = self._options(left)
         answer = await self._sdk(lambda client: client.scrape(url, **options, auto_resume=False))
-        if isinstance(answer, Failure) and answer.unreadable:
+        if isinstance(answer, ScrapeFailure) and answer.unreadable:
             # The page was scraped and paid for, but the SDK's model refuses a word in its metadata. Asking again
             # ourselves, and for a recent copy, gets that very page.
             body = {"url": url, "origin": _ORIGIN, **_camel(options), "maxAge": max(self._max_age_ms, _RECENT_MS)}
             raw = await self._raw("POST", f"{self._url}/v2/scrape", body)
-            answer = raw if isinstance(raw, Failure) else raw.get("data")
-        return answer if isinstance(answer, Failure) else Scraped.of(answer) or _NO_REPLY
+            answer = raw if isinstance(raw, ScrapeFailure) else raw.get("data")
+        return answer if isinstance(answer, ScrapeFailure) else Scraped.of(answer) or _NO_REPLY
 
-    async def map(self, url: str, search: str | None, limit: int, left: float) -> list[object] | Failure:
+    async def map(self, url: str, search: str | None, limit: int, left: float) -> list[object] | ScrapeFailure:
         """Links of a site as Firecrawl gives them: strings, or things with url, title and description."""
         timeout = _server_ms(left)
         answer = await self._sdk(lambda client: client.map(url, search=search, limit=limit, timeout=timeout))
-        if isinstance(answer, Failure) and answer.unreadable:
+        if isinstance(answer, ScrapeFailure) and answer.unreadable:
             body = {"url": url, "origin": _ORIGIN, "sitemap": "include", "limit": limit, "timeout": timeout}
             body |= {"search": search} if search else {}
             raw = await self._raw("POST", f"{self._url}/v2/map", body)
-            links = raw if isinstance(raw, Failure) else raw.get("links")
+            links = raw if isinstance(raw, ScrapeFailure) else raw.get("links")
         else:
-            links = answer if isinstance(answer, Failure) else getattr(answer, "links", None)
-        return links if isinstance(links, (list, Failure)) else _NO_REPLY
-
-    async def start_batch(self, urls: list[str], left: float) -> str | Failure:
-        """Start a job and return its id. Repeated only where nothing can have been started."""
-        from firecrawl.v2.types import ScrapeOptions  # options given in any other way are dropped without a word
-
-        options = ScrapeOptions(**self._options(left))
-        answer = await self._sdk(
-            lambda client: client.start_batch_scrape(urls, options=options, ignore_invalid_urls=True)
-        )
-        if isinstance(answer, Failure):
-            rejected = answer.reason is Reason.RATE_LIMITED or answer.message.startswith("Firecrawl cannot be reached")
-            return dataclasses.replace(answer, again=answer.again and rejected)
-        job = getattr(answer, "id", None)
-        return job if isinstance(job, str) and job else _NO_REPLY
-
-    async def batch_page(self, job: str, following: str | None = None) -> BatchPage | Failure:
-        """State and results of a job, or the page of results at `following` (always on our own server)."""
-        path = f"/v2/batch/scrape/{quote(job, safe='')}"
-        answer = await self._sdk(lambda client: client.get_batch_scrape_status_page(following or path))
-        if isinstance(answer, Failure) and answer.unreadable:
-            answer = await self._raw("GET", self._pinned(following) if following else f"{self._url}{path}")
-        if isinstance(answer, Failure):
-            return answer
-        said = answer if isinstance(answer, Mapping) else vars(answer)
-        data, onward = said.get("data"), said.get("next")
-        documents = (Scraped.of(document) for document in (data if isinstance(data, list) else []))
-        return BatchPage(
-            status=str(said.get("status")),
-            next=onward if isinstance(onward, str) and onward else None,
-            documents=tuple(document for document in documents if document is not None),
-        )
-
-    async def cancel_batch(self, job: str) -> None:
-        """Stop a job that nobody waits for any more, as far as the server lets us."""
-        try:
-            async with asyncio.timeout(_CANCEL_S):
-                await self._sdk(lambda client: client.cancel_batch_scrape(quote(job, safe="")))
-        except TimeoutError:
-            pass  # it then ends by itself
+            links = answer if isinstance(answer, ScrapeFailure) else getattr(answer, "links", None)
+        return links if isinstance(links, (list, ScrapeFailure)) else _NO_REPLY
 
     def _options(self, left: float) -> dict[str, Any]:
         return {
@@ -163,7 +93,7 @@ class FirecrawlApi:
         }
 
     async def _sdk(self, call: Callable[[AsyncFirecrawl], Awaitable[object]]) -> Any:
-        """What `call` gives, or a Failure; `unreadable` when only the SDK's own models refuse the reply."""
+        """What `call` gives, or a ScrapeFailure."""
         from firecrawl import FirecrawlError
 
         try:
@@ -175,7 +105,7 @@ class FirecrawlApi:
         except (ValueError, TypeError, AttributeError):
             return _NO_REPLY  # no JSON, or JSON of another shape, on which the SDK stumbles
 
-    async def _raw(self, method: str, url: str, body: object = None) -> dict[str, Any] | Failure:
+    async def _raw(self, method: str, url: str, body: object = None) -> dict[str, Any] | ScrapeFailure:
         """The JSON of a successful reply, asked for without the SDK."""
         headers = {"authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
         try:
@@ -192,11 +122,6 @@ class FirecrawlApi:
         if reply.status_code >= 400 or not said.get("success"):
             return status_failure(reply.status_code, said.get("code"), reply.headers)
         return said
-
-    def _pinned(self, url: str) -> str:
-        """`url` on our server's host: the key goes nowhere else."""
-        api, parts = urlsplit(self._url), urlsplit(url)
-        return parts._replace(scheme=api.scheme, netloc=api.netloc, fragment="").geturl()
 
     def _client(self) -> AsyncFirecrawl:
         if self._opened is None:

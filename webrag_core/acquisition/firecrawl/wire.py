@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
-from webrag_core.providers.retry import retry_after_s
+from webrag_core.providers.retry import Failure, retry_after_s
 
 _HREF = re.compile(r"""href\s*=\s*["']([^"'>]*)["']""", re.IGNORECASE)
 _END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)  # the parser drops what comes after them
@@ -55,18 +55,15 @@ class MappedPage(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a call gave nothing. `again` = worth another attempt, `wait` = seconds that the server asked for."""
+class ScrapeFailure(Failure):
+    """Failure of a call. `unreadable` = only the SDK's own models refuse the reply."""
 
-    reason: Reason
-    message: str
-    again: bool = False
-    wait: float | None = None
+    code: Reason = Reason.PROVIDER_FAILED
     unreadable: bool = False
 
     def error(self) -> FetchError:
         """As an exception. No status: that of the provider is not that of the page."""
-        return FetchError(self.reason, self.message)
+        return FetchError(self.code, self.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,34 +151,35 @@ def copied_at(page: Scraped, now: datetime, max_age_s: float) -> tuple[datetime,
     return made, None
 
 
-def failure_of(error: BaseException) -> Failure:
-    """What an exception of the SDK or of its transport means. Repeats no text of the provider: it may hold the key."""
+def failure_of(error: BaseException) -> ScrapeFailure:
+    """Read an exception of the SDK or of its transport. Repeats no text of the provider: it may hold the key."""
     if isinstance(error, httpx.TimeoutException):
-        return Failure(Reason.TIMEOUT, "Firecrawl did not answer in time")
+        return ScrapeFailure("Firecrawl did not answer in time", code=Reason.TIMEOUT)
     if isinstance(error, (httpx.HTTPError, httpx.InvalidURL)):
         again = isinstance(error, httpx.ConnectError)  # anything later may have been carried out, and billed
-        return Failure(Reason.PROVIDER_FAILED, "Firecrawl cannot be reached (check FIRECRAWL_API_URL)", again=again)
+        return ScrapeFailure("Firecrawl cannot be reached (check FIRECRAWL_API_URL)", again=again)
     status = getattr(error, "status_code", None)
     if not isinstance(status, int):
-        return Failure(Reason.PROVIDER_FAILED, "Firecrawl answered something that is no reply of its API")
+        return ScrapeFailure("Firecrawl answered something that is no reply of its API")
     headers = getattr(getattr(error, "response", None), "headers", {})
     return status_failure(status, getattr(error, "code", None), headers)
 
 
-def status_failure(status: int, code: object, headers: Mapping[str, str]) -> Failure:
-    """What a reply means that is no success: by HTTP status of the provider, and the code in its body."""
+def status_failure(status: int, code: object, headers: Mapping[str, str]) -> ScrapeFailure:
+    """Read an error reply: HTTP status of the provider, and the code in its body."""
     if isinstance(code, str) and code in _PAGE_CODES:
-        return Failure(*_PAGE_CODES[code])
+        reason, message = _PAGE_CODES[code]
+        return ScrapeFailure(message, code=reason)
     if status == 408 or code == "SCRAPE_TIMEOUT":
-        return Failure(Reason.TIMEOUT, "Firecrawl did not get the page in time")
+        return ScrapeFailure("Firecrawl did not get the page in time", code=Reason.TIMEOUT)
     if status < 400:
-        return Failure(Reason.PROVIDER_FAILED, "Firecrawl could not get the page")
+        return ScrapeFailure("Firecrawl could not get the page")
     hint = f" ({_HINTS[status]})" if status in _HINTS else ""
     reason = Reason.RATE_LIMITED if status == 429 else Reason.PROVIDER_FAILED
     again = status == 429 or status >= 500
     asked = headers.get("retry-after")
     wait = retry_after_s(asked, datetime.now(UTC)) if asked else None
-    return Failure(reason, f"Firecrawl: HTTP {status}{hint}", again=again, wait=wait)
+    return ScrapeFailure(f"Firecrawl: HTTP {status}{hint}", again, wait, status, code=reason)
 
 
 def _canonical(href: str, base: str) -> str | None:
