@@ -61,6 +61,19 @@ def test_conditional_requests_and_304() -> None:
         assert (sent["if-none-match"], sent["if-modified-since"]) == ('w/"a"', since.lower())
 
 
+def test_validators_do_not_follow_a_redirect_to_another_origin() -> None:
+    async def work() -> None:
+        async with serving({"/": typed("text/html")}) as other, serving({"/moved": redirect("/")}) as site:
+            site.pages["/"] = redirect(f"http://127.0.0.1:{other.port}/")
+            acquirer = HttpAcquirer(gate_to(f"127.0.0.1:{site.port}", f"127.0.0.1:{other.port}"))
+            await acquirer.fetch(f"http://127.0.0.1:{site.port}/moved", etag='"a"', last_modified="x")
+        assert [sent.get("if-none-match") for _, sent in site.requests] == ['"a"', '"a"']
+        ((_, sent),) = other.requests
+        assert not {"if-none-match", "if-modified-since"} & sent.keys()
+
+    asyncio.run(work())
+
+
 @pytest.mark.parametrize("etag", ["", '"a"\r\nx: y', '"€"', " "])
 def test_validators_that_cannot_be_sent_are_left_out(etag: str) -> None:
     page, requests = asyncio.run(acquire(typed("text/html"), etag=etag))

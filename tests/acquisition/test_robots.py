@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from collections.abc import Mapping
 
 import pytest
@@ -223,5 +224,7 @@ def test_rules_are_read_again_after_a_day_and_failures_after_a_minute() -> None:
 def test_only_whole_lines_of_the_first_500_kib_count() -> None:
     head = b"User-agent: *\nDisallow: /no\n"
     filler = b"#" * (MAX_ROBOTS_BYTES - len(head) - len(b"\nDisallow: /")) + b"\nDisallow: /late\nDisallow: /yes\n"
-    outcomes, _ = visit({"/robots.txt": reply(head + filler), "/yes": HTML}, "/no", "/yes")
-    assert outcomes == ["robots_disallowed", "page"]
+    endless = head + filler + b"#" * 2_000_000  # more than a page may have
+    for robots in (reply(head + filler), reply(endless), reply(gzip.compress(endless), "Content-Encoding: gzip")):
+        outcomes, _ = visit({"/robots.txt": robots, "/yes": HTML}, "/no", "/yes")
+        assert outcomes == ["robots_disallowed", "page"]

@@ -35,6 +35,7 @@ MAX_DIALS = 3
 CONNECT_TIMEOUT_S = 10.0
 
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
+_VALIDATORS = frozenset({"if-none-match", "if-modified-since"})
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _SENDABLE = re.compile(r"[\x21-\x7e\xa1-\xff](?:[ \t\x21-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?")
 
@@ -111,12 +112,18 @@ class NetworkGate:
         self._tls = tls if tls is not None else httpx2.create_ssl_context(trust_env=False)
 
     async def get(
-        self, url: str, headers: Mapping[str, str] | None = None, *, inspect: Inspector | None = None
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        inspect: Inspector | None = None,
+        first_bytes: int | None = None,
     ) -> GateResponse:
         """GET `url`, following redirects, within the time limit of the settings (seconds for everything).
 
-        `headers` go to every hop. `inspect` sees status and headers of the final answer and may raise
-        FetchError, which spares reading the body.
+        `headers` go to every hop, validators (If-None-Match, If-Modified-Since) to the asked origin only: a foreign
+        one could recognise the visitor by them. `inspect` sees status and headers of the final answer and may raise
+        FetchError, which spares reading the body. `first_bytes` cuts the body there, in place of the size limit.
 
         Raises FetchError; InvalidInputError for a header that cannot be sent, or holds credentials: a
         redirect would hand them to strangers.
@@ -127,7 +134,7 @@ class NetworkGate:
                 raise InvalidInputError(f"header {name!r} cannot be sent")
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._follow(url, wanted, inspect)
+                return await self._follow(url, wanted, inspect, first_bytes)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, zlib.error) as error:
             raise _as_fetch_error(error) from None  # the chain names addresses
 
@@ -160,17 +167,23 @@ class NetworkGate:
             raise FetchError(Reason.DNS_FAILURE, "the host name has no address")
         return addresses
 
-    async def _follow(self, url: str, headers: Mapping[str, str], inspect: Inspector | None) -> GateResponse:
+    async def _follow(
+        self, url: str, headers: Mapping[str, str], inspect: Inspector | None, first_bytes: int | None
+    ) -> GateResponse:
         target = await self.admit(url)
         hops = [target]
+        plain = {name: value for name, value in headers.items() if name not in _VALIDATORS}
         while True:
-            async with self._dial(target, headers) as response:
+            at_home = (target.scheme, target.authority) == (hops[0].scheme, hops[0].authority)
+            async with self._dial(target, headers if at_home else plain) as response:
                 answered = read_headers(response)
                 location = redirect_location(response)
                 if location is None:
                     if inspect is not None:
                         inspect(response.status_code, answered)
-                    body, bytes_raw = await read_body(response, answered, self._max_bytes)
+                    body, bytes_raw = await read_body(
+                        response, answered, first_bytes or self._max_bytes, cut=first_bytes is not None
+                    )
                     break
             if len(hops) > MAX_REDIRECTS:
                 raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")

@@ -91,8 +91,12 @@ def redirect_location(response: httpx2.Response) -> str | None:
     return None
 
 
-async def read_body(response: httpx2.Response, headers: Mapping[str, str], limit: int) -> tuple[bytes, int]:
-    """The decoded body and the number of bytes it had on the wire, both at most `limit`.
+async def read_body(
+    response: httpx2.Response, headers: Mapping[str, str], limit: int, *, cut: bool = False
+) -> tuple[bytes, int]:
+    """Return the decoded body and its number of bytes on the wire.
+
+    A body of more than `limit` bytes, on the wire or decoded, is refused; with `cut` its beginning is returned.
 
     Raises FetchError, zlib.error for a damaged body, httpx2.HTTPError for one that breaks off.
     """
@@ -104,7 +108,7 @@ async def read_body(response: httpx2.Response, headers: Mapping[str, str], limit
     if len(encodings) > 1 or not _GZIP.issuperset(encodings):
         raise FetchError(Reason.BAD_RESPONSE, "the answer has an encoding that was not asked for")
     length = headers.get("content-length", "")
-    if length.isdecimal() and (len(length) > 18 or int(length) > limit):
+    if not cut and length.isdecimal() and (len(length) > 18 or int(length) > limit):
         raise too_large
     gunzip = _Gunzip() if encodings else None
     body, bytes_raw = bytearray(), 0
@@ -113,6 +117,8 @@ async def read_body(response: httpx2.Response, headers: Mapping[str, str], limit
             bytes_raw += len(chunk)
             body += gunzip.feed(chunk, limit - len(body)) if gunzip is not None else chunk
             if max(bytes_raw, len(body)) > limit:
+                if cut:
+                    return bytes(body[:limit]), bytes_raw
                 raise too_large
     if gunzip is not None and bytes_raw and gunzip.truncated:
         raise FetchError(Reason.BAD_RESPONSE, "the compressed body broke off")

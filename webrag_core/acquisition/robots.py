@@ -148,7 +148,9 @@ class Robots:
     async def _read(self, origin: str) -> RobotsRules:
         try:
             async with asyncio.timeout(ROBOTS_TIMEOUT_S):
-                answer = await self._gate.get(f"{origin}/robots.txt", {"accept": "text/plain,*/*;q=0.1"})
+                answer = await self._gate.get(
+                    f"{origin}/robots.txt", {"accept": "text/plain,*/*;q=0.1"}, first_bytes=MAX_ROBOTS_BYTES + 1
+                )
         except FetchError as error:
             if error.reason is Reason.TOO_MANY_REDIRECTS:
                 return RobotsRules(self._token)
