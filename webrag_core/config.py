@@ -6,7 +6,11 @@ working directory is read too. Every default works offline and without a key.
 
 from __future__ import annotations
 
-from functools import cached_property
+import logging
+import os
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Literal, Self
 
@@ -14,6 +18,10 @@ from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from webrag_core.errors import InvalidInputError
+
+logger = logging.getLogger(__name__)
+
+_OTHER_NAMES = frozenset({"WEBRAG_PORT", "WEBRAG_SCREENSHOTS"})  # of the compose file and of browser tests
 
 LinkScorer = Literal["words-and-meaning", "seed-weights"]
 
@@ -291,6 +299,8 @@ def load_settings(**overrides: object) -> Settings:
 
     Raises InvalidInputError naming the offending variable, never its value (it may be a secret).
     """
+    for name in unknown_names(os.environ):
+        _warn_unknown(name)
     try:
         return Settings(**overrides)  # type: ignore[arg-type]
     except ValidationError as error:
@@ -299,3 +309,15 @@ def load_settings(**overrides: object) -> Settings:
             for item in error.errors(include_input=False, include_url=False)
         )
         raise InvalidInputError(f"bad setting: {problems}") from None
+
+
+def unknown_names(environment: Iterable[str]) -> list[str]:
+    """Return the names beginning with WEBRAG_ that are no setting: probably misspelt."""
+    known = {name.upper() for name in Settings.model_fields} | _OTHER_NAMES
+    return sorted(name for name in environment if name.upper().startswith("WEBRAG_") and name.upper() not in known)
+
+
+@lru_cache(maxsize=64)  # once per process
+def _warn_unknown(name: str) -> None:
+    near = get_close_matches(name.upper(), [field.upper() for field in Settings.model_fields], 1, 0.6)
+    logger.warning("%s is no setting of WebRAG and is ignored%s", name, f"; did you mean {near[0]}?" if near else "")

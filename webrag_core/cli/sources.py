@@ -161,23 +161,19 @@ async def _check_address(url: str, settings: Settings) -> None:
 
     Raises FetchError(INVALID_URL), InvalidInputError.
     """
-    import ada_url
-
     from webrag_core.acquisition.gate import NetworkGate
+    from webrag_core.acquisition.urls import source_key
 
     if settings.webrag_warc is not None:
         return  # pages come from a file
     try:
         await NetworkGate(settings).admit(url)
     except FetchError as error:
-        parsed = ada_url.URL(url) if error.reason is not Reason.INVALID_URL else None
-        if error.reason is Reason.BLOCKED_ADDRESS and parsed is not None:
-            port = parsed.port or ("443" if parsed.protocol == "https:" else "80")
-            place = f"{parsed.hostname}:{port}"
-            raise InvalidInputError(f"{error.message}; WEBRAG_ALLOW_HOSTS={place} opens it") from None
-        if parsed is None:
+        if error.reason is Reason.BLOCKED_ADDRESS:
+            raise InvalidInputError(error.message) from None
+        if error.reason is Reason.INVALID_URL:
             raise
-        complain(f"{parsed.hostname}: {error.message}")
+        complain(f"{source_key(url)}: {error.message}")
 
 
 def _as_json(source: Source) -> dict[str, object]:

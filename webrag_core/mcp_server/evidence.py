@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -78,18 +79,14 @@ def answer_results(result: OrchestrationResult) -> Results:
 
 
 def search_results(search: CorpusSearch) -> Results:
-    """The chunks with the citation of their best match."""
+    """Every citation with its chunk; a chunk may be cited more than once."""
     hits = _hits(search.chunks, search.citations)
     return Results.of(search.query, hits, whole=search.mode == "full_context")
 
 
 def _hits(chunks: Sequence[RankedChunk], citations: Sequence[CitationSpan]) -> list[Hit]:
-    best = {(one.chunk.chunk_id, one.chunk.match_start, one.chunk.match_end): one for one in chunks}
-    return [
-        Hit(best[span], citation)
-        for citation in citations
-        if (span := (citation.chunk_id, citation.char_start, citation.char_end)) in best
-    ]
+    by_id = {one.chunk.chunk_id: one for one in chunks}
+    return [Hit(by_id[one.chunk_id], one) for one in citations if one.chunk_id in by_id]
 
 
 _WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it
@@ -133,18 +130,21 @@ def gather(results: Results, budget: int, fence: Fence) -> Evidence:
             shown[ranked.chunk.chunk_id] = block
             left = spare - cost
 
+    cited = Counter(hit.citation.chunk_id for hit in results.hits)
     for position, hit in enumerate(results.hits):
-        raw = hit.ranked.chunk.text if results.whole else matched(hit)
-        put(hit.ranked, _header(results, hit), raw, cut=position == 0)
+        if hit.citation.chunk_id not in shown:
+            raw = hit.ranked.chunk.text if results.whole else matched(hit)
+            put(hit.ranked, _header(results, hit), raw, cut=position == 0)
     for hit in results.hits:
-        if not results.whole and hit.ranked.reranked_score >= _WORTH_CONTEXT:
+        in_context = hit.ranked.reranked_score >= _WORTH_CONTEXT or cited[hit.citation.chunk_id] > 1
+        if not results.whole and in_context:
             put(hit.ranked, _header(results, hit), hit.ranked.chunk.text)
     for ranked in results.nearby:
         put(ranked, f"Source [{results.number(ranked.chunk.document_id)}] (adjacent context):", ranked.chunk.text)
     blocks = _ordered(results, shown)
     lines = [f"{block.header}\n{fence.around(block.text)}" for block in blocks]
-    hits = sum(hit.ranked.chunk.chunk_id in shown for hit in results.hits)
-    missing = len(results.hits) - hits
+    hits = len(cited.keys() & shown.keys())
+    missing = len(cited) - hits
     if missing:
         lines.append(f"({missing} more passages did not fit; CITATIONS quotes them.)")
     if results.left_out:
@@ -157,9 +157,9 @@ def gather(results: Results, budget: int, fence: Fence) -> Evidence:
 
 
 def matched(hit: Hit) -> str:
-    """The Markdown of the passage that matched."""
-    chunk = hit.ranked.chunk
-    return slice_of(chunk.text, chunk.match_start - chunk.char_start, chunk.match_end - chunk.char_start)
+    """The Markdown of the passage that is cited."""
+    chunk, citation = hit.ranked.chunk, hit.citation
+    return slice_of(chunk.text, citation.char_start - chunk.char_start, citation.char_end - chunk.char_start)
 
 
 def _header(results: Results, hit: Hit) -> str:
@@ -174,7 +174,9 @@ def _header(results: Results, hit: Hit) -> str:
 
 def _ordered(results: Results, shown: dict[int, _Block]) -> list[_Block]:
     """Best first, each with its neighbours around it in reading order; whole pages in reading order."""
-    rank = {hit.ranked.chunk.chunk_id: position for position, hit in enumerate(results.hits)}
+    rank: dict[int, int] = {}
+    for position, hit in enumerate(results.hits):
+        rank.setdefault(hit.ranked.chunk.chunk_id, position)
     first = {number: position for position, number in enumerate(results.numbers)}
 
     def key(block: _Block) -> tuple[int, int]:
