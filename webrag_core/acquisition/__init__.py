@@ -1,1 +1,1 @@
-"""A URL becomes bytes: the network gate, URL rules, robots, politeness, site maps, WARC replay, Firecrawl."""
+"""A URL becomes bytes: the network gate, URL rules, robots, politeness, sitemaps, WARC replay, Firecrawl."""

@@ -1,4 +1,4 @@
-"""Firecrawl with the HTTP acquirer behind it: a provider in trouble costs quality, not pages."""
+"""Firecrawl with the HTTP acquirer as fallback: provider failures cost quality, not pages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _PROVIDER_REASONS = frozenset({Reason.PROVIDER_FAILED, Reason.RATE_LIMITED, Reas
 
 
 class FallbackAcquirer:
-    """Firecrawl first; where it fails for reasons of its own, the page is fetched by `second`, with a warning.
+    """Fetch through Firecrawl; on provider failures fetch the page by `second`, with a warning.
 
-    What Firecrawl says about the page itself (gone, blocked, empty) stands.
+    Failures of the page itself (gone, blocked, empty) are final.
     """
 
     name = FirecrawlAcquirer.name
@@ -26,18 +26,18 @@ class FallbackAcquirer:
     def __init__(self, firecrawl: FirecrawlAcquirer, second: Acquirer) -> None:
         self.firecrawl = firecrawl
         self._second = second
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
-        """As the protocol says. A page of `second` carries its name and a warning. Raises FetchError."""
+        """See `Acquirer`. A page of `second` carries its name and a warning. Raises FetchError."""
         try:
             return await self.firecrawl.fetch(url, etag=etag, last_modified=last_modified)
         except FetchError as error:
             if error.reason not in _PROVIDER_REASONS:
                 raise
             problem = error.message
-        if problem not in self._told:  # once per kind of trouble; the page's own warning goes with the page
-            self._told.add(problem)
+        if problem not in self._logged:  # log once per problem; every page carries its own warning
+            self._logged.add(problem)
             logger.warning("%s; pages are fetched directly (%s) where that happens", problem, self._second.name)
         try:
             page = await self._second.fetch(url, etag=etag, last_modified=last_modified)
@@ -48,16 +48,16 @@ class FallbackAcquirer:
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
 
     async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
-        """As the protocol says. Where Firecrawl has no map, that of `second`, with a warning. Raises FetchError."""
+        """See `Acquirer`. Without entries from Firecrawl use those of `second`, with a warning. Raises FetchError."""
         mapped = await self.firecrawl.site_map(url, html=html)
         if mapped.entries:
             return mapped
         direct = await self._second.site_map(url, html=html)
-        problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl maps no page of this host"
-        warning = f"{problem}; the site's own map is read instead"
+        problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl lists no page of this host"
+        warning = f"{problem}; the site's own sitemaps are read instead"
         return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))
 
     async def aclose(self) -> None:
-        """Release what both hold."""
+        """Close both acquirers."""
         await self.firecrawl.aclose()
         await self._second.aclose()

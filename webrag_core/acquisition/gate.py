@@ -210,7 +210,7 @@ class NetworkGate:
         try:
             async with asyncio.timeout(self._timeout_s * _HEAD_SHARE):
                 response = await self._first_answer(transport, target, headers)
-            limit.found = True
+            limit.complete = True
             try:
                 yield response
             finally:

@@ -52,7 +52,7 @@ class HttpAcquirer:
     ) -> None:
         """Without `robots` no robots.txt is obeyed. Redirects are checked too when `gate` is an ObedientGate.
 
-        `map_seconds` is the time for all files of a site map together.
+        `map_seconds` limits the time for all discovery files (sitemaps, feeds, inventories) together.
         """
         self._gate = gate
         self._robots = robots
@@ -99,7 +99,7 @@ class HttpAcquirer:
         return await read_site_map(url, self._map_file, html=html, robots=rules, seconds=self._map_seconds)
 
     async def _map_file(self, url: str, kind: FileKind) -> MapBody:
-        """One file of a site map, whatever its type; of the page itself only HTML. Raises FetchError."""
+        """Fetch one discovery file of any text type, or the page itself as HTML. Raises FetchError."""
 
         def inspect(status: int, answered: Mapping[str, str]) -> None:
             _check_status(status, answered, conditional=False)

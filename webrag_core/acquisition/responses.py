@@ -1,4 +1,4 @@
-"""Reading an HTTP answer within limits: headers, where it redirects to, and the body as it was before compression."""
+"""Read an HTTP response within limits: headers, redirect target, decompressed body."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webrag_core.errors import FetchError, Reason
 MAX_HEADER_BYTES = 64 * 1024
 MAX_HEADERS = 200
 MAX_HEAD_BYTES = 192 * 1024
-"""Everything up to and with the read that ends the final headers: interim answers (1xx) may come without end."""
+"""Bytes up to the end of the final headers: interim responses (1xx) may never end."""
 MAX_GZIP_MEMBERS = 1_000
 
 _GZIP = frozenset({"gzip", "x-gzip"})
@@ -23,10 +23,10 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 class HeadLimit(httpcore2.AnyIOBackend):
-    """The network for one request, which breaks off what sends too much before its answer is `found`."""
+    """Network backend for one request; aborts a response whose head exceeds the limit before `complete` is set."""
 
     def __init__(self) -> None:
-        self.found = False
+        self.complete = False
         self._bytes = 0
 
     async def connect_tcp(self, *arguments: Any, **options: Any) -> httpcore2.AsyncNetworkStream:
@@ -36,7 +36,7 @@ class HeadLimit(httpcore2.AnyIOBackend):
     def count(self, received: int) -> None:
         """Raises httpcore2.RemoteProtocolError for too many bytes."""
         self._bytes += received
-        if not self.found and self._bytes > MAX_HEAD_BYTES:
+        if not self.complete and self._bytes > MAX_HEAD_BYTES:
             raise httpcore2.RemoteProtocolError("the answer does not begin")
 
 
@@ -63,7 +63,7 @@ class _LimitedStream(httpcore2.AsyncNetworkStream):
 
 
 def read_headers(response: httpx2.Response) -> dict[str, str]:
-    """Headers by lower-case name, repeated ones joined. Raises FetchError for too many, or too large ones."""
+    """Return headers by lower-case name, repeated ones joined. Raises FetchError for too many or too large headers."""
     sent = response.headers.raw
     if response.status_code < 200:
         raise FetchError(Reason.BAD_RESPONSE, "the server switched protocols")
@@ -77,13 +77,13 @@ def read_headers(response: httpx2.Response) -> dict[str, str]:
 
 
 def redirect_location(response: httpx2.Response) -> str | None:
-    """Where the answer redirects to; None when it does not. Raises FetchError for more than one place."""
+    """Return the redirect target, or None. Raises FetchError for several targets."""
     if response.status_code not in _REDIRECTS:
         return None
-    given = {value.strip() for name, value in response.headers.raw if name.lower() == b"location"} - {b""}
-    if len(given) > 1:
+    targets = {value.strip() for name, value in response.headers.raw if name.lower() == b"location"} - {b""}
+    if len(targets) > 1:
         raise FetchError(Reason.BAD_RESPONSE, "the answer redirects to more than one place")
-    for value in given:
+    for value in targets:
         try:
             return value.decode()
         except UnicodeDecodeError:
@@ -103,8 +103,8 @@ async def read_body(
     if response.status_code in (204, 304):
         return b"", 0
     too_large = FetchError(Reason.TOO_LARGE, f"the page has more than {limit} bytes")
-    named = (item.strip().lower() for item in headers.get("content-encoding", "").split(","))
-    encodings = [item for item in named if item not in ("", "identity")]
+    tokens = (item.strip().lower() for item in headers.get("content-encoding", "").split(","))
+    encodings = [item for item in tokens if item not in ("", "identity")]
     if len(encodings) > 1 or not _GZIP.issuperset(encodings):
         raise FetchError(Reason.BAD_RESPONSE, "the answer has an encoding that was not asked for")
     length = headers.get("content-length", "")
@@ -126,7 +126,7 @@ async def read_body(
 
 
 class _Gunzip:
-    """Streaming gzip decoder. Several members are legal; bytes after the last are ignored, as browsers do."""
+    """Streaming gzip decoder for one or more members. Trailing bytes are ignored, as in browsers."""
 
     def __init__(self) -> None:
         self._inflater = zlib.decompressobj(wbits=31)
@@ -139,7 +139,7 @@ class _Gunzip:
         return self._members == 0 or self._in_member
 
     def feed(self, data: bytes, room: int) -> bytes:
-        """Decode `data` into at most `room` + 1 bytes: one too many tells the caller.
+        """Decode `data` into at most `room` + 1 bytes; the extra byte signals excess.
 
         Raises zlib.error, FetchError for a body made of too many members.
         """

@@ -107,7 +107,7 @@ def test_firecrawls_map() -> None:
         MapEntry(f"{HOST}/b", "B page", "x" * 2_000, listed_in="firecrawl"),
     )
     assert found.files == (MapFile(f"{HOST}/guide/", "firecrawl", "read", entries=2),)
-    assert found.warnings == ("site map: 1 listed URLs of other hosts are left out (www.example)",)
+    assert found.warnings == ("sitemap: 1 URLs of other hosts were dropped (www.example)",)
     assert server.asked == ["POST /v2/map"]
 
 
@@ -131,14 +131,14 @@ def test_firecrawl_in_trouble_is_an_empty_map() -> None:
     ("answer", "problem"),
     [
         (REFUSED, f"{HOST}/: Firecrawl: HTTP 402 (no credits left)"),
-        (links(), f"{HOST}/: Firecrawl maps no page of this host"),
+        (links(), f"{HOST}/: Firecrawl lists no page of this host"),
     ],
 )
 def test_where_firecrawl_has_no_map_the_sites_own_is_read(tmp_path: Path, answer: Any, problem: str) -> None:
     with firecrawl(answer) as server:
         found = asyncio.run(FallbackAcquirer(through(server.url), archive(tmp_path, PAGES)).site_map(f"{HOST}/"))
     assert [entry.url for entry in found.entries] == [f"{HOST}/a", f"{HOST}/b"]
-    assert found.warnings == (f"{problem}; the site's own map is read instead",)
+    assert found.warnings == (f"{problem}; the site's own sitemaps are read instead",)
     assert [file.kind for file in found.files][:2] == ["firecrawl", "robots"]
 
 

@@ -1,4 +1,4 @@
-"""Single files of a site map: every format, its real-life mistakes, and files made to do harm."""
+"""Single sitemaps, feeds and inventories: every format, its real-life mistakes, and files made to do harm."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_a_page_that_moved_to_another_host_says_so() -> None:
     found, requests = asyncio.run(mapped(pages, "/go", names={"other.test": ["127.0.0.1"]}))
     assert urls(found) == ["/a"]
     assert "/feed.xml" not in requests  # that host has a map of its own
-    assert any("it leads to http://other.test:PORT/v2/" in warning for warning in found.warnings)
+    assert any("redirects to http://other.test:PORT/v2/" in warning for warning in found.warnings)
 
 
 def test_files_on_other_hosts_are_read_and_pages_on_other_hosts_are_not_taken() -> None:
@@ -174,8 +174,8 @@ def test_files_on_other_hosts_are_read_and_pages_on_other_hosts_are_not_taken() 
     assert urls(found) == ["/a", "/d"]
     assert "/x.xml" not in requests  # an index on one host may not send us to a third
     assert found.warnings == (
-        "site map: 1 listed entries name no page and are left out",
-        "site map: 2 listed URLs of other hosts are left out (cdn.test:PORT, elsewhere.test)",
+        "sitemap: 1 entries without a valid page URL were dropped",
+        "sitemap: 2 URLs of other hosts were dropped (cdn.test:PORT, elsewhere.test)",
     )
 
 
@@ -219,14 +219,14 @@ def test_the_number_of_files_is_limited_and_the_rest_is_said(monkeypatch: pytest
     found, requests = asyncio.run(mapped(pages))
     assert len(found.files) == len(requests) == 8
     assert urls(found) == ["/0", "/1", "/2", "/3"]
-    assert [warning for warning in found.warnings if "6 more files" in warning]
+    assert [warning for warning in found.warnings if "6 files were not requested" in warning]
 
 
 def test_the_number_of_pages_is_limited_and_the_rest_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_merge, "MAX_ENTRIES", 3)
     found, _ = asyncio.run(mapped({"/sitemap.xml": urlset(*(f"{HOST}/{number}" for number in range(5)))}))
     assert urls(found) == ["/0", "/1", "/2"]
-    assert "site map: it lists more than 3 pages, the others are left out" in found.warnings
+    assert "sitemap: only the first 3 pages were taken" in found.warnings
 
 
 def test_when_the_time_is_over_there_is_what_was_read() -> None:
@@ -237,7 +237,7 @@ def test_when_the_time_is_over_there_is_what_was_read() -> None:
     found, _ = asyncio.run(mapped(pages, map_seconds=1.0))
     assert urls(found) == ["/a"]
     assert found.files[-1].reason is Reason.TIMEOUT
-    assert "site map: not read to its end within 1 s" in found.warnings
+    assert "sitemap: reading stopped after 1 s" in found.warnings
 
 
 def test_http_spellings_of_an_https_site_are_its_pages() -> None:

@@ -1,1 +1,1 @@
-"""Pages and site maps through Firecrawl."""
+"""Pages and page lists through Firecrawl."""

@@ -1,4 +1,4 @@
-"""The `firecrawl` acquirer: pages and site maps through a Firecrawl server.
+"""The `firecrawl` acquirer: pages and page lists through a Firecrawl server.
 
 Exercised against local servers that speak the wire format only: no real Firecrawl was ever called, so what the service
 does beyond its documentation is not known from here.

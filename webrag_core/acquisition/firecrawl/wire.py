@@ -47,7 +47,7 @@ _CAMEL = {
 
 
 class MappedPage(NamedTuple):
-    """One page of a site map: canonical URL, and what Firecrawl knows about it."""
+    """One page of a list by Firecrawl: canonical URL, title and description."""
 
     url: str
     title: str | None

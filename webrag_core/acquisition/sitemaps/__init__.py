@@ -1,1 +1,1 @@
-"""The map of a site: sitemaps, feeds, Sphinx inventories, and how they are read."""
+"""Discovery files of a site: sitemaps, feeds and Sphinx inventories."""

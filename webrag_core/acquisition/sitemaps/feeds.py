@@ -1,4 +1,4 @@
-"""Feeds: RSS 0.9x, 1.0 and 2.0, Atom, and where an HTML page says that its site has them."""
+"""Parse feeds (RSS 0.9x, 1.0, 2.0, Atom) and the links by which HTML pages announce feeds and sitemaps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from webrag_core.errors import FetchError
 
 _ATOM = frozenset({"http://www.w3.org/2005/Atom", "http://purl.org/atom/ns#"})
 _DUBLIN_CORE = frozenset({"http://purl.org/dc/elements/1.1/", "http://purl.org/dc/terms/"})
-# RSS has no namespace or one of these; what must not pass is an <atom:link>, a <media:title>, an <itunes:summary>
+# RSS has no namespace or one of these; this excludes an <atom:link>, a <media:title>, an <itunes:summary>
 _RSS = frozenset(
     {
         "",
@@ -36,7 +36,7 @@ _RSS = frozenset(
     }
 )
 _DATED = _ATOM | _RSS | _DUBLIN_CORE
-_DATES = ("updated", "modified", "pubDate", "date", "published", "issued", "created")  # the best first
+_DATES = ("updated", "modified", "pubDate", "date", "published", "issued", "created")  # by preference
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 
 _HEAD_CHARS = 300_000
@@ -45,7 +45,7 @@ _ATTRIBUTE = re.compile(r"([a-z-]{1,40})\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"
 
 
 def take_feed_record(record: Record, listing: Listing, file_url: str) -> None:
-    """One item of a feed. What names a part of a page (`…#comment-3`) gives no title to the page."""
+    """Add one item of a feed. An item about a part of a page (`…#comment-3`) gives the page no title."""
     atom = record.root == "feed"
     own = [field for field in record.fields if field.namespace in (_ATOM if atom else _RSS)]
     url = _atom_link(own) if atom else _rss_link(own)
@@ -70,22 +70,22 @@ def take_feed_record(record: Record, listing: Listing, file_url: str) -> None:
 
 
 def map_links(page: str, page_url: str) -> tuple[list[str], list[str]]:
-    """Feeds and sitemaps that `<link>` elements of an HTML page name, canonical, each once, in the page's order."""
+    """Return the feeds and sitemaps that `<link>` elements of an HTML page name: canonical, unique, in page order."""
     feeds: dict[str, None] = {}
     sitemaps: dict[str, None] = {}
     base = page_url
-    for matched in _LINK.finditer(page[:_HEAD_CHARS]):
-        said = {
+    for match in _LINK.finditer(page[:_HEAD_CHARS]):
+        attributes = {
             name.lower(): html.unescape(double or single or bare)
-            for name, double, single, bare in _ATTRIBUTE.findall(matched.group(2))
+            for name, double, single, bare in _ATTRIBUTE.findall(match.group(2))
         }
-        relations = said.get("rel", "").lower().split()
-        media_type = said.get("type", "").split(";")[0].strip().lower()
+        relations = attributes.get("rel", "").lower().split()
+        media_type = attributes.get("type", "").split(";")[0].strip().lower()
         try:
-            target = canonicalise(said.get("href", "").strip(), base)
+            target = canonicalise(attributes.get("href", "").strip(), base)
         except FetchError:
             continue
-        if matched.group(1).lower() == "base":
+        if match.group(1).lower() == "base":
             base = target
         elif "alternate" in relations and media_type in _FEED_TYPES:
             feeds[target] = None
@@ -119,9 +119,9 @@ def _newest(fields: list[Field]) -> datetime | None:
     for name in _DATES:
         for field in fields:
             if field.name == name and field.namespace in _DATED:
-                found = parse_date(field.text)
-                if found is not None:
-                    return found
+                date = parse_date(field.text)
+                if date is not None:
+                    return date
     return None
 
 
@@ -130,15 +130,15 @@ def _title(field: Field | None, *, atom: bool) -> str | None:
         return None
     if not atom:  # RSS never says whether a title is HTML: "The <details> element" must survive, "<b>New</b>" must not
         return plain_title(field.text, MAX_TITLE_CHARS)
-    read = plain_from_markup if _is_html(field) else plain
-    return read(field.text, MAX_TITLE_CHARS)
+    to_plain = plain_from_markup if _is_html(field) else plain
+    return to_plain(field.text, MAX_TITLE_CHARS)
 
 
 def _description(field: Field | None, *, atom: bool) -> str | None:
     if field is None:
         return None
-    read = plain_from_markup if not atom or _is_html(field) else plain
-    return read(field.text, MAX_DESCRIPTION_CHARS)
+    to_plain = plain_from_markup if not atom or _is_html(field) else plain
+    return to_plain(field.text, MAX_DESCRIPTION_CHARS)
 
 
 def _is_html(field: Field) -> bool:

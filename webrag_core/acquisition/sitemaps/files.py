@@ -1,4 +1,4 @@
-"""One file of a site map from bytes to pages of the asked host: unpacked, told by its content, canonicalised."""
+"""Read one sitemap, feed or inventory: unpack, detect the format, parse, canonicalise the URLs of one host."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.sitemaps.feeds import take_feed_record
 from webrag_core.acquisition.sitemaps.inventory import MARK, read_inventory
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing
-from webrag_core.acquisition.sitemaps.models import MAX_FILE_BYTES
-from webrag_core.acquisition.sitemaps.urlset import read_text_sitemap, take_sitemap_record
+from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES
 from webrag_core.acquisition.sitemaps.xml import Record, read_records
-from webrag_core.acquisition.urls import canonicalise, source_key
+from webrag_core.acquisition.urls import MAX_URL_CHARS, canonicalise, source_key
 from webrag_core.errors import FetchError, Reason
 
 _MAX_GZIP_MEMBERS = 1_000
@@ -24,23 +24,23 @@ _WIDE_STARTS = (b"\xff\xfe", b"\xfe\xff", b"<\0", b"\0<")
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The host that a map is asked for, as `source_key` names it; `upgrade` = its http URLs are read as https."""
+    """The host whose pages are wanted, as in `source_key`; `upgrade` = its http URLs are read as https."""
 
     host: str
     upgrade: bool
 
     @classmethod
     def of(cls, url: str) -> Scope:
-        """That of a canonical `url`."""
+        """Return the scope of a canonical `url`."""
         host = source_key(url)
         return cls(host, upgrade=url.startswith("https://") and ":" not in host.rpartition("]")[2])
 
 
 @dataclass(slots=True)
 class ScopedFile:
-    """What a file lists of one host. `pages` have canonical URLs; `children` are canonical, on any host.
+    """Entries of a file that belong to one host. `pages` have canonical URLs; `children` are canonical, on any host.
 
-    `invalid` counts what is no page URL, `foreign` the URLs per other host.
+    `invalid` counts entries without a valid page URL, `foreign` the URLs per other host.
     """
 
     listing: Listing
@@ -51,9 +51,9 @@ class ScopedFile:
 
 
 def read_map_file(body: bytes, url: str, media_type: str, scope: Scope, deadline: float) -> ScopedFile:
-    """What the file at canonical `url` lists of the host of `scope`. Blocking: for a thread.
+    """Read the entries of the file at canonical `url` that are in `scope`. Blocking: for a thread.
 
-    `media_type` only tells HTML from text where the content does not. `deadline` is a time.monotonic() in seconds.
+    `media_type` decides between HTML and text only where the content does not. `deadline` is in time.monotonic().
 
     Raises FetchError: SOFT_404 for an HTML page, EMPTY_PAGE, TOO_LARGE above 50 MB unpacked, BAD_RESPONSE.
     """
@@ -61,7 +61,7 @@ def read_map_file(body: bytes, url: str, media_type: str, scope: Scope, deadline
 
 
 def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
-    """What `listing`, of the file at canonical `url`, has of the host of `scope`."""
+    """Keep the entries of `listing`, read from canonical `url`, that are in `scope`."""
     scoped = ScopedFile(listing, invalid=listing.invalid)
     for page in listing.pages:
         try:
@@ -99,7 +99,7 @@ def _read(body: bytes, url: str, media_type: str, deadline: float) -> Listing:
     elif media_type in ("text/html", "application/xhtml+xml"):
         raise FetchError(Reason.SOFT_404, "an HTML page came instead of the file")
     else:
-        listing = read_text_sitemap(decode_page(body, None))
+        listing = _read_text_sitemap(decode_page(body, None))
     listing.problem = listing.problem or problem
     return listing
 
@@ -109,7 +109,7 @@ def _read_xml(body: bytes, url: str, deadline: float) -> Listing:
 
     def take(record: Record) -> bool:
         if record.root in ("urlset", "sitemapindex"):
-            take_sitemap_record(record, listing)
+            _take_sitemap_record(record, listing)
         else:
             listing.kind = "feed"
             take_feed_record(record, listing, url)
@@ -119,8 +119,40 @@ def _read_xml(body: bytes, url: str, deadline: float) -> Listing:
     return listing
 
 
+def _take_sitemap_record(record: Record, listing: Listing) -> None:
+    """Add one `url` or `sitemap` element. Only its own loc and lastmod count, not those of images or news."""
+    values = {entry.name: entry.text.strip() for entry in reversed(record.fields) if entry.name in ("loc", "lastmod")}
+    url = values.get("loc", "")
+    if not url or len(url) > MAX_URL_CHARS:
+        listing.invalid += 1
+    elif record.root == "sitemapindex":
+        if len(listing.children) < MAX_ENTRIES:
+            listing.children.append(url)
+        else:
+            listing.cut = True
+    else:
+        listing.add(Listed(url, last_modified=parse_date(values.get("lastmod", ""))))
+
+
+def _read_text_sitemap(text: str) -> Listing:
+    """Read a list of URLs, one per line; count invalid lines.
+
+    Raises FetchError(BAD_RESPONSE) when fewer than half of the lines are URLs.
+    """
+    listing = Listing("sitemap")
+    for line in text.splitlines():
+        url = line.strip()
+        if url.startswith(("http://", "https://")) and len(url.split(None, 1)) == 1 and len(url) <= MAX_URL_CHARS:
+            listing.add(Listed(url))
+        elif url and not url.startswith("#"):
+            listing.invalid += 1
+    if not listing.pages or listing.invalid > len(listing.pages):
+        raise FetchError(Reason.BAD_RESPONSE, "it is neither a sitemap nor a feed")
+    return listing
+
+
 def _gunzipped(body: bytes) -> tuple[bytes, str | None]:
-    """The unpacked file, and what is wrong with its end. Raises FetchError (TOO_LARGE, BAD_RESPONSE)."""
+    """Unpack a file; return it with a note when it is truncated. Raises FetchError (TOO_LARGE, BAD_RESPONSE)."""
     out = bytearray()
     data = body
     for _ in range(_MAX_GZIP_MEMBERS):
@@ -129,7 +161,7 @@ def _gunzipped(body: bytes) -> tuple[bytes, str | None]:
             out += inflater.decompress(data, MAX_FILE_BYTES + 1 - len(out))
         except zlib.error:
             if data is not body:
-                return bytes(out), None  # bytes after the last part mean nothing, as browsers have it
+                return bytes(out), None  # trailing bytes are ignored, as in browsers
             raise FetchError(Reason.BAD_RESPONSE, "the compressed file is damaged") from None
         if len(out) > MAX_FILE_BYTES:
             raise FetchError(Reason.TOO_LARGE, f"the file has more than {MAX_FILE_BYTES} bytes when unpacked")

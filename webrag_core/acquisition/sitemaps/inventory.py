@@ -1,4 +1,4 @@
-"""Sphinx inventories (objects.inv): every page of a documentation, most with their titles."""
+"""Parse Sphinx inventories (objects.inv): all pages of a documentation, most with titles."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ MARK = b"# Sphinx inventory version "
 _HEADER_LINES = 4
 _MAX_HEADER_BYTES = 10_000
 _MAX_LINE_BYTES = 20_000
-# name, then "domain:role priority ", then URI and title; names hold blanks, so the middle is what is looked for
+# name, then "domain:role priority ", then URI and title; names contain blanks, so match the middle
 _MIDDLE = re.compile(r"(?<=\s)([^\s:]+:\S+)\s+-?\d+\s")
 
 
 def read_inventory(body: bytes) -> Listing:
-    """One entry per page. URLs are relative to the inventory's own.
+    """Read one entry per page. URLs are relative to that of the inventory.
 
-    The title is that of the document (std:doc); without one that of a label for the whole page, then that of a
-    section's label. Objects of other kinds only say that the page is there.
+    Titles by preference: the document's (std:doc), a label of the whole page, a label of a section. Objects of other
+    kinds give no title.
 
     Raises FetchError: BAD_RESPONSE for another version or a broken file, TOO_LARGE above 50 MB decoded.
     """
@@ -44,7 +44,7 @@ def read_inventory(body: bytes) -> Listing:
 
 
 def _lines(body: bytes, count: int) -> list[bytes]:
-    """The first `count` lines, and the rest."""
+    """Split off the first `count` lines."""
     *header, rest = parts = body.split(b"\n", count)
     if len(parts) <= count or sum(map(len, header)) > _MAX_HEADER_BYTES:
         raise FetchError(Reason.BAD_RESPONSE, "the inventory has no complete header")

@@ -1,4 +1,4 @@
-"""What one file of a site map lists, as written in it, and its texts as plain text."""
+"""Entries of one discovery file as written, and their texts as plain text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WITHIN_WORDS = {
 
 
 class TitleRank(IntEnum):
-    """How well a title names the page, the better the higher."""
+    """Quality of a title as the name of its page; higher is better."""
 
     NONE = 0
     SECTION = 1
@@ -32,7 +32,7 @@ class TitleRank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One page as a file lists it: `url` as written, texts plain and within their limits."""
+    """One entry of a file: `url` as written, texts plain and within their limits."""
 
     url: str
     title: str | None = None
@@ -43,10 +43,10 @@ class Listed:
 
 @dataclass(slots=True)
 class Listing:
-    """All that one file lists. `children` are the files that an index names, as written.
+    """All entries of one file. `children` are the URLs of an index, as written.
 
-    `problem` says why the file ended before its end, `cut` that it lists more than was taken, `invalid` counts what
-    could not be understood.
+    `problem` says why the file was read in part, `cut` that entries beyond the limit were dropped, `invalid` counts
+    unreadable entries.
     """
 
     kind: ListedIn
@@ -57,7 +57,7 @@ class Listing:
     invalid: int = 0
 
     def add(self, page: Listed) -> None:
-        """Take one page, up to 50,000."""
+        """Add one entry, up to 50,000."""
         if len(self.pages) < MAX_ENTRIES:
             self.pages.append(page)
         else:
@@ -65,31 +65,31 @@ class Listing:
 
 
 def plain(text: str, limit: int) -> str | None:
-    """`text` on one line of at most `limit` characters that can be stored; None when nothing is left."""
+    """Return `text` as one storable line of at most `limit` characters; None when it is blank."""
     return storable(" ".join(text[:_MAX_RAW_CHARS].split()))[:limit].strip() or None
 
 
 def plain_from_markup(text: str, limit: int) -> str | None:
-    """As `plain`, of HTML: tags, scripts and comments are left out, character references resolved. Linear."""
-    kept: list[str] = []
+    """As `plain`, for HTML: drop tags, scripts and comments, resolve character references. In linear time."""
+    pieces: list[str] = []
     hidden = ""
     for number, piece in enumerate(_TAG.split(text[:_MAX_RAW_CHARS])):
         if number % 2 == 0:
-            kept.append("" if hidden else piece)
+            pieces.append("" if hidden else piece)
             continue
-        named = _TAG_NAME.match(piece)
-        name = named.group(1).lower() if named else ""
+        tag = _TAG_NAME.match(piece)
+        name = tag.group(1).lower() if tag else ""
         if name in ("script", "style"):
             hidden = "" if piece.startswith("</") and name == hidden else hidden or name
         elif name not in _WITHIN_WORDS:
-            kept.append(" ")
-    return plain(html.unescape("".join(kept)), limit)
+            pieces.append(" ")
+    return plain(html.unescape("".join(pieces)), limit)
 
 
 def plain_title(text: str, limit: int) -> str | None:
-    """As `plain`, of a title that may or may not be HTML: only tags that stand within words are left out."""
-    kept = (
-        "" if number % 2 and (named := _TAG_NAME.match(piece)) and named.group(1).lower() in _WITHIN_WORDS else piece
+    """As `plain`, for a title that may or may not be HTML: drop inline tags only."""
+    pieces = (
+        "" if number % 2 and (tag := _TAG_NAME.match(piece)) and tag.group(1).lower() in _WITHIN_WORDS else piece
         for number, piece in enumerate(_TAG.split(text[:_MAX_RAW_CHARS]))
     )
-    return plain(html.unescape("".join(kept)), limit)
+    return plain(html.unescape("".join(pieces)), limit)

@@ -1,4 +1,4 @@
-"""The files of a site map made one: an entry per URL with the best that any of them says."""
+"""Merge discovery files: one entry per URL with its best title, description and date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Page:
 
 
 class MapMerge:
-    """Collects pages and what was left out. Up to 50,000 pages: of those beyond only known ones gain anything."""
+    """Collects up to 50,000 pages, and counts of what was left out."""
 
     def __init__(self) -> None:
         self.invalid = 0
@@ -34,16 +34,16 @@ class MapMerge:
         self.cut = False
         self.unread = 0
         self.overtime: float | None = None
-        """Seconds that the map was given, once they were over."""
+        """The time limit in seconds, set when it was exceeded."""
         self._pages: dict[str, _Page] = {}
         self._warnings: dict[str, None] = {}
 
     def warn(self, url: str, message: str) -> None:
-        """One thing that went amiss with one file."""
+        """Add a warning about one file."""
         self._warnings[f"{url}: {message}"] = None
 
     def take(self, file: ScopedFile) -> None:
-        """Everything that one file lists."""
+        """Add all entries of one file."""
         for url, page in file.pages:
             self._add(url, page, file.listing.kind)
         self.invalid += file.invalid
@@ -66,7 +66,7 @@ class MapMerge:
         known.listed_in = min(known.listed_in, listed_in, key=_ORDER.index)
 
     def site_map(self, files: Sequence[MapFile]) -> SiteMap:
-        """What was collected."""
+        """Return the merged entries, sorted by URL, with all warnings."""
         entries = (
             MapEntry(url, page.title, page.description, page.last_modified, page.listed_in)
             for url, page in sorted(self._pages.items())
@@ -74,19 +74,21 @@ class MapMerge:
         return SiteMap(tuple(entries), tuple(files), tuple(self._all_warnings()))
 
     def _all_warnings(self) -> list[str]:
-        said = list(self._warnings)
-        if len(said) > _MAX_WARNINGS:
-            said[_MAX_WARNINGS:] = [f"site map: {len(said) - _MAX_WARNINGS} more files could not be read"]
+        warnings = list(self._warnings)
+        if len(warnings) > _MAX_WARNINGS:
+            warnings[_MAX_WARNINGS:] = [f"sitemap: {len(warnings) - _MAX_WARNINGS} more files could not be read"]
         if self.invalid:
-            said.append(f"site map: {self.invalid} listed entries name no page and are left out")
+            warnings.append(f"sitemap: {self.invalid} entries without a valid page URL were dropped")
         if self.foreign:
             hosts = ", ".join(host for host, _ in self.foreign.most_common(_MAX_HOSTS_SHOWN))
             more = ", …" if len(self.foreign) > _MAX_HOSTS_SHOWN else ""
-            said.append(f"site map: {self.foreign.total()} listed URLs of other hosts are left out ({hosts}{more})")
+            warnings.append(f"sitemap: {self.foreign.total()} URLs of other hosts were dropped ({hosts}{more})")
         if self.cut:
-            said.append(f"site map: it lists more than {MAX_ENTRIES} pages, the others are left out")
+            warnings.append(f"sitemap: only the first {MAX_ENTRIES} pages were taken")
         if self.overtime is not None:
-            said.append(f"site map: not read to its end within {self.overtime:g} s")
+            warnings.append(f"sitemap: reading stopped after {self.overtime:g} s")
         if self.unread:
-            said.append(f"site map: {self.unread} more files are not asked for (at most {MAX_FILES} are, none in vain)")
-        return said
+            warnings.append(
+                f"sitemap: {self.unread} files were not requested (limit: {MAX_FILES} files, none from a failing host)"
+            )
+        return warnings

@@ -1,4 +1,4 @@
-"""The map of a site: what the site itself says about its pages, before any of them is fetched."""
+"""Data of discovery files: what a site says about its pages before any of them is fetched."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from webrag_core.errors import Reason
 MAX_FILES = 50
 MAX_ENTRIES = 50_000
 MAX_FILE_BYTES = 50_000_000
-"""Bytes of one file after decompression. What comes over the network is held to WEBRAG_MAX_BODY_BYTES besides."""
+"""Bytes of one file after decompression. WEBRAG_MAX_BODY_BYTES limits the transfer."""
 MAX_TITLE_CHARS = 500
 MAX_DESCRIPTION_CHARS = 2_000
 MAP_SECONDS = 60.0
@@ -25,10 +25,10 @@ Outcome = Literal["read", "missing", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class MapEntry:
-    """One page that a map lists. `url` is canonical, `last_modified` is aware and in UTC.
+    """One page that discovery files list. `url` is canonical, `last_modified` is aware and in UTC.
 
     `title` has at most 500 and `description` at most 2,000 characters; both are plain text on one line. A date without
-    a time is its first instant. `listed_in` is the first of sitemap, feed, inventory and firecrawl that has the page.
+    a time means midnight. `listed_in` is the first of sitemap, feed, inventory and firecrawl that lists the page.
     """
 
     url: str
@@ -40,10 +40,10 @@ class MapEntry:
 
 @dataclass(frozen=True, slots=True)
 class MapFile:
-    """One file that was asked for, and what came of it. `entries` counts what it lists of the asked host.
+    """One requested file and its outcome. `entries` counts its pages of the host.
 
     `reason` is set for every outcome but "read", and for a file that was read in part. `bytes_raw` counts the body as
-    it was sent; 0 when nothing came, or when the file was at hand already (robots.txt, read for the pages).
+    sent; 0 without a body, or for a robots.txt in memory.
     """
 
     url: str
@@ -56,26 +56,26 @@ class MapFile:
 
 @dataclass(frozen=True, slots=True)
 class SiteMap:
-    """Pages of one host, one entry per URL, sorted by URL; every file that was asked for; what went amiss."""
+    """Pages of one host, one entry per URL, sorted by URL; every requested file; warnings."""
 
     entries: tuple[MapEntry, ...] = ()
     files: tuple[MapFile, ...] = ()
     warnings: tuple[str, ...] = ()
 
     def under(self, prefix: str) -> SiteMap:
-        """The same map with only the pages at or below the URL `prefix`: `…/docs` has `…/docs/a`, not `…/docs2`.
+        """Restrict the entries to pages at or below the URL `prefix`: `…/docs` has `…/docs/a`, not `…/docs2`.
 
         Raises FetchError(INVALID_URL) for a prefix that is no absolute http(s) URL.
         """
         root = canonicalise(prefix)
         folder = root if root.endswith("/") else f"{root}/"
-        kept = (entry for entry in self.entries if entry.url.startswith((folder, f"{root}?")) or entry.url == root)
-        return dataclasses.replace(self, entries=tuple(kept))
+        below = (entry for entry in self.entries if entry.url.startswith((folder, f"{root}?")) or entry.url == root)
+        return dataclasses.replace(self, entries=tuple(below))
 
 
 @dataclass(frozen=True, slots=True)
 class MapBody:
-    """A file as it came: decoded (content-encoding removed), status 200-299. `final_url` is canonical."""
+    """Body of a file: decoded (content-encoding removed), status 200-299. `final_url` is canonical."""
 
     final_url: str
     body: bytes

@@ -1,6 +1,6 @@
-"""Reads the map of a site: which files are asked for, in which order, within which limits.
+"""Find and read the discovery files of a site, in a fixed order and within limits.
 
-Works over anything that gets one file, so that the live web and a frozen site are read alike.
+The caller supplies the function that gets one file, so the live web and a frozen site are read alike.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ AT_A_TIME = 4
 
 MapGet = Callable[[str, FileKind], Awaitable[MapBody]]
 
-# nothing more is asked of a host that answers like this
+# after one of these the host gets no further request
 _HOST_TROUBLE = frozenset(
     {
         *(Reason.BLOCKED_ADDRESS, Reason.DNS_FAILURE, Reason.CONNECT_FAILURE, Reason.TLS_FAILURE),
         Reason.RATE_LIMITED,
     }
 )
-# what a file that nobody named may be without anything being wrong
+# no warning for a guessed file that fails like this
 _ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.UNSUPPORTED_TYPE})
 
 
@@ -47,14 +47,14 @@ async def read_site_map(
     robots: RobotsRules | None = None,
     seconds: float = MAP_SECONDS,
 ) -> SiteMap:
-    """The map of the host of `url`, from files that `get` (canonical URL, kind → body, or FetchError) delivers.
+    """Read the pages of the host of `url` from its discovery files. `get`: canonical URL, kind → body, or FetchError.
 
-    Read are robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the nearest
-    objects.inv at or above the page, the feeds that the page names, then sitemaps: those that robots.txt and the page
-    name, sitemap.xml or sitemap_index.xml of the host's root and of the page's folders, and what indexes name. The
-    small files come first, so that the limits (50 files, 50,000 pages, `seconds`) cut the largest.
+    Order: robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the nearest
+    objects.inv at or above the page, the feeds that the page names, the sitemaps that robots.txt and the page name,
+    sitemap.xml or sitemap_index.xml of the root and of the page's folders, the children of sitemap indexes. The small
+    files come first, so that the limits (50 files, 50,000 pages, `seconds`) cut the largest.
 
-    Raises FetchError(INVALID_URL) and nothing else: what cannot be read is in `files` and `warnings`.
+    Raises only FetchError(INVALID_URL); other failures are in `files` and `warnings`.
     """
     reader = _Reader(canonicalise(url), get, seconds)
     await reader.run(html, robots)
@@ -62,8 +62,8 @@ async def read_site_map(
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
-    """A file to ask for. `named` = some file of the site says that it is there."""
+class _FileRequest:
+    """A file to request. `named` = another file of the site refers to it."""
 
     url: str
     kind: FileKind
@@ -80,10 +80,10 @@ class _Reader:
         self._ends = time.monotonic() + seconds
         self._scope = Scope.of(url)
         self._done: dict[str, ScopedFile | None] = {}
-        self._troubled: set[str] = set()
+        self._failing_hosts: set[str] = set()
 
     async def run(self, page: str | None, robots: RobotsRules | None) -> None:
-        """Ask for everything, in order."""
+        """Request all files in order."""
         robots_url = f"{ada_url.URL(self._url).origin}/robots.txt"
         if robots is None:
             robots = await self._robots(robots_url)
@@ -100,129 +100,131 @@ class _Reader:
         feeds, linked = map_links(page, page_url)
         folders = _folders(page_url)
         for folder in reversed(folders):
-            inventory = _Ask(f"{folder}objects.inv", "inventory", named=False)
+            inventory = _FileRequest(f"{folder}objects.inv", "inventory", named=False)
             await self._read([inventory])
             if self._done.get(inventory.url) is not None:
                 break
         self.merge.unread += len(feeds[MAX_FEEDS:])
-        await self._read([_Ask(feed, "feed") for feed in feeds[:MAX_FEEDS]])
+        await self._read([_FileRequest(feed, "feed") for feed in feeds[:MAX_FEEDS]])
         await self._sitemaps([*named, *linked], folders)
 
     async def _sitemaps(self, named: Iterable[str], folders: Sequence[str]) -> None:
-        guessed = [_Ask(f"{folder}sitemap.xml", "sitemap", named=False) for folder in folders]
-        wave = [*(_Ask(url, "sitemap") for url in named), *guessed]
-        found = await self._read(wave)
+        guessed = [_FileRequest(f"{folder}sitemap.xml", "sitemap", named=False) for folder in folders]
+        wave = [*(_FileRequest(url, "sitemap") for url in named), *guessed]
+        files = await self._read(wave)
         wave = [
-            _Ask(f"{folder}sitemap_index.xml", "sitemap", named=False)
-            for folder, ask in zip(folders, guessed, strict=True)
-            if self._done.get(ask.url) is None
+            _FileRequest(f"{folder}sitemap_index.xml", "sitemap", named=False)
+            for folder, request in zip(folders, guessed, strict=True)
+            if self._done.get(request.url) is None
         ]
         for _ in range(MAX_INDEX_DEPTH):
-            wave += [_Ask(child, "sitemap") for file in found for child in file.children]
-            found = await self._read(wave)
+            wave += [_FileRequest(child, "sitemap") for file in files for child in file.children]
+            files = await self._read(wave)
             wave = []
-        self.merge.unread += sum(len(file.children) for file in found)
+        self.merge.unread += sum(len(file.children) for file in files)
 
     async def _robots(self, url: str) -> RobotsRules | None:
-        ask = _Ask(url, "robots", named=False)
-        answer = await self._fetch(ask)
+        request = _FileRequest(url, "robots", named=False)
+        answer = await self._fetch(request)
         if not isinstance(answer, MapBody):
-            self._failed(ask, answer)
+            self._failed(request, answer)
             return None
         self.files.append(MapFile(url, "robots", "read", bytes_raw=answer.bytes_raw))
         return await asyncio.to_thread(parse_robots, answer.body[:MAX_ROBOTS_BYTES].decode(errors="replace"), "*")
 
     async def _page(self) -> tuple[str, str]:
-        """Where the page of the map is, and its HTML: empty when there is none, which takes nothing from the rest."""
-        ask = _Ask(self._url, "page", named=False)
-        answer = await self._fetch(ask)
+        """Fetch the page itself; return its URL and HTML, empty on failure."""
+        request = _FileRequest(self._url, "page", named=False)
+        answer = await self._fetch(request)
         if not isinstance(answer, MapBody):
-            self._failed(ask, answer)
+            self._failed(request, answer)
             return self._url, ""
         self.files.append(MapFile(self._url, "page", "read", bytes_raw=answer.bytes_raw))
         if source_key(answer.final_url) != self._scope.host:
-            self.merge.warn(self._url, f"it leads to {answer.final_url}, whose host has a map of its own")
+            self.merge.warn(self._url, f"redirects to {answer.final_url}: its host is a source of its own")
             return self._url, ""
         return answer.final_url, decode_page(answer.body, None)
 
-    async def _read(self, asks: Iterable[_Ask]) -> list[ScopedFile]:
-        """Ask for those files that were not asked for before, a few at a time, and take what they list, in order."""
-        fresh = [ask for url, ask in {ask.url: ask for ask in asks}.items() if url not in self._done]
+    async def _read(self, requests: Iterable[_FileRequest]) -> list[ScopedFile]:
+        """Request the files not yet requested, a few at a time, and merge their entries in order."""
+        fresh = [
+            request for url, request in {request.url: request for request in requests}.items() if url not in self._done
+        ]
         read: list[ScopedFile] = []
         for start in range(0, len(fresh), AT_A_TIME):
             room = max(0, MAX_FILES - len(self.files))
             batch = fresh[start : start + AT_A_TIME]
             self.merge.unread += len(batch[room:])
             batch = batch[:room]
-            for ask, answer in zip(batch, await asyncio.gather(*map(self._fetch, batch)), strict=True):
-                self._done[ask.url] = file = await self._take(ask, answer)
+            for request, answer in zip(batch, await asyncio.gather(*map(self._fetch, batch)), strict=True):
+                self._done[request.url] = file = await self._take(request, answer)
                 if file is not None:
                     read.append(file)
         return read
 
-    async def _fetch(self, ask: _Ask) -> MapBody | FetchError | None:
-        """The file, why there is none, or None when it was not asked for."""
+    async def _fetch(self, request: _FileRequest) -> MapBody | FetchError | None:
+        """Return the file, its error, or None when it was not requested."""
         left = self._ends - time.monotonic()
-        if left <= 0 or source_key(ask.url) in self._troubled:
+        if left <= 0 or source_key(request.url) in self._failing_hosts:
             self.merge.unread += 1
             if left <= 0:
                 self.merge.overtime = self._seconds
             return None
         try:
             async with asyncio.timeout(left):
-                return await self._get(ask.url, ask.kind)
+                return await self._get(request.url, request.kind)
         except TimeoutError:
             self.merge.overtime = self._seconds
-            return FetchError(Reason.TIMEOUT, "the time for the site map was over")
+            return FetchError(Reason.TIMEOUT, "no time was left for this file")
         except FetchError as error:
             if error.reason in _HOST_TROUBLE or error.status == 429:
-                self._troubled.add(source_key(ask.url))
+                self._failing_hosts.add(source_key(request.url))
             return error
 
-    async def _take(self, ask: _Ask, answer: MapBody | FetchError | None) -> ScopedFile | None:
-        """What a file lists, merged into the map. Its outcome is noted in any case."""
+    async def _take(self, request: _FileRequest, answer: MapBody | FetchError | None) -> ScopedFile | None:
+        """Parse a file, merge its entries and record its outcome."""
         if not isinstance(answer, MapBody):
-            self._failed(ask, answer)
+            self._failed(request, answer)
             return None
         reading = (answer.body, answer.final_url, answer.media_type, self._scope, self._ends)
         try:
             file = await asyncio.to_thread(read_map_file, *reading)
         except FetchError as error:
-            self._failed(ask, error, answer.bytes_raw)
+            self._failed(request, error, answer.bytes_raw)
             return None
         listing = file.listing
         self.merge.take(file)
-        allowed = {self._scope.host, source_key(ask.url), source_key(answer.final_url)}
+        allowed = {self._scope.host, source_key(request.url), source_key(answer.final_url)}
         file.children = [child for child in file.children if child.split("/", 3)[2] in allowed]
         reason = Reason.BAD_RESPONSE if listing.problem else None
         if listing.problem:
-            self.merge.warn(ask.url, f"read in part: {listing.problem}")
-        self.files.append(MapFile(ask.url, listing.kind, "read", reason, len(file.pages), answer.bytes_raw))
+            self.merge.warn(request.url, f"read in part: {listing.problem}")
+        self.files.append(MapFile(request.url, listing.kind, "read", reason, len(file.pages), answer.bytes_raw))
         return file
 
-    def _failed(self, ask: _Ask, error: FetchError | None, bytes_raw: int = 0) -> None:
+    def _failed(self, request: _FileRequest, error: FetchError | None, bytes_raw: int = 0) -> None:
         if error is None:
             return
         status = error.status or 0
         absent = error.reason in _ABSENT or (400 <= status < 500 and status != 429)
-        missing = error.reason is Reason.NOT_FOUND or (absent and not ask.named)
+        missing = error.reason is Reason.NOT_FOUND or (absent and not request.named)
         outcome: Outcome = "missing" if missing else "failed"
-        self.files.append(MapFile(ask.url, ask.kind, outcome, error.reason, bytes_raw=bytes_raw))
-        if ask.named or not (absent or error.reason is Reason.ROBOTS_DISALLOWED):
-            self.merge.warn(ask.url, error.message)
+        self.files.append(MapFile(request.url, request.kind, outcome, error.reason, bytes_raw=bytes_raw))
+        if request.named or not (absent or error.reason is Reason.ROBOTS_DISALLOWED):
+            self.merge.warn(request.url, error.message)
 
     def _resolved(self, urls: Iterable[str], base: str) -> list[str]:
-        found = []
+        resolved = []
         for url in urls:
             try:
-                found.append(canonicalise(url, base))
+                resolved.append(canonicalise(url, base))
             except FetchError as error:
-                self.merge.warn(base, f"it names a sitemap that cannot be asked for: {error.message}")
-        return found
+                self.merge.warn(base, f"names a sitemap with an invalid URL: {error.message}")
+        return resolved
 
 
 def _folders(url: str) -> list[str]:
-    """The folders that hold canonical `url`, from the host's root down, the first five."""
+    """Return the first five folders above canonical `url`, from the root down."""
     parsed = ada_url.URL(url)
     *folders, _ = parsed.pathname.split("/")
     return [f"{parsed.origin}{'/'.join(folders[: depth + 1])}/" for depth in range(min(len(folders), MAX_FOLDERS))]

@@ -1,4 +1,4 @@
-"""Records of an XML map file (sitemap or feed), read as a stream: no tree, no entities, no network."""
+"""Stream the records of an XML sitemap or feed: no tree, no entities, no network."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ class Record:
 
 
 def read_records(body: bytes, take: Callable[[Record], bool], deadline: float) -> str | None:
-    """Give every record of `body` to `take` until it says False; answer what broke the file off, or None.
+    """Pass every record of `body` to `take` until it returns False. Return why reading stopped early, or None.
 
     `deadline` is a time.monotonic() in seconds.
 
-    Raises FetchError: SOFT_404 for an HTML page, BAD_RESPONSE for what is no sitemap and no feed.
+    Raises FetchError: SOFT_404 for an HTML page, BAD_RESPONSE for neither a sitemap nor a feed.
     """
     body = _repaired(body)
     target = _Target(take)
     parser = etree.XMLParser(
-        target=cast(Any, target),  # its methods take what a parser of text gives, the stubs ask for more
+        target=cast(Any, target),  # the stubs require more than a target for text needs
         encoding="utf-8",
         recover=True,  # one stray character in 50,000 entries loses that entry, not the file
         resolve_entities=False,
@@ -146,7 +146,7 @@ class _Target:
         self.closed = self.closed or self.depth == 0
 
     def close(self) -> None:
-        """The parser wants one."""
+        """Do nothing; the parser requires the method."""
 
 
 def _split(tag: str) -> tuple[str, str]:
@@ -155,7 +155,7 @@ def _split(tag: str) -> tuple[str, str]:
 
 
 def _repaired(body: bytes) -> bytes:
-    """`body` in UTF-8, without a DOCTYPE (and so without entities), and with the mistakes mended that sites make."""
+    """Return `body` in UTF-8, without DOCTYPE (and so without entities), with common mistakes repaired."""
     wide = _WIDE.get(body[:2])
     if wide is not None:
         body = body.decode(wide, "replace").encode("utf-8", "replace")
@@ -167,7 +167,7 @@ def _repaired(body: bytes) -> bytes:
             label = declared.group(1).decode("ascii", "replace").lower() if declared else "utf-8"
             if declared is not None:
                 body = body[declared.end() :].partition(b"?>")[2]
-            # what says it is UTF-8 and is not, or says nothing, is judged by its bytes
+            # detect the encoding from the bytes where the declaration is missing or wrong
             body = decode_page(body, None if label.startswith("utf") else label).encode("utf-8", "replace")
     body = _without_doctype(body.removeprefix(b"\xef\xbb\xbf").lstrip())
     if not 0 < body.count(b"&") <= _MAX_REPAIRED:
