@@ -148,12 +148,13 @@ class NetworkGate:
         host = parsed.hostname.strip("[]")
         port = int(parsed.port or _DEFAULT_PORTS[parsed.protocol])
         allowed = (host, port) in self._allowed
-        way_out = f"WEBRAG_ALLOW_HOSTS={parsed.hostname}:{port} opens it"
         if not allowed and port not in _DEFAULT_PORTS.values():
             raise FetchError(Reason.BLOCKED_ADDRESS, f"port {port} is not open to fetching")
         addresses = await self._resolve(host, port)
         if not allowed and not all(is_public(address) for address in addresses):
-            raise FetchError(Reason.BLOCKED_ADDRESS, f"the host is not open to fetching; {way_out}")
+            # for the asked URL only: a redirect must not suggest what to open
+            hint = f"; WEBRAG_ALLOW_HOSTS={parsed.hostname}:{port} opens it" if base is None else ""
+            raise FetchError(Reason.BLOCKED_ADDRESS, f"the host is not open to fetching{hint}")
         path_query = parsed.pathname + parsed.search
         return Target(canonical, parsed.protocol, host, port, parsed.host, path_query, addresses)
 
