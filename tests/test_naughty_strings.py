@@ -17,7 +17,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.cli import output as cli_output
 from webrag_core.cli.answer import print_answer
 from webrag_core.config import Settings
-from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import InvalidInputError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.answers import broken_citations
@@ -72,7 +72,7 @@ async def each(work: Iterable[Awaitable[object]]) -> list[str]:
 async def violations(corpus: Corpus) -> list[object]:
     async with corpus.database.connection() as connection:
         _, broken = await broken_citations(connection)
-    return [*[found async for found in verify_corpus(corpus.database, Verified())], *broken]
+    return [*[found async for found in verify_corpus(corpus.database, VerificationCounts())], *broken]
 
 
 @pytest.mark.parametrize("prefix", ["", "http://", "https://site.example/", "https://site.example/?q=", "http://x@"])

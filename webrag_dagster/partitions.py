@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import dagster as dg
 
 SOURCES = dg.DynamicPartitionsDefinition(name="source")
-"""Keys are `webrag_core.corpus.shards.shard_keys`: host[:port], and the path of a section."""
+"""Keys are `webrag_core.corpus.sources.shard_keys`: host[:port], and the path of a section."""
 
 
 def register(instance: dg.DagsterInstance, keys: Iterable[str]) -> None:

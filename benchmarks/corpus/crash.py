@@ -25,7 +25,7 @@ from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.output import progress
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
 
@@ -52,7 +52,7 @@ async def index_pages(home: Path, pages: int) -> None:
 
 async def look(home: Path) -> tuple[str, int, dict[str, int]]:
     """(digest, violations, rows per kind) of a corpus."""
-    counted = Verified()
+    counted = VerificationCounts()
     async with await Database.open(_settings(home)) as database:
         violations = [violation async for violation in verify_corpus(database, counted)]
         async with database.connection() as connection:

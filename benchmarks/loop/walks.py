@@ -25,7 +25,7 @@ from benchmarks.loop.graph_sites import GraphSite
 from benchmarks.loop.walk_checks import Walked, differences, off_site, violations
 from webrag_core.cli.output import progress
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
@@ -76,7 +76,7 @@ async def walk_graphs(
         for policy in random.sample(POLICIES, k=per_graph):
             await _walk_and_check(database, embedder, settings, site, policy, random, tally, f"graph {seed}")
         advance(str(seed))
-    async for broken in verify_corpus(database, Verified()):
+    async for broken in verify_corpus(database, VerificationCounts()):
         tally.violations.append(f"corpus: {broken.rule} at {broken.where}: {broken.found}")
     return tally
 

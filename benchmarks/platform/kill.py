@@ -178,11 +178,11 @@ def _judge(points: list[Point], again: Counter[str | None]) -> bool:
 
 async def _violations() -> int:
     from webrag_core.config import load_settings
-    from webrag_core.corpus.verification import Verified, verify_corpus
+    from webrag_core.corpus.verification import VerificationCounts, verify_corpus
     from webrag_core.store.database import Database
 
     async with await Database.open(load_settings()) as database:
-        return len([violation async for violation in verify_corpus(database, Verified())])
+        return len([violation async for violation in verify_corpus(database, VerificationCounts())])
 
 
 def _worker(run_id: str) -> psutil.Process | None:

@@ -12,7 +12,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.soft_404 import MAX_WORDS, says_not_found, word_count
-from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_to_nothing
+from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
 from webrag_core.errors import FetchError, Reason
 
 URL = "https://example.org/docs/old.html"
@@ -116,7 +116,7 @@ def test_words_of_scripts_without_spaces_are_counted() -> None:
     ],
 )
 def test_a_text_that_shrinks_to_nothing(old: int, new: int, lost: bool) -> None:
-    assert shrinks_to_nothing(old, new) is lost
+    assert shrinks_drastically(old, new) is lost
 
 
 @pytest.mark.parametrize(

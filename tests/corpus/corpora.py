@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
 
@@ -17,7 +17,7 @@ async def rows(database: Database, query: str, *parameters: object) -> list[tupl
 
 async def broken_rules(database: Database) -> set[str]:
     """Names of the invariants that do not hold."""
-    return {violation.rule async for violation in verify_corpus(database, Verified())}
+    return {violation.rule async for violation in verify_corpus(database, VerificationCounts())}
 
 
 async def texts(corpus: Corpus) -> dict[str, str]:

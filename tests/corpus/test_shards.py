@@ -8,8 +8,7 @@ import pytest
 
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from webrag_core.config import Settings
-from webrag_core.corpus.shards import Shard, key_of, keys_of, shard_keys, split_key
-from webrag_core.corpus.sources import attach_source
+from webrag_core.corpus.sources import Shard, attach_source, key_of, keys_of, shard_keys, split_key
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 

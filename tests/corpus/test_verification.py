@@ -9,7 +9,7 @@ import pytest
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import broken_rules, rows
 from webrag_core.config import Settings
-from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.indexing.pipeline import Corpus
 
 PAGES = {
@@ -70,11 +70,11 @@ PLANTED = {
 }
 
 
-async def _build(settings: Settings) -> Verified:
+async def _build(settings: Settings) -> VerificationCounts:
     async with Corpus.open(settings, ServedPages(dict(PAGES))) as corpus:
         for url in PAGES:
             await corpus.add(url)
-        counted = Verified()
+        counted = VerificationCounts()
         assert [violation async for violation in verify_corpus(corpus.database, counted)] == []
         return counted
 

@@ -15,9 +15,8 @@ from tests.corpus.corpora import broken_rules, rows
 from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.config import Settings
 from webrag_core.corpus import sources
-from webrag_core.corpus.due import unwatched_sources
-from webrag_core.corpus.refresh_store import record_signals
-from webrag_core.corpus.watch import CHECKS_PER_TURN, PROBES, Flag, Watched, flags_version, watch_source
+from webrag_core.corpus.refresh_store import record_signals, unwatched_sources
+from webrag_core.corpus.watch import CHECKS_PER_TURN, PROBES, Flag, WatchResult, flags_version, watch_source
 from webrag_core.indexing.pipeline import Corpus
 
 KEY = "example.org"
@@ -49,7 +48,7 @@ async def opened(settings: Settings) -> AsyncIterator[tuple[Corpus, ServedPages]
         assert await broken_rules(corpus.database) == set()
 
 
-async def look(corpus: Corpus, site: ServedPages) -> Watched:
+async def look(corpus: Corpus, site: ServedPages) -> WatchResult:
     """One look."""
     async with corpus.database.connection() as connection:
         source = await sources.find_source(connection, KEY)

@@ -16,8 +16,7 @@ from typer.testing import CliRunner
 from tests.dagster.corpus_runs import KEY, materialized, run_job, tea_site
 from webrag_core.cli.main import app
 from webrag_core.corpus.declared import Declaration, apply_declarations
-from webrag_core.corpus.shards import shard_keys
-from webrag_core.corpus.sources import Source, list_sources
+from webrag_core.corpus.sources import Source, list_sources, shard_keys
 from webrag_core.store.database import Database
 from webrag_dagster.components.source import CuratedSource
 from webrag_dagster.defs.ops.declared_sources import declared_sources

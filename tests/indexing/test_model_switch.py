@@ -10,7 +10,7 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
-from webrag_core.corpus.verification import Verified, verify_corpus
+from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.model_switch import build_model, list_models, switch_model
@@ -66,7 +66,7 @@ async def found(corpus: Corpus, model: WordLlamaEmbedder, model_id: int) -> list
 
 
 async def violations(corpus: Corpus) -> list[str]:
-    return [violation.rule async for violation in verify_corpus(corpus.database, Verified())]
+    return [violation.rule async for violation in verify_corpus(corpus.database, VerificationCounts())]
 
 
 def test_build_switch_and_back(settings: Settings) -> None:

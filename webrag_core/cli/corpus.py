@@ -32,8 +32,8 @@ def ingest(
 ) -> None:
     """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
     from webrag_core.acquisition.warc import WarcAcquirer
-    from webrag_core.corpus.bounded_gather import take_all
     from webrag_core.corpus.forget import allow_again
+    from webrag_core.corpus.ingestor import gather_bounded
     from webrag_core.indexing.pipeline import Corpus
 
     async def work() -> int:
@@ -67,7 +67,7 @@ def ingest(
                             complain(f"{url}: {warning}")
                     advance(url)
 
-                await take_all(wanted, take, done)
+                await gather_bounded(wanted, take, done)
             indexed = await corpus.indexer.finish_bulk()
         asked = sum(counts.values()) + len(failed)
         if as_json:
@@ -161,12 +161,12 @@ def status(as_json: Json = False) -> None:
 
 def verify(as_json: Json = False) -> None:
     """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations."""
-    from webrag_core.corpus.verification import Verified, verify_corpus
+    from webrag_core.corpus.verification import VerificationCounts, verify_corpus
     from webrag_core.orchestration.answers import broken_citations
     from webrag_core.store.database import Database
 
     async def work() -> int:
-        counted = Verified()
+        counted = VerificationCounts()
         async with await Database.open(load_settings()) as database:
             violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
             async with database.connection() as connection:

@@ -1,10 +1,13 @@
-"""Layer 1's face: a URL in, a stored document version out, every outcome in the ledger."""
+"""Fetch a URL, store a document version, record every outcome in the ledger."""
 
 from __future__ import annotations
 
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal
+from typing import Literal, TypeVar
 
 from psycopg import AsyncConnection
 
@@ -23,7 +26,7 @@ from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
 from webrag_core.corpus.recent_failures import recent_failure
-from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_to_nothing
+from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
@@ -42,12 +45,15 @@ _PERMANENT = frozenset(
     }
 )
 _TRUST_VALIDATORS = 4
-"""Revisit intervals after which a page is fetched whole, whatever its validators say: some servers always say 304."""
+"""Revisit intervals after which a page is fetched unconditionally: some servers always answer 304."""
+CONCURRENT_PAGES = 4
+"""Pages in progress at once. Requests per host are limited by its queue."""
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class IngestOutcome:
-    """What became of one URL. `url` is the document's canonical URL after redirects, `warnings` what went amiss."""
+    """Outcome of one URL. `url` is the document's canonical URL after redirects."""
 
     url: str
     document_id: int
@@ -57,25 +63,24 @@ class IngestOutcome:
     warnings: tuple[str, ...] = ()
 
 
-def make_acquirer(settings: Settings, wanted: str | None = None, *, database: Database | None = None) -> Acquirer:
-    """The acquirer that the settings ask for: a frozen site when WEBRAG_WARC is set, else the live web.
+def make_acquirer(settings: Settings, choice: str | None = None, *, database: Database | None = None) -> Acquirer:
+    """Create the configured acquirer: a WARC snapshot when WEBRAG_WARC is set, else the live web.
 
-    The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, by ourselves where
-    Firecrawl fails and where neither is set. `wanted` is a source's own choice: `http` never asks Firecrawl,
-    `firecrawl` needs it to be set. With `database` the limits per host hold over all processes that share it, without
-    it in this acquirer only. Raises InvalidInputError.
+    The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, with direct HTTP as
+    the fallback. `choice` is a source's setting: `http` never uses Firecrawl, `firecrawl` requires it. With `database`
+    the limits per host hold over all processes that share it, else in this acquirer only. Raises InvalidInputError.
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
     gate = NetworkGate(settings)
     own = _polite_acquirer(settings, gate, database)
-    if wanted == "http":
+    if choice == "http":
         return own
     if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
-        if wanted == "firecrawl":
-            raise InvalidInputError("the source wants Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
+        if choice == "firecrawl":
+            raise InvalidInputError("the source requires Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
         return own
-    from webrag_core.acquisition.fallback import FallbackAcquirer  # nobody else pays for its client
+    from webrag_core.acquisition.fallback import FallbackAcquirer  # import its client on demand
     from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 
     return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
@@ -92,7 +97,7 @@ def _polite_acquirer(settings: Settings, gate: NetworkGate, database: Database |
 
 
 class Ingestor:
-    """Fetches pages through one acquirer and stores them as versions. Does not index, follow links or recurse."""
+    """Fetch pages through one acquirer and store them as versions. Does not index or follow links."""
 
     def __init__(self, database: Database, acquirer: Acquirer, settings: Settings) -> None:
         self._database = database
@@ -102,19 +107,19 @@ class Ingestor:
     async def ingest(
         self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
     ) -> IngestOutcome:
-        """Store the page at `url` unless a fresh enough copy is stored already.
+        """Store the page at `url` unless a fresh copy is stored already.
 
-        `max_age` is the age in seconds from which a copy, or a failure, is stale (None = the settings); `refresh` asks
-        the site again even for a fresh one (conditionally). Raises FetchError with a reason when the URL gives no
-        usable page, or failed a short time ago; the failure is in the ledger by then and a good version stays as it
-        was. What is no URL at all is in no ledger, nor is a page that was removed on request (reason `forgotten`).
+        Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
+        fresh page again (conditionally). Raises FetchError when the URL returns no usable page or failed recently; the
+        failure is recorded and the good version stays. Invalid URLs and pages removed on request (reason `forgotten`)
+        are not recorded.
         """
         url = canonicalise(url)
         async with self._database.connection() as connection:
             await documents.refuse_forgotten(connection, url)
             stored = await documents.find_document(connection, url)
         if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
-            stored = None  # a frozen copy never stands in for the live page, nor the other way round
+            stored = None  # a snapshot copy never replaces the live page, nor vice versa
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
             return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
         if not refresh and self.acquirer.name in _LIVE:
@@ -128,7 +133,7 @@ class Ingestor:
             converted = None if page.not_modified else await convert_in_worker(page)
             if converted is not None:
                 page = _under_preferred_url(page, converted)
-                await self._keep_what_is_good(url, stored, page, converted)
+                await self._protect_version(url, stored, page, converted)
         except FetchError as error:
             await self._failed(url, error, started, run_id)
             raise
@@ -146,7 +151,7 @@ class Ingestor:
         return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, page.warnings)
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
-        """The page, or a 304 that is about the stored document. A text of another extractor is fetched anew."""
+        """Fetch the page, conditionally unless another extractor produced the stored text."""
         if stored is None or not await self._may_ask_conditionally(stored):
             return await self.acquirer.fetch(url)
         page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)
@@ -163,27 +168,27 @@ class Ingestor:
             return False
         async with self._database.connection() as connection:
             record = await refresh_store.signal_record(connection, stored.source_id, "validator")
-        return record.silence_holds is not False
+        return record.silence_reliable is not False
 
-    async def _keep_what_is_good(
+    async def _protect_version(
         self, url: str, stored: StoredDocument | None, page: AcquiredPage, converted: ConvertedPage
     ) -> None:
-        """Raise FetchError for an answer that would replace a good version and is no page.
+        """Raise FetchError for a response that must not replace a good version.
 
-        Where next to nothing is left of a page that is what it is, once that was confirmed.
+        A page that shrank drastically is accepted after repeated confirmation.
         """
         if stored is None or stored.current_version is None:
             return
         if redirected_to_front_page(stored.canonical_url, page.final_url):
-            raise FetchError(Reason.SOFT_404, "the site sends to its front page instead", status=page.status)
+            raise FetchError(Reason.SOFT_404, "redirected to the front page", status=page.status)
         if page.final_url != stored.canonical_url or _nearly_confirmed(stored, Reason.NEAR_EMPTY):
             return
         async with self._database.connection() as connection:
             version = await documents.load_version(connection, stored.current_version)
         if version is None:
             return
-        if shrinks_to_nothing(word_count(version.markdown), word_count(converted.markdown)):
-            raise FetchError(Reason.NEAR_EMPTY, "next to nothing is left of the stored text", status=page.status)
+        if shrinks_drastically(word_count(version.markdown), word_count(converted.markdown)):
+            raise FetchError(Reason.NEAR_EMPTY, "the page shrank drastically", status=page.status)
 
     @property
     def _interval(self) -> timedelta:
@@ -260,13 +265,13 @@ def _has_validators(stored: StoredDocument) -> bool:
 
 
 def _nearly_confirmed(stored: StoredDocument, reason: Reason) -> bool:
-    """True when one more answer with this reason makes the last of the confirmations."""
+    """True when one more failure with this reason completes the confirmations."""
     spaced = stored.last_miss is not None and datetime.now(UTC) - stored.last_miss >= CONFIRMATION_SPACING
     return stored.miss_reason == reason.value and stored.misses >= CONFIRMATIONS - 1 and spaced
 
 
 def _under_preferred_url(page: AcquiredPage, converted: ConvertedPage) -> AcquiredPage:
-    """The page under the spelling of its URL that it names itself; the spelling that answered becomes an alias."""
+    """Return the page under its own canonical URL; the fetched URL becomes an alias."""
     preferred = preferred_url(page.final_url, converted.canonical)
     if preferred == page.final_url:
         return page
@@ -276,12 +281,38 @@ def _under_preferred_url(page: AcquiredPage, converted: ConvertedPage) -> Acquir
 async def _learn_validators(
     connection: AsyncConnection, stored: StoredDocument, page: AcquiredPage, *, changed: bool
 ) -> None:
-    """A page that came whole tells whether its validators tell the truth."""
+    """Record whether the validators of a fully fetched page predicted its change."""
     if _has_validators(stored):
         moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
         await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
 
 
-def _same_web(stored: str | None, asked: str) -> bool:
-    """True when pages of one acquirer may stand for pages of the other: both are the live web, or they are the same."""
-    return stored == asked or (stored in _LIVE and asked in _LIVE)
+def _same_web(stored: str | None, current: str) -> bool:
+    """True when the acquirers are equal or both fetch the live web."""
+    return stored == current or (stored in _LIVE and current in _LIVE)
+
+
+async def gather_bounded(
+    urls: Iterable[str], work: Callable[[str], Awaitable[Result]], done: Callable[[str, Result | FetchError], None]
+) -> None:
+    """Run `work` for each URL with bounded concurrency; pass each result to `done` in order of completion.
+
+    A FetchError is a result. Any other exception cancels the remaining work and is raised.
+    """
+    queue = deque(urls)
+
+    async def worker() -> None:
+        while queue:
+            url = queue.popleft()
+            try:
+                result: Result | FetchError = await work(url)
+            except FetchError as error:
+                result = error
+            done(url, result)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(CONCURRENT_PAGES, len(queue))):
+                group.create_task(worker())
+    except ExceptionGroup as errors:
+        raise errors.exceptions[0] from None  # the first failure is the actionable one

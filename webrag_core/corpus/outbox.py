@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from psycopg import AsyncConnection
 
-from webrag_core.corpus.shards import key_of
+from webrag_core.corpus.sources import key_of
 
 PATIENCE = timedelta(minutes=10)
 """Whoever is at work on a page has finished by then."""

@@ -1,4 +1,4 @@
-"""Refresh of one source: read its site map, plan, fetch, count what the signals were worth, write the balance."""
+"""Refresh of one source: read its sitemap, plan, fetch, update signal reliability, write the balance."""
 
 from __future__ import annotations
 
@@ -17,44 +17,43 @@ from webrag_core.acquisition.urls import page_key
 from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
-from webrag_core.corpus.bounded_gather import take_all
+from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.corpus.refresh_store import RefreshCounts
 from webrag_core.corpus.revisit import KnownPage, plan_refresh
-from webrag_core.corpus.shards import Shard
-from webrag_core.corpus.sources import Source
+from webrag_core.corpus.sources import Shard, Source
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.database import Database
 
 _MAP_PAYS_FROM = 10
-"""Known pages from which on reading the site map (a handful of requests) is cheaper than asking them one by one."""
+"""From this many known pages, reading the sitemap is cheaper than checking each page."""
 NO_MAP_FOR = timedelta(days=7)
-"""A source that had no site map is not asked for one again before that."""
+"""Wait before looking for a sitemap again where none existed."""
 
 
-class Taken(Protocol):
+class StoreResult(Protocol):
     """Result of storing a page: an IngestOutcome or an AddedDocument."""
 
     @property
     def outcome(self) -> str: ...
 
 
-Take = Callable[[str, str], Awaitable[Taken]]
-"""(URL, id of the refresh for the ledger) -> result. Raises FetchError once the failure is recorded."""
+StorePage = Callable[[str, str], Awaitable[StoreResult]]
+"""(URL, refresh id for the ledger) -> result. Raises FetchError after recording the failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class RefreshReport:
     """Result of a refresh. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
 
-    `transient` are those of the failed that may answer when they are asked again soon. `empty` is set when the source
-    is attached and holds no page at all: what failed, or where its start page is instead.
+    `transient` holds the failed URLs worth an early retry. `empty` is set for an attached source without any page: its
+    failures, or the location of its start page.
     """
 
     source: str
     run_id: str
     counts: RefreshCounts
     map_entries: int | None
-    """Entries of the site map that was read; None when none was asked for."""
+    """Entries of the sitemap; None when it was not read."""
     changed: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     transient: frozenset[str] = frozenset()
@@ -63,13 +62,13 @@ class RefreshReport:
 
 
 class SourceRefresh:
-    """Refreshes sources. `take` fetches one page and stores it (and indexes it, if its caller wants that)."""
+    """Refresh sources. `store_page` fetches and stores one page; the caller may index it there too."""
 
-    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings, take: Take) -> None:
+    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings, store_page: StorePage) -> None:
         self._database = database
         self._acquirer = acquirer
         self._settings = settings
-        self._take = take
+        self._store_page = store_page
 
     async def run(
         self,
@@ -81,13 +80,11 @@ class SourceRefresh:
         shard: Shard = Shard(),  # noqa: B008 (frozen)
         advance: Callable[[str], None] = lambda url: None,
     ) -> RefreshReport:
-        """Ask the site for its pages: all known ones, or (`due_only`) those that are due, at most `limit`.
+        """Refresh the known pages of `shard`: all, or (`due_only`) the due ones, at most `limit`.
 
-        Only pages of `shard` are asked, known and new ones.
-
-        A source without pages begins with its start page. An attached source asks for its start page until it is
-        stored, and takes new pages from its site map and its links, up to its page limit. Pages that fail are in the
-        report; what was stored of them stays.
+        A source without pages begins with its start page. An attached source fetches its start page until it is
+        stored, and adds new pages from its sitemap and links, up to its page limit. Failed pages are reported; their
+        stored versions stay.
 
         Raises InvalidInputError for an unknown source.
         """
@@ -103,10 +100,10 @@ class SourceRefresh:
         interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
-        crawl = _Crawl(self._take, run_id, advance)
+        crawl = _Crawl(self._store_page, run_id, advance)
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
-        await crawl.ask(list(dict.fromkeys([*first, *plan.asked]))[:limit])
-        skipped = await self._take_new(source, shard, [page.url for page in known], crawl, limit)
+        await crawl.fetch(list(dict.fromkeys([*first, *plan.urls]))[:limit])
+        skipped = await self._add_new(source, shard, [page.url for page in known], crawl, limit)
         outcomes = Counter(crawl.outcomes.values())
         counts = RefreshCounts(
             fetched=outcomes["fetched"],
@@ -130,7 +127,7 @@ class SourceRefresh:
         return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty)
 
     async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[str], int | None]:
-        """Read the site map where it can save or bring requests; (warnings, entries or None)."""
+        """Read the sitemap where it saves requests or adds pages; return (warnings, entries or None)."""
         now = datetime.now(UTC)
         if not source.attached:
             async with self._database.connection() as connection:
@@ -141,27 +138,27 @@ class SourceRefresh:
         try:
             site_map = await self._acquirer.site_map(source.start_url)
         except FetchError as error:
-            return [f"the site map of {source.key} could not be read: {error.message}"], None
+            return [f"the sitemap of {source.key} could not be read: {error.message}"], None
         async with self._database.transaction() as connection:
             await store.store_map(connection, source, site_map.entries, now)
         return list(site_map.warnings), sum(source.covers(entry.url) for entry in site_map.entries)
 
-    async def _take_new(
+    async def _add_new(
         self, source: Source, shard: Shard, known: Sequence[str], crawl: _Crawl, limit: int | None
     ) -> int:
-        """Take new pages, wave by wave, up to the page limit; returns how many were left out."""
+        """Add new pages, wave by wave, up to the page limit; return the number of skipped URLs."""
         if source.page_limit is None:
             return 0
         selection = PageSelection(source, shard.share(source.page_limit), [*known, *crawl.outcomes])
         while True:
             async with self._database.connection() as connection:
-                named = await store.new_urls(connection, source)
-            unasked = (new for new in named if new.url not in crawl.outcomes and shard.holds(new.url))
-            candidates = {new.url: new.skipped for new in unasked}
+                discovered = await store.new_urls(connection, source)
+            unseen = (new for new in discovered if new.url not in crawl.outcomes and shard.holds(new.url))
+            candidates = {new.url: new.skipped for new in unseen}
             wave = selection.choose(candidates, None if limit is None else limit - len(crawl.outcomes))
             if not wave:
                 break
-            await crawl.ask(wave)
+            await crawl.fetch(wave)
         refused = selection.refused(candidates)
         unrecorded = {url: reason for url, reason in refused.items() if reason != candidates[url]}
         if unrecorded:
@@ -175,7 +172,7 @@ class SourceRefresh:
 class PageSelection:
     """Chooses new pages of a source: up to its page limit, no crawler traps, no second spelling of a page. Pure.
 
-    Each URL is looked at a fixed number of times per wave, however many are known.
+    Cost per wave is linear in the candidates.
     """
 
     def __init__(self, source: Source, page_limit: int, known: Iterable[str]) -> None:
@@ -187,7 +184,7 @@ class PageSelection:
         self._traps: set[str] = set()
 
     def choose(self, candidates: Iterable[str], limit: int | None = None) -> list[str]:
-        """The next pages to take, at most `limit`; they count as taken from now on."""
+        """Choose at most `limit` pages and count them against the page limit."""
         room = self._room if limit is None else min(self._room, limit)
         wave: list[str] = []
         for url in candidates:
@@ -203,7 +200,7 @@ class PageSelection:
         return wave
 
     def refused(self, candidates: Iterable[str]) -> dict[str, str]:
-        """Candidates that were not taken, with the reason; second spellings of taken pages are left out."""
+        """Return rejected candidates with the reason, without other spellings of chosen pages."""
         return {
             url: (Reason.CRAWLER_TRAP if url in self._traps else Reason.PAGE_LIMIT).value
             for url in candidates
@@ -212,11 +209,11 @@ class PageSelection:
 
 
 class _Crawl:
-    """The pages that one refresh asked for, by outcome."""
+    """Outcomes of the pages fetched by one refresh."""
 
-    def __init__(self, take: Take, run_id: str, advance: Callable[[str], None]) -> None:
+    def __init__(self, store_page: StorePage, run_id: str, advance: Callable[[str], None]) -> None:
         self.run_id = run_id
-        self._take = take
+        self._store_page = store_page
         self._advance = advance
         self.outcomes: dict[str, str] = {}
         self.failed: dict[str, FetchError] = {}
@@ -225,16 +222,16 @@ class _Crawl:
     def changed(self) -> list[str]:
         return [url for url, outcome in self.outcomes.items() if outcome == "fetched"]
 
-    async def ask(self, urls: Iterable[str]) -> None:
-        """Fetch those of these pages that were not asked for yet."""
-        await take_all([url for url in urls if url not in self.outcomes], self._fetch, self._done)
+    async def fetch(self, urls: Iterable[str]) -> None:
+        """Fetch these pages, except those fetched before."""
+        await gather_bounded([url for url in urls if url not in self.outcomes], self._fetch, self._done)
 
-    async def _fetch(self, url: str) -> Taken:
-        return await self._take(url, self.run_id)
+    async def _fetch(self, url: str) -> StoreResult:
+        return await self._store_page(url, self.run_id)
 
-    def _done(self, url: str, result: Taken | FetchError) -> None:
+    def _done(self, url: str, result: StoreResult | FetchError) -> None:
         if isinstance(result, FetchError) and result.reason is Reason.FORGOTTEN:
-            return  # removed on request while the refresh ran: no ledger may name it
+            return  # removed on request during the refresh: the ledger must not name it
         if isinstance(result, FetchError):
             self.failed[url] = result
         self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome
@@ -242,19 +239,19 @@ class _Crawl:
 
 
 async def _why_empty(connection: AsyncConnection, source: Source, shard: Shard, crawl: _Crawl) -> dict[str, str] | None:
-    """Why an attached source holds no page; None where it does. Only the part with the start page can tell."""
+    """Explain why an attached source has no page, or None. Only the shard with the start page decides."""
     if not source.page_limit or not shard.holds(source.start_url) or await store.holds_pages(connection, source):
         return None
     failed = {url: error.reason.value for url, error in sorted(crawl.failed.items())}
     elsewhere = await store.start_elsewhere(connection, source)
-    return failed or {source.start_url: f"it is a page of another source, {elsewhere}" if elsewhere else "not asked"}
+    return failed or {source.start_url: f"it is a page of another source, {elsewhere}" if elsewhere else "not fetched"}
 
 
 def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) -> list[KnownPage]:
-    """The pages with the next check that the source's own cadence asks for, where it has one.
+    """Return the pages with their next check at the source's own cadence, if it has one.
 
-    Only the ordinary interval is replaced: a page that failed is looked at as soon as it was said. A page checked a
-    little after its refresh began is due with the next one all the same.
+    Only the regular interval is replaced: failed pages are retried on time. The cadence is shortened by a tenth, since
+    a page is checked some time after its refresh began.
     """
     if source.refresh_hours is None:
         return list(pages)
@@ -268,7 +265,7 @@ def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) 
 
 
 def _signal_checks(known: Iterable[KnownPage], crawl: _Crawl) -> Counter[tuple[str, bool, bool]]:
-    """How many of the known pages that answered had (signal, was flagged, had changed)."""
+    """Count the answered pages by (signal, flagged, changed)."""
     return Counter(
         (page.signal, page.flagged, crawl.outcomes[page.url] == "fetched")
         for page in known

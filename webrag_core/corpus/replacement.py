@@ -1,7 +1,4 @@
-"""Whether an answer may take the place of a good stored version. Pure rules; the caller applies them.
-
-They hold only where a good version is stored: a page seen for the first time has nothing to lose.
-"""
+"""Rules that protect a good stored version from being replaced by a bad response. Pure."""
 
 from __future__ import annotations
 
@@ -29,25 +26,23 @@ _RETURN = re.compile(
 )
 
 
-def shrinks_to_nothing(old_words: int, new_words: int) -> bool:
-    """True when a new text keeps less than a twentieth of the words of the stored one, and is under 50 words.
+def shrinks_drastically(old_words: int, new_words: int) -> bool:
+    """True when a new text has under 50 words and under a twentieth of the stored one's words.
 
-    Such a change is a loss (a shell, a notice, a broken template), not an edit, until it has been confirmed. Counts are
-    those of `soft_404.word_count` over the two Markdown texts.
+    Such a change is a loss (a shell, a notice, a broken template) until confirmed. Count with `soft_404.word_count`.
     """
     return new_words < LEAST_WORDS and new_words * LEAST_SHARE < old_words
 
 
-def redirected_to_front_page(asked_url: str, final_url: str) -> bool:
-    """True when a URL with a path is answered by the front page of a host, or by a login page: the page is not there.
+def redirected_to_front_page(requested_url: str, final_url: str) -> bool:
+    """True when a URL with a path redirects to a front page or a login page: the page is missing.
 
-    Front pages are the root, its index file and those of languages (`/en/`). A login page is told by the end of its
-    path; below the second level only where the query says where to return to, for there it may be a page about logging
-    in. Both URLs canonical. Pass the URL under which the good version is stored, not one that was always a redirect:
-    a short link to a front page is answered by it rightly.
+    Front pages are the root, its index file and language roots (`/en/`). A login page is recognised by the end of its
+    path; below the second level only with a return address in the query, since it may be an article about logging in.
+    Both URLs canonical. Pass the URL of the stored version: a short link may redirect to a front page rightly.
     """
-    asked, final = ada_url.URL(asked_url), ada_url.URL(final_url)
-    if asked.href == final.href or _is_front(asked) or _is_login(asked):
+    requested, final = ada_url.URL(requested_url), ada_url.URL(final_url)
+    if requested.href == final.href or _is_front(requested) or _is_login(requested):
         return False
     return _is_front(final) or _is_login(final)
 

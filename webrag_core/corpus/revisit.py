@@ -1,8 +1,8 @@
-"""When a page is asked again: uniform revisits as the floor, change signals above it, as far as they proved true.
+"""Schedule page revisits: a uniform interval as the floor, change signals on top as far as they proved reliable.
 
-On real page histories a cheap signal (a site map's or feed's date) is worth far more than a page's own change rate,
-which comes in bursts; and a signal that lies must cost next to nothing. So every signal is kept a record of, per
-source: how often a page had changed when the signal said so, and when it was silent. Pure.
+On real page histories a cheap signal (a date in a sitemap or feed) predicts changes far better than a page's own
+change rate, which is bursty. Reliability is measured per source and signal: how often a page had changed when the
+signal flagged it, and when it did not. Pure.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from typing import Literal
 
 Why = Literal["all", "flagged", "due", "new"]
 
-KNOWN_AFTER = 20
-"""Checks after which a record is believed."""
-WORTH_ASKING = 0.2
-"""A flag is worth its request when at least this share of flagged pages had changed."""
-SILENCE_HOLDS = 0.05
-"""Silence is believed when at most this share of silent pages had changed all the same."""
-STRETCH = 3
-"""The revisit interval of pages whose signal's silence is believed, in intervals."""
+MIN_CHECKS = 20
+"""Checks required before a signal's reliability is used."""
+MIN_FLAG_PRECISION = 0.2
+"""Flags count as reliable when at least this share of flagged pages had changed."""
+MAX_MISSED_CHANGES = 0.05
+"""Silence counts as reliable when at most this share of unflagged pages had changed."""
+SILENT_INTERVALS = 3
+"""Revisit interval of pages whose signal is silent and reliable, in intervals."""
 PROBES = 5
-"""Flagged pages that are asked in one refresh even though the signal is not believed: it may have been mended."""
+"""Flagged pages fetched per refresh for an unreliable signal: it may have improved."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignalRecord:
-    """What one signal of one source was worth: counts of checked pages by what it said and what was found."""
+    """Reliability of one signal of one source: counts of checked pages by signal and outcome."""
 
     flagged_changed: int = 0
     flagged_same: int = 0
@@ -36,21 +36,21 @@ class SignalRecord:
     silent_same: int = 0
 
     @property
-    def flags_hold(self) -> bool | None:
-        """Whether a flag is worth a request; None while too little is known."""
-        asked = self.flagged_changed + self.flagged_same
-        return None if asked < KNOWN_AFTER else self.flagged_changed >= WORTH_ASKING * asked
+    def flags_reliable(self) -> bool | None:
+        """True when flags predict changes; None with too few checks."""
+        flagged = self.flagged_changed + self.flagged_same
+        return None if flagged < MIN_CHECKS else self.flagged_changed >= MIN_FLAG_PRECISION * flagged
 
     @property
-    def silence_holds(self) -> bool | None:
-        """Whether silence means that nothing changed; None while too little is known."""
+    def silence_reliable(self) -> bool | None:
+        """True when silence means unchanged; None with too few checks."""
         silent = self.silent_changed + self.silent_same
-        return None if silent < KNOWN_AFTER else self.silent_changed <= SILENCE_HOLDS * silent
+        return None if silent < MIN_CHECKS else self.silent_changed <= MAX_MISSED_CHANGES * silent
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPage:
-    """What the plan needs to know of a page. `signal` is the one that covers it, None when none gives it a date."""
+    """State of a stored page for planning. `signal` is the list that dates it, or None."""
 
     url: str
     next_check: datetime | None
@@ -61,7 +61,7 @@ class KnownPage:
 
     @property
     def flagged(self) -> bool:
-        """True when its signal says that it changed after we looked."""
+        """True when its signal reports a change after the last check."""
         if self.signal is None or self.last_checked is None:
             return False
         dates = (self.last_modified, self.moved_at)
@@ -70,9 +70,9 @@ class KnownPage:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """URLs to ask, the most urgent first, and why; `not_due` counts the pages that are left in peace."""
+    """URLs to fetch with the reason, most urgent first; `not_due` counts the other pages."""
 
-    asked: dict[str, Why]
+    urls: dict[str, Why]
     not_due: int
 
 
@@ -85,30 +85,30 @@ def plan_refresh(
     everything: bool = False,
     limit: int | None = None,
 ) -> Plan:
-    """Which pages to ask at `now`: `everything`, or the flagged and those whose time has come, at most `limit`.
+    """Select at most `limit` pages to fetch at `now`: `everything`, or the flagged and the due ones.
 
-    A page without a date of its next check is due. Flags of a signal that is not believed (yet) are tested on a few
-    pages, those that were not looked at for longest.
+    A page without a next check is due. Flags of a signal that is not (yet) reliable are tested on a few pages, the
+    longest unchecked first.
     """
     known = list(pages)
     if everything:
-        asked: dict[str, Why] = {page.url: "all" for page in sorted(known, key=_longest_ago)}
+        urls: dict[str, Why] = {page.url: "all" for page in sorted(known, key=_longest_ago)}
     else:
-        asked = {}
+        urls = {}
         budget = {
-            signal: {True: len(known), None: KNOWN_AFTER, False: PROBES}[record.flags_hold]
+            signal: {True: len(known), None: MIN_CHECKS, False: PROBES}[record.flags_reliable]
             for signal, record in records.items()
         }
         for page in sorted(known, key=_longest_ago):
-            if page.signal is not None and page.flagged and budget.setdefault(page.signal, KNOWN_AFTER) > 0:
+            if page.signal is not None and page.flagged and budget.setdefault(page.signal, MIN_CHECKS) > 0:
                 budget[page.signal] -= 1
-                asked[page.url] = "flagged"
+                urls[page.url] = "flagged"
         for page in sorted(known, key=_longest_ago):
-            if page.url not in asked and _is_due(page, records, now, interval):
-                asked[page.url] = "due"
+            if page.url not in urls and _is_due(page, records, now, interval):
+                urls[page.url] = "due"
     if limit is not None:
-        asked = dict(list(asked.items())[:limit])
-    return Plan(asked, len(known) - len(asked))
+        urls = dict(list(urls.items())[:limit])
+    return Plan(urls, len(known) - len(urls))
 
 
 def _is_due(page: KnownPage, records: Mapping[str, SignalRecord], now: datetime, interval: timedelta) -> bool:
@@ -116,9 +116,9 @@ def _is_due(page: KnownPage, records: Mapping[str, SignalRecord], now: datetime,
         return True
     due = page.next_check
     record = records.get(page.signal) if page.signal is not None else None
-    # only the interval is stretched: a page that failed is looked at as soon as it was said
-    if record is not None and record.silence_holds and due - page.last_checked >= interval:
-        due += (STRETCH - 1) * interval
+    # only the regular interval is extended: failed pages are retried on time
+    if record is not None and record.silence_reliable and due - page.last_checked >= interval:
+        due += (SILENT_INTERVALS - 1) * interval
     return due <= now
 
 

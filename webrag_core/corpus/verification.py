@@ -1,6 +1,6 @@
-"""The invariants of the stored corpus, of all of it or of some documents, checked against the tables.
+"""Check the invariants of the stored corpus, or of some documents, against the tables.
 
-They rest on state: a ledger or outbox whose old lines were pruned (see `retention_horizons`) breaks none of them.
+The invariants rest on state: pruned ledger and outbox lines (see `retention_horizons`) violate none of them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from webrag_core.store.vector_tables import vector_table
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One broken invariant: the rule, the place, and what is wrong there."""
+    """One broken invariant: rule, location and description (`found`)."""
 
     rule: str
     where: str
@@ -48,8 +48,8 @@ class _Chunk:
 
 
 @dataclass(slots=True)
-class Verified:
-    """How much was checked."""
+class VerificationCounts:
+    """Rows checked, by kind."""
 
     documents: int = 0
     versions: int = 0
@@ -59,8 +59,8 @@ class Verified:
     ledger_rows: int = 0
 
 
-async def verify_corpus(database: Database, counted: Verified) -> AsyncIterator[Violation]:
-    """Yield every violation; `counted` is filled while it runs. Reads page by page, changes nothing."""
+async def verify_corpus(database: Database, counted: VerificationCounts) -> AsyncIterator[Violation]:
+    """Yield every violation and fill `counted`. Reads version by version, changes nothing."""
     async with database.snapshot() as connection:
         cursor = await connection.execute("SELECT id FROM document_versions WHERE pruned_at IS NULL ORDER BY id")
         for (version_id,) in await cursor.fetchall():
@@ -79,13 +79,15 @@ async def verify_corpus(database: Database, counted: Verified) -> AsyncIterator[
         counted.documents, counted.ledger_rows = await counts.fetchone() or (0, 0)
 
 
-async def verify_slices(connection: AsyncConnection, versions: Sequence[int], counted: Verified) -> list[Violation]:
-    """Check hashes, slices, cover and partition of these versions; `counted` is added to."""
+async def verify_slices(
+    connection: AsyncConnection, versions: Sequence[int], counted: VerificationCounts
+) -> list[Violation]:
+    """Check hashes, slices, cover and partition of these versions; adds to `counted`."""
     return [violation for version_id in versions async for violation in verify_version(connection, version_id, counted)]
 
 
 async def verify_counts(connection: AsyncConnection, documents: Sequence[int]) -> list[Violation]:
-    """Check that chunks and lexical entries of these documents are as many as was written down."""
+    """Compare chunks and lexical entries of these documents with their recorded counts."""
     return [violation for rule in _COUNTS for violation in await _check(connection, rule, documents)]
 
 
@@ -109,8 +111,10 @@ async def verify_vectors(
     ]
 
 
-async def verify_version(connection: AsyncConnection, version_id: int, counted: Verified) -> AsyncIterator[Violation]:
-    """Hash, slices, cover and partition of one version."""
+async def verify_version(
+    connection: AsyncConnection, version_id: int, counted: VerificationCounts
+) -> AsyncIterator[Violation]:
+    """Check hash, slices, cover and partition of one version."""
     async with connection.cursor(row_factory=class_row(_Version)) as cursor:
         await cursor.execute(
             "SELECT v.id, v.number, v.markdown, v.sha256, v.chunker, d.canonical_url, d.current_version"
@@ -156,7 +160,7 @@ async def verify_version(connection: AsyncConnection, version_id: int, counted: 
 
 
 def _stored_text(chunk: _Chunk, by_id: Mapping[int, _Chunk]) -> str | None:
-    """The text of a chunk as readers get it: a child is cut out of its parent's body."""
+    """Return the text of a chunk; a child's text is a slice of its parent's body."""
     if chunk.body is not None:
         return chunk.body
     parent = by_id.get(chunk.parent_id or 0)
@@ -166,7 +170,7 @@ def _stored_text(chunk: _Chunk, by_id: Mapping[int, _Chunk]) -> str | None:
 
 
 def _uncovered(text: str, start: int, end: int, spans: list[tuple[int, int]]) -> int | None:
-    """Offset of the first character that no span or more than one span holds (blanks may lie between spans)."""
+    """Return the offset of the first character covered by no span or by several; blanks between spans are ignored."""
     position = start
     for begin, stop in spans:
         if begin < position or text[position:begin].strip():
@@ -177,7 +181,7 @@ def _uncovered(text: str, start: int, end: int, spans: list[tuple[int, int]]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """An invariant: a query that selects (where, what is wrong) for every violation.
+    """An invariant: a query that selects (where, description) of each violation.
 
     `%(documents)s` limits it to some documents and `%(source)s` to one source; NULL means all.
     """
@@ -186,9 +190,9 @@ class _Rule:
     query: LiteralString
 
 
-_GIVEN = "(%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))"
+_SELECTED = "(%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))"
 _FRAGMENTS = {
-    "given": sql.SQL(_GIVEN),
+    "selected": sql.SQL(_SELECTED),
     "ledger_pruned": sql.SQL(
         "(SELECT coalesce(max(pruned_before), '-infinity') FROM retention_horizons WHERE history = 'fetch_log')"
     ),
@@ -206,7 +210,7 @@ _COUNTS = (
         " count(c.id) FILTER (WHERE c.level = 'child') || ' chunks, expected ' || concat_ws(' + ',"
         "  coalesce(v.parent_count::text, '?'), coalesce(v.child_count::text, '?'))"
         " FROM document_versions v JOIN documents d ON d.id = v.document_id LEFT JOIN chunks c ON c.version_id = v.id"
-        " WHERE {given} AND (v.chunker IS NOT NULL OR v.id = d.current_version) GROUP BY v.id, d.canonical_url"
+        " WHERE {selected} AND (v.chunker IS NOT NULL OR v.id = d.current_version) GROUP BY v.id, d.canonical_url"
         " HAVING count(c.id) FILTER (WHERE c.level = 'parent') IS DISTINCT FROM v.parent_count"
         " OR count(c.id) FILTER (WHERE c.level = 'child') IS DISTINCT FROM v.child_count ORDER BY 1",
     ),
@@ -215,11 +219,11 @@ _COUNTS = (
         "SELECT d.canonical_url, coalesce(l.parents, 0) || ' parents in the lexical index, ' ||"
         " coalesce(v.parent_count, 0) || ' chunked' FROM documents d JOIN document_versions v"
         " ON v.id = d.current_version LEFT JOIN lexical_documents l ON l.document_id = d.id"
-        " WHERE {given} AND l.parents IS DISTINCT FROM v.parent_count ORDER BY 1",
+        " WHERE {selected} AND l.parents IS DISTINCT FROM v.parent_count ORDER BY 1",
     ),
     _Rule(
         "ready-has-chunks",
-        "SELECT d.canonical_url, 'no chunk of its current version' FROM documents d WHERE {given}"
+        "SELECT d.canonical_url, 'no chunk of its current version' FROM documents d WHERE {selected}"
         " AND d.status = 'ready' AND NOT EXISTS (SELECT FROM chunks c WHERE c.version_id = d.current_version)"
         " ORDER BY 1",
     ),
@@ -230,15 +234,15 @@ _LEDGER = (
         "SELECT d.canonical_url, CASE WHEN d.last_outcome IS NULL THEN 'no outcome of a fetch'"
         " WHEN f.id IS NULL THEN 'its last line is missing from the ledger'"
         " ELSE 'last outcome ' || d.last_outcome || ', in the ledger ' || f.outcome END"
-        " FROM documents d LEFT JOIN fetch_log f ON f.id = d.last_fetch WHERE {given} AND (d.last_outcome IS NULL"
+        " FROM documents d LEFT JOIN fetch_log f ON f.id = d.last_fetch WHERE {selected} AND (d.last_outcome IS NULL"
         " OR f.id IS NULL AND d.last_fetch_at >= {ledger_pruned}"
         " OR (f.outcome, f.reason, f.run_id) IS DISTINCT FROM (d.last_outcome, d.last_reason, d.last_run)"
         " AND f.id IS NOT NULL) ORDER BY 1",
     ),
-    # of given documents the last lines, of the whole corpus all that are kept
+    # for selected documents the last lines, for the whole corpus all lines
     _Rule(
         "ledger-leads-to-document",
-        "SELECT f.url, f.outcome || ', and no document came of it' FROM ("
+        "SELECT f.url, f.outcome || ', but no document exists' FROM ("
         "  SELECT l.url, l.final_url, l.outcome FROM fetch_log l WHERE %(documents)s::integer[] IS NULL"
         "  UNION ALL SELECT l.url, l.final_url, l.outcome FROM documents o JOIN fetch_log l ON l.id = o.last_fetch"
         "  WHERE o.id = ANY(%(documents)s::integer[])) f WHERE f.outcome IN ('fetched', 'unchanged')"
@@ -271,39 +275,39 @@ _RULES = (
     _Rule(
         "current-version-of-its-document",
         "SELECT d.canonical_url, 'its current version belongs to another document' FROM documents d"
-        " JOIN document_versions v ON v.id = d.current_version WHERE {given} AND v.document_id <> d.id",
+        " JOIN document_versions v ON v.id = d.current_version WHERE {selected} AND v.document_id <> d.id",
     ),
     _Rule(
         "needed-text-is-kept",
         "SELECT d.canonical_url || ' v' || v.number, 'current or cited, and its text was pruned'"
-        " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE {given}"
+        " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE {selected}"
         " AND v.pruned_at IS NOT NULL"
         " AND (v.id = d.current_version OR EXISTS (SELECT FROM citations c WHERE c.version_id = v.id))",
     ),
     _Rule(
         "gone-is-out-of-the-index",
-        "SELECT d.canonical_url, 'gone, and indexed' FROM documents d WHERE {given} AND d.status = 'gone'"
+        "SELECT d.canonical_url, 'gone, and indexed' FROM documents d WHERE {selected} AND d.status = 'gone'"
         " AND (d.current_version IS NOT NULL OR EXISTS (SELECT FROM chunks c WHERE c.document_id = d.id))",
     ),
     _Rule(
         "postings-of-current-parents",
         "SELECT DISTINCT p.chunk_id::text, 'postings of no current parent' FROM lexical_postings p"
         " LEFT JOIN chunks c ON c.id = p.chunk_id LEFT JOIN documents d ON d.id = p.document_id"
-        " WHERE {given} AND (c.id IS NULL OR c.level <> 'parent'"
+        " WHERE {selected} AND (c.id IS NULL OR c.level <> 'parent'"
         "  OR c.version_id IS DISTINCT FROM d.current_version)",
     ),
     _Rule(
         "outbox-knows-version",
         "SELECT d.canonical_url, 'its current version was not announced' FROM documents d"
-        " WHERE {given} AND d.current_version IS NOT NULL AND (d.announced_version IS DISTINCT FROM d.current_version"
-        "  OR d.announced_at >= {outbox_pruned} AND NOT EXISTS"
+        " WHERE {selected} AND d.current_version IS NOT NULL AND ("
+        "  d.announced_version IS DISTINCT FROM d.current_version OR d.announced_at >= {outbox_pruned} AND NOT EXISTS"
         "  (SELECT FROM corpus_log l WHERE l.id = d.announcement AND l.version_id = d.current_version))",
     ),
     _Rule(
         "alias-is-no-document",
         "SELECT a.url, 'an alias, and a searchable document' FROM url_aliases a JOIN documents d"
         " ON d.canonical_url = a.url AND d.id <> a.document_id"
-        " WHERE {given} AND d.current_version IS NOT NULL",
+        " WHERE {selected} AND d.current_version IS NOT NULL",
     ),
 )
 _VECTORS = (
@@ -311,7 +315,7 @@ _VECTORS = (
     " count(*) FILTER (WHERE w.child IS NULL) FROM"
     " (SELECT coalesce(c.document_id, e.document_id) AS document_id, c.id AS child, e.chunk_id AS vector FROM"
     "  (SELECT k.id, k.document_id FROM chunks k JOIN documents d ON d.current_version = k.version_id"
-    "   WHERE k.level = 'child' AND {given}) c"
+    "   WHERE k.level = 'child' AND {selected}) c"
     "  FULL JOIN (SELECT chunk_id, document_id FROM {vectors} WHERE %(documents)s::integer[] IS NULL"
     "   OR document_id = ANY(%(documents)s::integer[])) e ON e.chunk_id = c.id"
     "  WHERE c.id IS NULL OR e.chunk_id IS NULL) w"
@@ -342,7 +346,7 @@ def _parameters(documents: Sequence[int] | None, source: str | None) -> dict[str
 async def _check(
     connection: AsyncConnection, rule: _Rule, documents: Sequence[int] | None = None, source: str | None = None
 ) -> list[Violation]:
-    # never prepared: a generic plan could not leave out the filters that are not given
+    # never prepared: a generic plan could not drop the filters that are NULL
     query = sql.SQL(rule.query).format(**_FRAGMENTS)
     cursor = await connection.execute(query, _parameters(documents, source), prepare=False)
-    return [Violation(rule.name, str(where), str(wrong)) for where, wrong in await cursor.fetchall()]
+    return [Violation(rule.name, str(where), str(description)) for where, description in await cursor.fetchall()]

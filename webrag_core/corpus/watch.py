@@ -1,7 +1,7 @@
-"""A cheap check of one source for changes since its pages were last asked for.
+"""Check one source cheaply for changes since its pages were last fetched.
 
-Signals are dates in its site map or feed, the text of its start page, and answers to conditional requests for a few
-pages that no date covers. Unreliable signals are ignored. Flagged pages are due for the next refresh.
+Signals are dates in its sitemap or feed, the text of its start page, and conditional requests for a few undated pages.
+Unreliable signals are ignored. Flagged pages are due for the next refresh.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from webrag_core.errors import FetchError
 from webrag_core.store.database import Database
 
 PROBES = 5
-"""Pages of a live source that are asked conditionally in one check, at least."""
+"""Minimum conditional requests per check of a live source."""
 MAX_PROBES = 20
-"""As many at most: a check has to end in time, also where a site asks for a delay between requests."""
+"""Maximum per check, so that it ends in time despite crawl delays."""
 CHECKS_PER_TURN = 12
-"""Checks in which all pages of a source come by turns, as far as `MAX_PROBES` allows."""
+"""Checks needed to cover all pages in turn, within `MAX_PROBES`."""
 _PLAIN = ("http", "warc")
-"""Acquirers whose answers carry the site's own validators, and cost nothing but the request."""
+"""Acquirers that return the site's own validators at the cost of one request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """A page that a signal says has changed; `value` is what the signal says now."""
+    """A page reported as changed by a signal; `value` is the signal's current value."""
 
     url: str
     signal: str
@@ -48,8 +48,8 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Watched:
-    """What one look at a source found."""
+class WatchResult:
+    """Result of checking one source."""
 
     key: str
     flags: tuple[Flag, ...] = ()
@@ -65,7 +65,7 @@ class _Probe:
 
 
 def frozen_snapshot(settings: Settings) -> str | None:
-    """Names the state of the frozen site that the settings replay; None for the live web. Only looks at the file."""
+    """Return an identifier of the WARC snapshot's state (size and mtime); None for the live web."""
     if settings.webrag_warc is None or not settings.webrag_warc.is_file():
         return None
     state = settings.webrag_warc.stat()
@@ -73,21 +73,21 @@ def frozen_snapshot(settings: Settings) -> str | None:
 
 
 def flags_version(flags: tuple[Flag, ...], day: datetime) -> str:
-    """Digest of what is flagged. A flag that no refresh has cleared by the next day is a new one."""
+    """Return a digest of the flags of a `day`, so that uncleared flags count as new on the next day."""
     lines = sorted(f"{flag.url}\x1f{flag.signal}\x1f{flag.value}" for flag in flags)
     return hashlib.sha256("\n".join((*lines, f"{day:%Y-%m-%d}")).encode()).hexdigest()
 
 
-async def watch_source(database: Database, acquirer: Acquirer, settings: Settings, source: Source) -> Watched:
-    """Check `source` once and remember when. Pages flagged by a request of their own are due from now on.
+async def watch_source(database: Database, acquirer: Acquirer, settings: Settings, source: Source) -> WatchResult:
+    """Check `source` once and record the time. Pages flagged by text or conditional request become due.
 
-    A frozen site is compared page by page, and only when the file is another one. Raises StoreError.
+    A WARC snapshot is compared page by page, and only when the file changed. Raises StoreError.
     """
     now = datetime.now(UTC)
     token = frozen_snapshot(settings)
     warnings: list[str] = []
     flags: list[Flag] = []
-    async with database.connection() as connection:  # a check that is broken off is not made again at once
+    async with database.connection() as connection:  # an interrupted check is not repeated at once
         await connection.execute("UPDATE sources SET watched_at = %s WHERE id = %s", (now, source.id))
     if token is None or token != source.watch_token:
         start = await _start_page(acquirer, source, now)
@@ -99,7 +99,7 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
             flags += await _flagged_by_answers(database, acquirer, settings, source, {flag.url for flag in flags}, now)
     async with database.connection() as connection:
         await connection.execute("UPDATE sources SET watch_token = %s WHERE id = %s", (token, source.id))
-    return Watched(source.key, tuple(sorted(flags, key=lambda flag: flag.url)), tuple(warnings))
+    return WatchResult(source.key, tuple(sorted(flags, key=lambda flag: flag.url)), tuple(warnings))
 
 
 def _reads_map(source: Source, now: datetime) -> bool:
@@ -107,7 +107,7 @@ def _reads_map(source: Source, now: datetime) -> bool:
 
 
 async def _start_page(acquirer: Acquirer, source: Source, now: datetime) -> AcquiredPage | None:
-    """The start page of a live source whose site map is about to be read, which needs it anyway."""
+    """Fetch the start page of a live source when its sitemap is due to be read."""
     if acquirer.name != "http" or not _reads_map(source, now):
         return None
     try:
@@ -123,36 +123,36 @@ async def _read_map(
         return []
     url, html = source.start_url, None
     if acquirer.name == "http":
-        html = ""  # it was asked for already
+        html = ""  # fetched already
         if start is not None and source_key(start.final_url) == source.host:
             url = start.final_url
             html = decode_page(start.body, None) if "html" in start.media_type else ""
     try:
         site_map = await acquirer.site_map(url, html=html)
     except FetchError as error:
-        return [f"the site map of {source.key} could not be read: {error.message}"]
+        return [f"the sitemap of {source.key} could not be read: {error.message}"]
     async with database.transaction() as connection:
         await store.store_map(connection, source, site_map.entries, now)
     return list(site_map.warnings)
 
 
 async def _flagged_by_dates(database: Database, settings: Settings, source: Source, now: datetime) -> list[Flag]:
-    """Known pages whose date moved after they were asked, and pages that are new on the map."""
+    """Flag known pages dated after their last check, and new pages of the sitemap."""
     async with database.connection() as connection:
         known = await store.known_pages(connection, source)
         records = await store.signal_records(connection, source)
         unknown = await store.new_urls(connection, source) if source.attached else []
     interval = timedelta(days=settings.webrag_revisit_days)
-    heard = [
+    dated = [
         page
         for page in at_cadence(known, source, interval)
-        if page.signal is None or page.signal not in records or records[page.signal].flags_hold is not False
+        if page.signal is None or page.signal not in records or records[page.signal].flags_reliable is not False
     ]
-    plan = plan_refresh(heard, records, now, interval)
-    said = {page.url: page for page in heard}
+    plan = plan_refresh(dated, records, now, interval)
+    by_url = {page.url: page for page in dated}
     flags = [
-        Flag(url, said[url].signal or "", str(said[url].last_modified))
-        for url, why in plan.asked.items()
+        Flag(url, by_url[url].signal or "", str(by_url[url].last_modified))
+        for url, why in plan.urls.items()
         if why == "flagged"
     ]
     selection = PageSelection(source, source.page_limit or 0, [page.url for page in known])
@@ -162,7 +162,7 @@ async def _flagged_by_dates(database: Database, settings: Settings, source: Sour
 async def _flagged_by_text(
     database: Database, acquirer: Acquirer, start: AcquiredPage, flagged: set[str], now: datetime
 ) -> list[Flag]:
-    """The start page, when its text is not the stored one."""
+    """Flag the start page when its text differs from the stored one."""
     async with database.connection() as connection:
         stored = await documents.find_document(connection, start.final_url)
         if stored is None or stored.latest_version is None or stored.canonical_url in flagged:
@@ -185,11 +185,11 @@ async def _flagged_by_text(
 async def _flagged_by_answers(
     database: Database, acquirer: Acquirer, settings: Settings, source: Source, flagged: set[str], now: datetime
 ) -> list[Flag]:
-    """Pages that answer a conditional request with something new; of a live source a few, in turn."""
+    """Flag pages whose conditional request returns a change; of a live source a few, in turn."""
     frozen = acquirer.name == "warc"
     async with database.connection() as connection:
         record = await store.signal_record(connection, source.id, "validator")
-        if not frozen and (record.flags_hold is False or record.silence_holds is False):
+        if not frozen and (record.flags_reliable is False or record.silence_reliable is False):
             return []
         pages = await _to_probe(connection, source, _snapshot_time(settings, source), frozen=frozen)
     flags: list[Flag] = []
@@ -197,7 +197,7 @@ async def _flagged_by_answers(
     for page in pages:
         if page.canonical_url in flagged:
             continue
-        value = await _ask(database, acquirer, settings, page, now, keep=not frozen)
+        value = await _probe(database, acquirer, settings, page, now, record=not frozen)
         if value is not None:
             flags.append(Flag(page.canonical_url, "validator", value))
             changed.append(page.id)
@@ -207,7 +207,7 @@ async def _flagged_by_answers(
 
 
 def _snapshot_time(settings: Settings, source: Source) -> datetime | None:
-    """When the frozen site was made, for a source that was never looked at: what was read after it is current."""
+    """Return the snapshot's time for a source never checked: pages read later are current."""
     if settings.webrag_warc is None or source.watch_token is not None:
         return None
     return datetime.fromtimestamp(settings.webrag_warc.stat().st_mtime, UTC)
@@ -216,7 +216,7 @@ def _snapshot_time(settings: Settings, source: Source) -> datetime | None:
 async def _to_probe(
     connection: AsyncConnection, source: Source, checked_before: datetime | None, *, frozen: bool
 ) -> list[_Probe]:
-    """Pages to ask: of a frozen site all, of the live web a few that are neither due nor dated."""
+    """Select pages to probe: all of a snapshot, of the live web a few that are neither due nor dated."""
     pages = await store.count_pages(connection, source)
     async with connection.cursor(row_factory=class_row(_Probe)) as cursor:
         await cursor.execute(
@@ -238,10 +238,10 @@ async def _to_probe(
         return await cursor.fetchall()
 
 
-async def _ask(
-    database: Database, acquirer: Acquirer, settings: Settings, page: _Probe, now: datetime, *, keep: bool
+async def _probe(
+    database: Database, acquirer: Acquirer, settings: Settings, page: _Probe, now: datetime, *, record: bool
 ) -> str | None:
-    """What says that the page changed; None when nothing does. `keep`: the answer counts as a check of the page."""
+    """Return the evidence of a change, or None. With `record`, an unchanged answer counts as a check."""
     try:
         answer = await acquirer.fetch(page.canonical_url, etag=page.etag, last_modified=page.last_modified)
     except FetchError as error:
@@ -249,7 +249,7 @@ async def _ask(
     if not (answer.not_modified or _same_validators(page, answer)):
         validators = (answer.headers.get("etag"), answer.headers.get("last-modified"))
         return " ".join(filter(None, validators)) or hashlib.sha256(answer.body).hexdigest()
-    if keep:
+    if record:
         async with database.transaction() as connection:
             await documents.lock_urls(connection, page.canonical_url)
             if await documents.find_document(connection, page.canonical_url) is None:
@@ -273,6 +273,6 @@ async def _ask(
 
 
 def _same_validators(page: _Probe, answer: AcquiredPage) -> bool:
-    """True for a whole page (a server that ignores conditions) with the validators that are stored."""
-    here = (answer.headers.get("etag"), answer.headers.get("last-modified"))
-    return here == (page.etag, page.last_modified) and here != (None, None)
+    """True for a full response (from a server that ignores conditions) with the stored validators."""
+    validators = (answer.headers.get("etag"), answer.headers.get("last-modified"))
+    return validators == (page.etag, page.last_modified) and validators != (None, None)

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeVar
 from mcp_types import CallToolResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
-from webrag_core.corpus.bounded_gather import take_all
+from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
     StoredPages,
@@ -256,7 +256,7 @@ class Calls:
             results[url] = result
             relay.say(f"{len(results)} of {len(urls)} pages done")
 
-        await take_all(urls, take, done)
+        await gather_bounded(urls, take, done)
         ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
         async with services.corpus.database.connection() as connection:
             pages = await stored_pages(connection, ids=ids, limit=len(urls))

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
 from webrag_core.acquisition.urls import page_key, source_key
-from webrag_core.corpus.bounded_gather import take_all
 from webrag_core.corpus.documents import StoredLink, load_links
+from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.link_scorers import LinkCandidate
@@ -210,7 +210,7 @@ async def fetch_pages(
             embedding_errors[url] = error
             raise FetchError(Reason.PROVIDER_FAILED, f"not indexed: {error.message}") from None
 
-    await take_all(pages, add, results.__setitem__)
+    await gather_bounded(pages, add, results.__setitem__)
     expansion = Expansion(embedding_error=next(iter(embedding_errors.values()), None))
     for url, depth in pages.items():  # in the given order, so that two runs agree
         result = results[url]

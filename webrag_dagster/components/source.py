@@ -12,8 +12,7 @@ import dagster as dg
 from pydantic import Field, field_validator, model_validator
 
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.corpus.shards import MAX_SHARDS
-from webrag_core.corpus.sources import checked_prefix, section_key, section_prefix
+from webrag_core.corpus.sources import MAX_SHARDS, checked_prefix, section_key, section_prefix
 from webrag_core.errors import FetchError, InvalidInputError
 
 GROUP = "sources"

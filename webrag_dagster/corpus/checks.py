@@ -69,13 +69,13 @@ async def _verify(
 
 async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tuple[Page, list[Violation]]]":
     """Pages whose newest version breaks what the blocking checks of `chunks` ask for, and how."""
-    from webrag_core.corpus.verification import Verified, verify_counts, verify_slices
+    from webrag_core.corpus.verification import VerificationCounts, verify_counts, verify_slices
 
     found = []
     async with corpus.database.snapshot() as connection:
         for page in pages:
             if page.version_id is not None:
-                violations = await verify_slices(connection, [page.version_id], Verified())
+                violations = await verify_slices(connection, [page.version_id], VerificationCounts())
                 violations += await verify_counts(connection, [page.document_id])
                 if violations:
                     found.append((page, violations))

@@ -13,8 +13,7 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.corpus.documents import confirmed_missing
 from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, make_acquirer
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
-from webrag_core.corpus.shards import split_key
-from webrag_core.corpus.sources import Source, ensure_source
+from webrag_core.corpus.sources import Source, ensure_source, split_key
 from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
-from webrag_core.corpus.shards import split_key
+from webrag_core.corpus.sources import split_key
 from webrag_core.store.database import Database
 
 _BUCKET = 32

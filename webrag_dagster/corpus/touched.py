@@ -8,8 +8,7 @@ import dagster as dg
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
-from webrag_core.corpus.shards import keys_of
-from webrag_core.corpus.sources import sources_of_urls
+from webrag_core.corpus.sources import keys_of, sources_of_urls
 from webrag_core.indexing.embedding_models import live_identity
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.providers.embedder import identity_of

@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 import dagster as dg
 
 from webrag_core.config import Settings
-from webrag_core.corpus.due import unwatched_sources
 from webrag_core.corpus.ingestor import make_acquirer
-from webrag_core.corpus.shards import Shard, shard_keys
-from webrag_core.corpus.sources import Source, list_sources
-from webrag_core.corpus.watch import Flag, Watched, flags_version, frozen_snapshot, watch_source
+from webrag_core.corpus.refresh_store import unwatched_sources
+from webrag_core.corpus.sources import Shard, Source, list_sources, shard_keys
+from webrag_core.corpus.watch import Flag, WatchResult, flags_version, frozen_snapshot, watch_source
 from webrag_core.store.database import Database
 from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.metadata import table
@@ -54,7 +53,7 @@ async def _watch(
     database: Database, settings: Settings, wanted: Sequence[Source], last_begin: float, until: float
 ) -> Look:
     queue = list(reversed(wanted))
-    done: list[tuple[Source, Watched]] = []
+    done: list[tuple[Source, WatchResult]] = []
     late: list[str] = []
     acquirer = make_acquirer(settings, "http", database=database)  # a look costs nobody's credits
 

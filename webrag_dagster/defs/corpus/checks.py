@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
-    from webrag_core.corpus.shards import split_key
+    from webrag_core.corpus.sources import split_key
     from webrag_core.corpus.verification import verify_ledger
 
     async with corpus.database.snapshot() as connection:
@@ -21,9 +21,9 @@ async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Num
 
 
 async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
-    from webrag_core.corpus.verification import Verified, verify_slices
+    from webrag_core.corpus.verification import VerificationCounts, verify_slices
 
-    counted = Verified()
+    counted = VerificationCounts()
     async with corpus.database.snapshot() as connection:
         violations = await verify_slices(connection, _versions(pages), counted)
     numbers = {"versions": counted.versions, "parents": counted.parents, "children": counted.children}

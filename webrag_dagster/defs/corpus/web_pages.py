@@ -22,7 +22,7 @@ _SECONDS = 300.0
 )
 def web_pages(context: dg.OpExecutionContext, corpus: CorpusResource) -> dg.DataVersionsByPartition:
     """Look at one site now. A site that flags nothing keeps the version it was observed with last."""
-    from webrag_core.corpus.shards import split_key
+    from webrag_core.corpus.sources import split_key
     from webrag_dagster.corpus.watching import last_observed, observations, watch
 
     key = context.partition_key

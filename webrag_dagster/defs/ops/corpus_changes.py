@@ -34,7 +34,7 @@ def corpus_changes(context: dg.SensorEvaluationContext, corpus: CorpusResource) 
     """A source that a run works on waits: that run reports by itself. So do those that a tick has no time for. The
     cursor keeps who waits."""
     from webrag_core.corpus.outbox import acknowledge, read_changes, unfinished_sources
-    from webrag_core.corpus.shards import keys_of
+    from webrag_core.corpus.sources import keys_of
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.touched import news
 

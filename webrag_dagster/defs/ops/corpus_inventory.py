@@ -12,7 +12,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.corpus.due import DueSource
+    from webrag_core.corpus.refresh_store import DueSource
     from webrag_core.corpus.status import CorpusStatus
 
 _OVERDUE = timedelta(days=1)
@@ -47,7 +47,7 @@ _HOW_TO_RECOVER = """\
 )
 def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster does not know the generic one beside checks
     """Look at the corpus and at Dagster's own record of it."""
-    from webrag_core.corpus.due import due_sources
+    from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.status import corpus_status
     from webrag_core.store.database import Database
 

@@ -20,8 +20,7 @@ from webrag_dagster.running import run
 def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SkipReason:
     """Compares every time: the corpus may be another one."""
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
-    from webrag_core.corpus.shards import keys_of, split_key
-    from webrag_core.corpus.sources import Source, list_sources
+    from webrag_core.corpus.sources import Source, keys_of, list_sources, split_key
     from webrag_core.store.database import Database
 
     if context.repository_def is None:

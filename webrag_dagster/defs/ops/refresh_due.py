@@ -14,7 +14,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_core.corpus.due import DueSource
+    from webrag_core.corpus.refresh_store import DueSource
 
 MOST_RUNS = 20
 """Unfinished runs up to which a tick asks for more: a long downtime is made up for in slices, the longest due first."""
@@ -35,8 +35,8 @@ def refresh_due(
     context: dg.ScheduleEvaluationContext, corpus: CorpusResource
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """At most as many runs as there is room for."""
-    from webrag_core.corpus.due import due_sources
-    from webrag_core.corpus.shards import shard_keys
+    from webrag_core.corpus.refresh_store import due_sources
+    from webrag_core.corpus.sources import shard_keys
     from webrag_core.store.database import Database
 
     settings = corpus.settings()
