@@ -90,7 +90,8 @@ def _numbered_sources(cuts: Sequence[CutPage]) -> dict[str, int]:
 async def _write_documents(connection: AsyncConnection, cuts: Sequence[CutPage], *, texts: bool) -> None:
     """Sources, documents and versions; the number of a document, from 1, is its id and that of its version."""
     names = _numbered_sources(cuts)
-    await _copy(connection, "sources (id, key)", ["int4", "text"], ((n, key) for key, n in names.items()))
+    sources = ((number, key, f"{key.removeprefix(key.partition('/')[0])}/") for key, number in names.items())
+    await _copy(connection, "sources (id, key, path_prefix)", ["int4", "text", "text"], sources)
     await _copy(
         connection,
         "documents (id, source_id, canonical_url)",
