@@ -12,12 +12,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import ada_url
 import pytest
 
 from tests.acquisition.local_server import Page, gate_to, redirect, reply, resolver, serving
 from webrag_core.acquisition.gate import GateResponse, NetworkGate, Target
-from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
@@ -91,10 +89,7 @@ def test_ssrf_table(url: str, reason: Reason) -> None:
     with pytest.raises(FetchError) as caught:
         asyncio.run(gate.get(url))
     assert caught.value.reason is reason
-    message, _, hint = caught.value.message.partition("; WEBRAG_ALLOW_HOSTS=")
-    assert not any(part in message for part in ("10.0.", "127.", "fe80", "93.184"))
-    if hint:  # names the host as it was asked for, never an address that its name leads to
-        assert hint.startswith(f"{ada_url.URL(canonicalise(url)).hostname}:")
+    assert not any(part in caught.value.message for part in ("10.0.", "127.", "fe80", "93.184"))
 
 
 def test_public_hosts_are_admitted_with_the_addresses_that_were_checked() -> None:

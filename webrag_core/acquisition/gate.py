@@ -34,6 +34,8 @@ MAX_REDIRECTS = 5
 MAX_DIALS = 3
 CONNECT_TIMEOUT_S = 10.0
 
+# names no host: the URL may come from a page, which must not suggest what to open
+_WAY_OUT = "WEBRAG_ALLOW_HOSTS=host:port opens a host of your own network"
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
 _VALIDATORS = frozenset({"if-none-match", "if-modified-since"})
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
@@ -149,12 +151,10 @@ class NetworkGate:
         port = int(parsed.port or _DEFAULT_PORTS[parsed.protocol])
         allowed = (host, port) in self._allowed
         if not allowed and port not in _DEFAULT_PORTS.values():
-            raise FetchError(Reason.BLOCKED_ADDRESS, f"port {port} is not open to fetching")
+            raise FetchError(Reason.BLOCKED_ADDRESS, f"port {port} is not open to fetching; {_WAY_OUT}")
         addresses = await self._resolve(host, port)
         if not allowed and not all(is_public(address) for address in addresses):
-            # for the asked URL only: a redirect must not suggest what to open
-            hint = f"; WEBRAG_ALLOW_HOSTS={parsed.hostname}:{port} opens it" if base is None else ""
-            raise FetchError(Reason.BLOCKED_ADDRESS, f"the host is not open to fetching{hint}")
+            raise FetchError(Reason.BLOCKED_ADDRESS, f"the host is not open to fetching; {_WAY_OUT}")
         path_query = parsed.pathname + parsed.search
         return Target(canonical, parsed.protocol, host, port, parsed.host, path_query, addresses)
 
