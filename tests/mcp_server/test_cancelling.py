@@ -72,8 +72,8 @@ def test_cancelled_while_its_row_is_written(database_url: str, monkeypatch: pyte
     written = asyncio.Event()
     insert = answers.start_run
 
-    async def late(*given: object, **named: object) -> int:
-        answer_id = await insert(*given, **named)  # type: ignore[arg-type]
+    async def late(*args: object, **named: object) -> int:
+        answer_id = await insert(*args, **named)  # type: ignore[arg-type]
         written.set()
         await asyncio.sleep(0.2)
         return answer_id
@@ -131,19 +131,19 @@ def test_out_of_time_with_nothing_is_an_error(database_url: str) -> None:
 def test_progress_tells_phases_and_rounds_but_no_words_of_pages(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), HeldSite(dict(PAGES))) as client:
-            told: list[tuple[float, str | None]] = []
+            reports: list[tuple[float, str | None]] = []
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.append((done, message))
+                reports.append((done, message))
 
             arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto"}
             await client.call_tool("answer", arguments, progress_callback=progress)
-            assert [done for done, _ in told] == list(range(1, len(told) + 1))
-            messages = [message or "" for _, message in told]
-            assert messages[0] == "reading the given pages"
+            assert [done for done, _ in reports] == list(range(1, len(reports) + 1))
+            messages = [message or "" for _, message in reports]
+            assert messages[0] == "fetching the requested pages"
             assert messages[1].startswith("round 0: ")
             assert "following links" in messages
-            assert messages[-1] == "proving the citations"
+            assert messages[-1] == "verifying citations"
             assert "tea" not in json.dumps(messages).lower()
 
     asyncio.run(work())

@@ -62,15 +62,15 @@ def test_a_client_with_the_token_is_served(database_url: str, mode: str) -> None
             headers = {"authorization": f"Bearer {TOKEN}"}
             async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
                 async with Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client:
-                    told: list[str | None] = []
+                    messages: list[str | None] = []
 
                     async def progress(done: float, total: float | None, message: str | None) -> None:
-                        told.append(message)
+                        messages.append(message)
 
                     arguments = {"url": SEED, "query": QUESTION, "research_mode": "auto"}
                     result = await client.call_tool("answer", arguments, progress_callback=progress)
                     assert "eighty degrees" in text_of(result)
-                    assert told[0] == "reading the given pages"
+                    assert messages[0] == "fetching the requested pages"
                 async with Client(streamable_http_client(f"{base}/mcp", http_client=http), mode=mode) as client:
                     assert "Documents: 2" in text_of(await called(client, "status"))
 

@@ -39,10 +39,10 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path, mode: str) -> 
             assert [tool.name for tool in tools] == ["answer", "search", "status", "ingest"]
             assert all(tool.output_schema is None for tool in tools)
 
-            told: list[str | None] = []
+            messages: list[str | None] = []
 
             async def progress(done: float, total: float | None, message: str | None) -> None:
-                told.append(message)
+                messages.append(message)
 
             arguments = {"url": ASYNCIO, "query": QUESTION, "research_mode": "deep"}
             result = await client.call_tool("answer", arguments, progress_callback=progress)
@@ -54,15 +54,15 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path, mode: str) -> 
             assert f"[1] Queues — Python 3.11.2 documentation — {QUEUES}" in sections["SOURCES"]
             assert "not thread-safe" in sections["CITATIONS"]
             assert "asyncio-queue.html (depth 1" in sections["EXPANSION TRACE"]
-            assert told[0] == "reading the given pages"
-            assert any(line and line.startswith("round 1: ") for line in told)
+            assert messages[0] == "fetching the requested pages"
+            assert any(line and line.startswith("round 1: ") for line in messages)
 
             sections = sections_of(text_of(await called(client, "search", query="queue timeout")))
             assert set(sections) >= GUARANTEED
             assert QUEUES in sections["SOURCES"]
             assert QUEUES in text_of(await called(client, "status"))
             ingested = text_of(await called(client, "ingest", url=[ASYNCIO, ASYNCIO + "x"]))
-            assert "(stored already" in ingested
+            assert "(already stored" in ingested
             assert "not_found" in ingested
 
     asyncio.run(work())

@@ -96,13 +96,13 @@ def test_the_research_modes_differ(database_url: str) -> None:
                 start = f"{SITE}/step-0"
                 result = await called(client, "answer", url=start, query="Where is porcelain made?", research_mode=mode)
                 stats = sections_of(text_of(result))["STATS"]
-                taken[mode] = int(stats.split("Expansion iterations: ")[1].split()[0])
+                taken[mode] = int(stats.split("Link-following rounds: ")[1].split()[0])
         assert taken["fast"] == 0
         assert taken["auto"] == 2
         assert taken["deep"] == settings.max_expansion_depth
         async with connected(settings, tea_site(**chain)) as client:
             result = await called(client, "answer", url=start, query="Where is porcelain?", expansion_budget=1)
-            assert "at most 1 expansions" in text_of(result)
+            assert "at most 1 link-following rounds" in text_of(result)
 
     asyncio.run(work())
 
@@ -113,7 +113,7 @@ def test_several_urls_are_all_in_scope_from_the_first_round(database_url: str) -
             urls = [f"{SITE}/coffee", GREEN_URL, f"{SITE}/nowhere"]
             sections = sections_of(text_of(await called(client, "answer", url=urls, query=QUESTION)))
             assert GREEN_URL in sections["SOURCES"]
-            assert "Documents searched: 2 (2 fetched, 0 stored already, 1 failed)" in sections["STATS"]
+            assert "Documents searched: 2 (2 fetched, 0 already stored, 1 failed)" in sections["STATS"]
             assert "nowhere (failed: not_found)" in sections["EXPANSION TRACE"]
 
     asyncio.run(work())

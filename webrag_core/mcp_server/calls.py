@@ -1,4 +1,4 @@
-"""What the tools do: call the core, report progress, format the result. Every failure becomes a readable error."""
+"""Implement the tools: call the core, report progress, format results and errors."""
 
 from __future__ import annotations
 
@@ -45,36 +45,36 @@ from webrag_core.mcp_server.response import (
     guide,
     search_stats,
 )
-from webrag_core.mcp_server.suggested import Known, Suggested
+from webrag_core.mcp_server.suggested import AddressGuard, KnownAddresses
 from webrag_core.orchestration.models import OrchestrationResult, Round
 from webrag_core.retrieval.search import search as search_stored
 
 _PHASES = {
-    "seed": "reading the given pages",
+    "seed": "fetching the requested pages",
     "expand_breadth": "following links",
-    "expand_intent": "asking in other words",
-    "citations": "proving the citations",
+    "expand_intent": "rewriting the query",
+    "citations": "verifying citations",
 }
 
 
 class Reporter(Protocol):
-    """Sends one notification; says nothing to clients that asked for none."""
+    """Send one progress notification, if the client requested any."""
 
     def __call__(self, progress: float, total: float | None = None, message: str | None = None) -> Awaitable[None]: ...
 
 
 class ProgressRelay:
-    """Takes what the engine reports, which cannot wait, and sends it in order."""
+    """Queue synchronous progress reports of the engine and send them in order."""
 
     def __init__(self) -> None:
         self._queue: asyncio.Queue[str | None] = asyncio.Queue()
 
     def __call__(self, phase: str, done: Round | None) -> None:
         """As `engine.Progress`."""
-        self.say(_PHASES.get(phase, phase) if done is None else _told(done))
+        self.report(_PHASES.get(phase, phase) if done is None else _round_summary(done))
 
-    def say(self, message: str) -> None:
-        """One more step is done or begun."""
+    def report(self, message: str) -> None:
+        """Queue one message."""
         self._queue.put_nowait(message)
 
     async def _send(self, report: Reporter) -> None:
@@ -85,7 +85,7 @@ class ProgressRelay:
 
     @asynccontextmanager
     async def to(self, report: Reporter) -> AsyncIterator[None]:
-        """While it is open everything is sent; all that was said is sent before a call ends well."""
+        """Send messages while open; a successful exit waits for the queue to drain."""
         sender = asyncio.create_task(self._send(report))
         try:
             yield
@@ -97,7 +97,7 @@ class ProgressRelay:
                 await sender
 
 
-def _told(done: Round) -> str:
+def _round_summary(done: Round) -> str:
     signals = done.signals
     return (
         f"round {done.round}: {signals.n_chunks} passages of {done.documents_total} pages, best score"
@@ -114,18 +114,18 @@ Work = Callable[[Services], Awaitable[CallToolResult]]
 
 
 class Calls:
-    """The tools of one server. Answers queue among themselves, so that they use up neither the database's connections
-    nor the time of searches."""
+    """The tools of one server. Answers have their own queue, so that they do not exhaust database connections or delay
+    searches."""
 
     def __init__(self, core: Core) -> None:
         self._core = core
         self._settings = core.settings
         self._answers = asyncio.Semaphore(core.settings.mcp_concurrent_answers)
         self._searches = asyncio.Semaphore(_SEARCHES_AT_ONCE)
-        self._suggested = Suggested(core.settings)
+        self._guard = AddressGuard(core.settings)
 
     async def answer(self, call: AnswerCall, report: Reporter) -> CallToolResult:
-        """Walk from the URLs to evidence."""
+        """Answer a question, starting at the URLs and following links."""
         relay = ProgressRelay()
 
         async def work(services: Services) -> CallToolResult:
@@ -139,7 +139,7 @@ class Calls:
             return await self._safely(work)
 
     async def search(self, call: SearchCall) -> CallToolResult:
-        """Search what is stored."""
+        """Search the stored pages."""
 
         async def work(services: Services) -> CallToolResult:
             call.check()
@@ -149,7 +149,7 @@ class Calls:
         return await self._safely(work)
 
     async def status(self, call: StatusCall) -> CallToolResult:
-        """List what is stored."""
+        """List the stored pages."""
 
         async def work(services: Services) -> CallToolResult:
             call.check()
@@ -158,8 +158,8 @@ class Calls:
                 listed = MOST_LISTED if call.include_urls else 0
                 pages = await stored_pages(connection, ids=ids, limit=listed)
                 status = await corpus_status(connection)
-            told = status_text(status, pages, place=call.source_url, urls=call.include_urls)
-            return self._listed(told, pages)
+            text = status_text(status, pages, place=call.source_url, urls=call.include_urls)
+            return self._listed(text, pages)
 
         return await self._safely(work)
 
@@ -190,19 +190,19 @@ class Calls:
             return await run_apart(work)
 
     @asynccontextmanager
-    async def _turn(self, places: asyncio.Semaphore, relay: ProgressRelay) -> AsyncIterator[None]:
-        if places.locked():
-            relay.say("waiting for other calls to end")
-        async with places:
+    async def _turn(self, slots: asyncio.Semaphore, relay: ProgressRelay) -> AsyncIterator[None]:
+        if slots.locked():
+            relay.report("waiting for other calls to finish")
+        async with slots:
             yield
 
     async def _admit(self, services: Services, urls: Sequence[str]) -> None:
         keys = [source_key(url) for url in urls]
         async with services.corpus.database.connection() as connection:
-            known = Known(
+            known = KnownAddresses(
                 await known_sites(connection), await linked_sites(connection, keys), await known_urls(connection, urls)
             )
-        self._suggested.check(urls, known)
+        self._guard.check(urls, known)
 
     def _answered(self, call: AnswerCall, result: OrchestrationResult) -> CallToolResult:
         results = answer_results(result)
@@ -219,7 +219,7 @@ class Calls:
             trace_summary=trace_summary(result),
         )
         whole = settings.mcp_response_token_budget
-        return self._given(
+        return self._formatted(
             compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget))
         )
 
@@ -233,14 +233,14 @@ class Calls:
         if call.output == "data":
             return self._as_data(search_data(result, results), results)
         weak = not results.hits or results.hits[0].ranked.reranked_score < _WEAK
-        doubts = ["nothing that is stored matches the question well."] if weak and results.hits else []
+        doubts = ["no stored page matches the question well."] if weak and results.hits else []
         frame = Frame(
             guide=lambda word: guide(results, word=word, doubts=doubts),
             stats=lambda shown: search_stats(result, shown),
             follow_ups=after_search(results, weak=weak),
         )
         whole = settings.mcp_response_token_budget
-        return self._given(
+        return self._formatted(
             compose(results, frame, whole if results.whole else min(whole, settings.mcp_search_token_budget))
         )
 
@@ -249,14 +249,14 @@ class Calls:
     ) -> CallToolResult:
         results: dict[str, AddedDocument | FetchError] = {}
 
-        async def take(url: str) -> AddedDocument:
+        async def add(url: str) -> AddedDocument:
             return await services.corpus.add(url, refresh=refresh)
 
         def done(url: str, result: AddedDocument | FetchError) -> None:
             results[url] = result
-            relay.say(f"{len(results)} of {len(urls)} pages done")
+            relay.report(f"{len(results)} of {len(urls)} pages done")
 
-        await gather_bounded(urls, take, done)
+        await gather_bounded(urls, add, done)
         ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
         async with services.corpus.database.connection() as connection:
             pages = await stored_pages(connection, ids=ids, limit=len(urls))
@@ -267,32 +267,32 @@ class Calls:
     def _as_data(self, content: dict[str, Any], results: Results) -> CallToolResult:
         cited = [hit.citation for hit in results.hits]
         texts = [text for one in cited for text in (one.verbatim_text, one.title or "", one.section_heading or "")]
-        self._suggested.remember(texts, [one.source_url for one in cited])
+        self._guard.remember(texts, [one.source_url for one in cited])
         return data_result(content)
 
-    def _given(self, formatted: Formatted) -> CallToolResult:
-        self._suggested.remember(formatted.words, [hit.citation.source_url for hit in formatted.results.hits])
+    def _formatted(self, formatted: Formatted) -> CallToolResult:
+        self._guard.remember(formatted.words, [hit.citation.source_url for hit in formatted.results.hits])
         return _text(formatted.text)
 
     def _listed(self, text: str, pages: StoredPages) -> CallToolResult:
-        self._suggested.remember([shown_title(page.title) for page in pages.pages], [page.url for page in pages.pages])
+        self._guard.remember([shown_title(page.title) for page in pages.pages], [page.url for page in pages.pages])
         return _text(text)
 
 
 def _doubts(result: OrchestrationResult) -> list[str]:
     doubts = []
     if result.final_decision.rule == TIMEOUT:
-        doubts.append("the time was over before the search was done: this is part of the evidence.")
+        doubts.append("the time limit was reached: this is only part of the evidence.")
     elif result.probability_complete < _LIKELY and result.citations:
         doubts.append(f"the evidence is probably not complete (probability {result.probability_complete:.2f}).")
     failed = sum(one.outcome == "failed" and one.link_depth == 0 for one in result.documents)
     if failed:
-        doubts.append(f"{failed} of the given pages could not be read (EXPANSION TRACE).")
+        doubts.append(f"{failed} of the requested pages could not be fetched (EXPANSION TRACE).")
     return doubts
 
 
 async def _documents_at(services: Services, places: Sequence[str]) -> list[int]:
-    """Raises InvalidInputError for a place where nothing is stored, naming the sites where something is."""
+    """Return document ids. Raises InvalidInputError for a place without stored pages, listing the stored sites."""
     ids: list[int] = []
     async with services.corpus.database.connection() as connection:
         for place in places:

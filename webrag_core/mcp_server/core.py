@@ -1,4 +1,4 @@
-"""The opened core that all calls of one server share, and how a call runs on it."""
+"""Share one opened core among all calls of a server; run calls on it."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 
 _ENGINE_SHARE = 0.85
-"""Of MCP_TOOL_TIMEOUT for the engine, which then still returns what it has."""
+"""Share of MCP_TOOL_TIMEOUT for the engine, so that it can return partial results."""
 
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What the tools work with."""
+    """Dependencies of the tools."""
 
     corpus: Corpus
     engine: OrchestratorEngine
@@ -47,12 +47,12 @@ class Core:
 
     @property
     def is_open(self) -> bool:
-        """Whether the corpus can be used."""
+        """True when the corpus is ready."""
         opened = self._opened
         return opened is not None and opened.done() and not opened.cancelled() and opened.exception() is None
 
     async def services(self) -> Services:
-        """The open corpus. Raises StoreError and InvalidInputError as long as it cannot be opened."""
+        """Return the open corpus. Raises StoreError or InvalidInputError while it cannot be opened."""
         return await asyncio.shield(self._opening())
 
     def _opening(self) -> asyncio.Future[Services]:
@@ -65,13 +65,13 @@ class Core:
         return opened
 
     async def _own(self, opened: asyncio.Future[Services]) -> None:
-        """One task opens and closes, whoever asks."""
+        """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
             services = Services(corpus, OrchestratorEngine(corpus), self.settings)
             await corpus.indexer.model_id()
             await asyncio.to_thread(count_tokens, ["warm"])
             opened.set_result(services)
-            with suppress(WebragError):  # the first question finds everything loaded
+            with suppress(WebragError):  # load models before the first query
                 await search(corpus, SearchRequest(query="warm up", top_k=1))
             await self._closing.wait()
 
@@ -93,7 +93,7 @@ def _settle(opened: asyncio.Future[Services], owner: asyncio.Task[None]) -> None
     error = None if owner.cancelled() else owner.exception()
     if not opened.done():
         opened.set_exception(error or StoreError("the server is closing"))
-        opened.exception()  # whoever waits is told; with nobody waiting it is no news
+        opened.exception()  # mark as retrieved: no warning without waiters
 
 
 logger = logging.getLogger(__name__)
@@ -104,10 +104,10 @@ Result = TypeVar("Result")
 
 
 async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`, run as a task of its own.
+    """Run `work` as a separate task and return its result.
 
-    A cancelled call is cancelled again at every await until it ends, which would cut short what the core still has to
-    write. Its task is cancelled once, and the call ends after it.
+    A cancelled call is cancelled again at every await, which would interrupt final writes of the core. The task is
+    cancelled once, and the call ends after it.
     """
     task = asyncio.create_task(work)
     try:

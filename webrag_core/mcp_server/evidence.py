@@ -24,13 +24,13 @@ _FIRST = 3
 
 
 def tokens(text: str) -> int:
-    """Tokens of `text`; the vocabulary is small, so that no other tokenizer counts many more."""
+    """Count tokens; the small vocabulary makes this an upper estimate for other tokenizers."""
     return count_tokens([text])[0]
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage with the citation that proves it."""
+    """A passage with its citation."""
 
     ranked: RankedChunk
     citation: CitationSpan
@@ -49,37 +49,37 @@ class Results:
 
     @classmethod
     def of(cls, query: str, hits: Sequence[Hit], nearby: Sequence[RankedChunk] = (), *, whole: bool = False) -> Results:
-        """The best hits, numbered by page in the order of their first use."""
+        """Select the best hits and number their pages in order of first use."""
         ordered = sorted(hits, key=lambda hit: (-hit.citation.relevance, hit.citation.number))
-        kept = [
+        selected = [
             hit
             for rank, hit in enumerate(ordered)
             if whole or rank < _FIRST or (rank < MAX_CITED and hit.ranked.reranked_score >= _FAINT)
         ]
         numbers: dict[int, int] = {}
-        for hit in kept:
+        for hit in selected:
             numbers.setdefault(hit.citation.document_id, len(numbers) + 1)
         beside = [one for one in nearby if one.chunk.document_id in numbers]
-        return cls(query, kept, beside, whole, len(hits) - len(kept), numbers)
+        return cls(query, selected, beside, whole, len(hits) - len(selected), numbers)
 
     def first(self, count: int) -> Results:
-        """The same with at most `count` hits."""
+        """Return the results with at most `count` hits."""
         return Results.of(self.query, self.hits[:count], self.nearby, whole=self.whole)
 
     def number(self, document_id: int) -> int:
-        """Of the source, from 1."""
+        """Return the source number, from 1."""
         return self.numbers[document_id]
 
 
 def answer_results(result: OrchestrationResult) -> Results:
-    """Chunks without a citation are neighbours."""
+    """Build results; chunks without a citation are neighbours."""
     hits = _hits(result.chunks, result.citations)
     nearby = [one for one in result.chunks if one.is_locality_expanded]
     return Results.of(result.query, hits, nearby, whole=result.mode == "full_context")
 
 
 def search_results(search: CorpusSearch) -> Results:
-    """Every citation with its chunk; a chunk may be cited more than once."""
+    """Build results with every citation; a chunk may be cited more than once."""
     hits = _hits(search.chunks, search.citations)
     return Results.of(search.query, hits, whole=search.mode == "full_context")
 
@@ -90,16 +90,16 @@ def _hits(chunks: Sequence[RankedChunk], citations: Sequence[CitationSpan]) -> l
 
 
 _WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it
-_LEAST = 60  # tokens; less of a passage is no use
+_LEAST = 60  # tokens; shorter excerpts are useless
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The section, and what is in it."""
+    """The EVIDENCE section and its contents."""
 
     text: str
     shown: int
-    raw: Sequence[tuple[int, str]]  # (source number, stored Markdown) of what is shown
+    raw: Sequence[tuple[int, str]]  # (source number, stored Markdown) of shown passages
 
 
 @dataclass(slots=True)
@@ -111,8 +111,8 @@ class _Block:
 
 
 def gather(results: Results, budget: int, fence: Fence) -> Evidence:
-    """The section within `budget` tokens. Every hit gets its matching passage first, then the best ones the section
-    around it, then what stands beside them."""
+    """Build the section within `budget` tokens: first the matching passage of every hit, then the whole chunk of strong
+    hits, then adjacent chunks."""
     links = wants_links(results.query)
     shown: dict[int, _Block] = {}
     left = budget
@@ -157,7 +157,7 @@ def gather(results: Results, budget: int, fence: Fence) -> Evidence:
 
 
 def matched(hit: Hit) -> str:
-    """The Markdown of the passage that is cited."""
+    """Return the Markdown of the cited passage."""
     chunk, citation = hit.ranked.chunk, hit.citation
     return slice_of(chunk.text, citation.char_start - chunk.char_start, citation.char_end - chunk.char_start)
 
@@ -166,14 +166,14 @@ def _header(results: Results, hit: Hit) -> str:
     heading = hit.ranked.chunk.section_heading
     where = f" § {label(heading, 120)}" if heading else ""
     sure = "" if hit.ranked.confidence is None else f", confidence: {hit.ranked.confidence:.2f}"
-    asked = hit.ranked.source_sub_query
-    part = f' [sub-query: "{label(asked, 120)}"]' if asked and asked != results.query else ""
+    sub_query = hit.ranked.source_sub_query
+    origin = f' [sub-query: "{label(sub_query, 120)}"]' if sub_query and sub_query != results.query else ""
     number = results.number(hit.citation.document_id)
-    return f"Source [{number}]{where} (relevance: {hit.ranked.reranked_score:.2f}{sure}){part}:"
+    return f"Source [{number}]{where} (relevance: {hit.ranked.reranked_score:.2f}{sure}){origin}:"
 
 
 def _ordered(results: Results, shown: dict[int, _Block]) -> list[_Block]:
-    """Best first, each with its neighbours around it in reading order; whole pages in reading order."""
+    """Order blocks best first, each with its neighbours; whole pages in reading order."""
     rank: dict[int, int] = {}
     for position, hit in enumerate(results.hits):
         rank.setdefault(hit.ranked.chunk.chunk_id, position)
@@ -201,7 +201,7 @@ def _cost(block: _Block, fence: Fence) -> int:
 
 
 def _first_tokens(text: str, budget: int) -> str:
-    """Whole lines or words from the beginning, as far as `budget` tokens go."""
+    """Truncate at a word boundary to `budget` tokens."""
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
@@ -219,7 +219,7 @@ _TITLE = 90
 
 
 def shown_title(title: str | None) -> str:
-    """A page's title in a line of ours."""
+    """Return a page's title as safe single-line text."""
     return label(title, _TITLE) or "Untitled"
 
 
@@ -240,9 +240,9 @@ def sources_section(results: Results) -> str:
 
 
 def citations_section(results: Results, fence: Fence) -> str:
-    """The best sentences of each passage as exact slices of the stored page, with offsets and hash.
+    """Quote the best sentences of each passage as exact slices of the stored page, with offsets and hash.
 
-    Equal quotes come once. A quote that would have to be changed to be safe here is not shown, only located.
+    Duplicates are dropped. A quote that is unsafe without changes is located, not shown.
     """
     entries: dict[str, None] = {}
     for hit in results.hits[:MAX_CITED]:
@@ -264,7 +264,7 @@ def citations_section(results: Results, fence: Fence) -> str:
 
 
 def images_section(evidence: Evidence) -> str:
-    """What the images beside the shown text show, by source; their addresses stay with the pages."""
+    """List descriptions of images in the shown text, by source, without their addresses."""
     lines: dict[tuple[int, str], None] = {}
     for number, raw in evidence.raw:
         for match in _IMAGE.finditer(raw):
@@ -275,7 +275,7 @@ def images_section(evidence: Evidence) -> str:
 
 
 def trace(result: OrchestrationResult) -> str:
-    """Which pages the run took, in order; empty where it is the one page that was asked for."""
+    """List the fetched pages in order; empty for a single successful page."""
     documents = result.documents
     if len(documents) < 2 and all(document.outcome != "failed" for document in documents):
         return ""
@@ -300,7 +300,7 @@ def trace(result: OrchestrationResult) -> str:
 
 
 def trace_summary(result: OrchestrationResult) -> str:
-    """The trace in one line."""
+    """Summarise the trace in one line."""
     depth = max(document.link_depth for document in result.documents)
     failed = sum(document.outcome == "failed" for document in result.documents)
     lost = f", {failed} failed" if failed else ""
@@ -316,11 +316,11 @@ def _note(document: RunDocument, gained: dict[int, int]) -> str:
 
 
 def _address(text: str) -> str:
-    """Part of a URL of the run's own site, not as a link."""
+    """Show part of a URL as plain text."""
     shown = visible(text)
     return shown if len(shown) <= 90 else shown[:89] + "…"
 
 
 def joined(parts: Iterable[tuple[str, str]]) -> str:
-    """Headers and their sections."""
+    """Join non-empty sections under their headers."""
     return "\n\n".join(f"[{name}]\n{text}" for name, text in parts if text)

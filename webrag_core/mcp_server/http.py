@@ -1,4 +1,4 @@
-"""Streamable HTTP: loopback unless the operator set a token and the names that the server answers to."""
+"""Streamable HTTP transport: loopback only, unless a token and host names are set."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ HEALTH = "/health"
 
 
 class RequireToken:
-    """Lets only requests with the bearer token pass, compared in constant time; `/health` is open."""
+    """Require the bearer token, compared in constant time; `/health` is open."""
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """As ASGI says; the lifespan passes, or nothing would be open."""
+        """Handle an ASGI event; lifespan events pass."""
         if scope["type"] != "http" or scope["path"] == HEALTH or self._is_known(scope):
             await self._app(scope, receive, send)
             return
@@ -40,12 +40,12 @@ class RequireToken:
         await refused(scope, receive, send)
 
     def _is_known(self, scope: Scope) -> bool:
-        given = [value for name, value in scope["headers"] if name == b"authorization"]
-        return len(given) == 1 and hmac.compare_digest(given[0], self._expected)
+        values = [value for name, value in scope["headers"] if name == b"authorization"]
+        return len(values) == 1 and hmac.compare_digest(values[0], self._expected)
 
 
 def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
-    """The application: `/mcp` and `/health`.
+    """Create the application with `/mcp` and `/health`.
 
     Raises InvalidInputError for a bind beyond loopback without a token and host names.
     """
@@ -63,13 +63,13 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
 
 
 def check_bind(settings: Settings) -> None:
-    """Raise InvalidInputError when strangers could reach the server and nothing would stop them."""
+    """Raise InvalidInputError for an unprotected bind beyond loopback."""
     if is_loopback(settings.mcp_host):
         return
     token = settings.mcp_auth_token
     missing = [] if token is not None else ["MCP_AUTH_TOKEN (the bearer token that clients must send)"]
     if not _allowed_hosts(settings):
-        missing.append("MCP_ALLOWED_HOSTS (the names that the server answers to)")
+        missing.append("MCP_ALLOWED_HOSTS (the accepted host names)")
     if missing:
         raise InvalidInputError(f"listening on {settings.mcp_host} needs {' and '.join(missing)}")
     if token is not None and len(token.get_secret_value()) < _SHORTEST_TOKEN:
@@ -77,7 +77,7 @@ def check_bind(settings: Settings) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach `host`."""
+    """True when only this machine can reach `host`."""
     if host == "localhost":
         return True
     try:
@@ -87,7 +87,7 @@ def is_loopback(host: str) -> bool:
 
 
 def security(settings: Settings) -> TransportSecuritySettings:
-    """Host and Origin headers that are answered: a page in a browser must not reach the server by another name."""
+    """Return the accepted Host and Origin headers, against DNS rebinding."""
     hosts = _allowed_hosts(settings)
     if is_loopback(settings.mcp_host):
         hosts = [*hosts, *_LOOPBACK]
@@ -107,7 +107,7 @@ def _allowed_hosts(settings: Settings) -> list[str]:
 
 
 def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
-    """Serve until a signal ends it. Raises InvalidInputError before anything listens."""
+    """Serve until a signal. Raises InvalidInputError before anything listens."""
     config = uvicorn.Config(
         http_app(settings, acquirer),
         host=settings.mcp_host,

@@ -1,4 +1,4 @@
-"""Stored Markdown as a model should read it: no link targets, no HTML tags."""
+"""Convert stored Markdown to text for a model: no link targets, no HTML tags."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BREAKING = re.compile(
 
 
 def without_html(text: str) -> str:
-    """`text` without HTML tags, images as their descriptions; other angle brackets stay."""
+    """Strip HTML tags; images become their descriptions, other angle brackets stay."""
     if "<" not in text:
         return text
     return _TAG.sub(_bare, text)
@@ -49,15 +49,12 @@ _ASKS_FOR_ADDRESS = re.compile(
 
 
 def wants_links(query: str) -> bool:
-    """Whether link targets may be what is asked for."""
+    """True when the query may ask for link targets."""
     return _ASKS_FOR_ADDRESS.search(query[:10_000]) is not None
 
 
 def readable(markdown: str, *, links: bool = False) -> str:
-    """The text without link targets (kept with `links`), images as their descriptions, HTML remnants as text.
-
-    Code stays as it is.
-    """
+    """Strip link targets (unless `links`) and HTML; images become their descriptions, code stays unchanged."""
     parts: list[str] = []
     prose: list[str] = []
     closing: str | None = None

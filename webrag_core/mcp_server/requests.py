@@ -1,4 +1,4 @@
-"""The arguments of each tool: modes, limits and checks, before the core is called."""
+"""Validate the arguments of each tool: modes, limits and lengths."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ Output = Literal["text", "data"]
 
 RESEARCH_MODES: tuple[ResearchMode, ...] = get_args(ResearchMode)
 AUTO_ROUNDS = 2
-"""Rounds of links that `auto` may follow; the stop policy decides whether it does."""
+"""Maximum link-following rounds of `auto`, subject to the stop policy."""
 
 
 def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings) -> int:
-    """Rounds of links at most: what the caller says, else none (fast), a few (auto), all that are allowed (deep)."""
+    """Return the maximum link-following rounds: the caller's, else by mode."""
     if budget is not None:
         return budget
     return {
@@ -38,50 +38,50 @@ def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings)
 
 _MOST_PROBLEMS = 5
 LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000}
-"""Characters of an argument."""
+"""Maximum characters of an argument."""
 MOST_CONSTRAINTS = 20
 MOST_RESULTS = 50
 MOST_PLACES = 100
 
 
 def check_length(name: str, text: str) -> None:
-    """Raise InvalidInputError for a blank text, one that is no text, and one that is too long."""
+    """Raise InvalidInputError for a text that is blank, invalid or too long."""
     if len(text) > LONGEST[name]:
         raise InvalidInputError(f"the {name} has {len(text):,} characters; {LONGEST[name]:,} at most")
     check_text(text, name)
 
 
 def check_list(name: str, texts: Sequence[str], most: int) -> None:
-    """`check_length` of each of at most `most` texts called `name`."""
+    """Check each of at most `most` texts called `name` with `check_length`."""
     if len(texts) > most:
-        raise InvalidInputError(f"{len(texts):,} {name}s are given; {most} at most")
+        raise InvalidInputError(f"{len(texts):,} {name}s; {most} at most")
     for text in texts:
         check_length(name, text)
 
 
 def without_nulls(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Null means unset, for every argument."""
+    """Drop null arguments: null means unset."""
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def check_names(given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise InvalidInputError for an argument that no tool reads: a typo must not pass for a default."""
-    for name in given:
+def check_names(names: Iterable[str], known: Sequence[str]) -> None:
+    """Raise InvalidInputError for an unknown argument."""
+    for name in names:
         if name not in known:
             near = get_close_matches(name[:100], known, 1, 0.4)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise InvalidInputError(f"there is no argument {_shown(name)}{hint} There are: {', '.join(known)}")
+            raise InvalidInputError(f"unknown argument {_shown(name)}{hint} Valid: {', '.join(known)}")
 
 
 def explained(error: ValidationError) -> str:
-    """What is wrong with which argument, without what was passed."""
-    told: dict[str, None] = {}
+    """Describe validation errors by argument, without the values."""
+    problems: dict[str, None] = {}
     for problem in error.errors(include_url=False, include_input=False, include_context=True):
         # of a union the branch of the type is on the path
         place = [part for part in problem["loc"] if not (isinstance(part, str) and "[" in part)]
         name = ".".join(_shown(str(part), quoted=False) for part in place if part not in ("str", "int"))
-        told[f"{name}: {problem['msg']}"] = None
-    lines = list(told)
+        problems[f"{name}: {problem['msg']}"] = None
+    lines = list(problems)
     more = f"; and {len(lines) - _MOST_PROBLEMS} more" if len(lines) > _MOST_PROBLEMS else ""
     return "; ".join(lines[:_MOST_PROBLEMS]) + more
 
@@ -106,11 +106,11 @@ class AnswerCall:
     output: Output = "text"
 
     def research(self, settings: Settings) -> ResearchMode:
-        """The mode asked for, or the default."""
+        """Return the requested mode, or the default."""
         return self.research_mode or settings.mcp_default_research_mode
 
     def request(self, settings: Settings) -> AnswerRequest:
-        """What the engine is asked. Raises InvalidInputError, FetchError(INVALID_URL)."""
+        """Build the engine's request. Raises InvalidInputError, FetchError(INVALID_URL)."""
         check_length("query", self.query)
         check_list("url", self.urls, settings.webrag_max_pages)
         check_list("constraint", self.constraints, MOST_CONSTRAINTS)
@@ -141,14 +141,14 @@ class SearchCall:
     output: Output = "text"
 
     def check(self) -> None:
-        """Raises InvalidInputError."""
+        """Validate. Raises InvalidInputError."""
         check_length("query", self.query)
         check_list("url", self.source_urls, MOST_PLACES)
         if not 1 <= self.top_k <= MOST_RESULTS:
             raise InvalidInputError(f"top_k is {self.top_k}; 1 to {MOST_RESULTS}")
 
     def request(self, documents: list[int] | None, settings: Settings) -> SearchRequest:
-        """What is searched, among these documents (None = all)."""
+        """Build the search request for these documents (None = all)."""
         return SearchRequest(
             query=self.query,
             filters=ScopeFilter(documents=documents),
@@ -157,7 +157,7 @@ class SearchCall:
         )
 
     def instruction(self, settings: Settings) -> str | None:
-        """For a reranker that takes one."""
+        """Return the reranker instruction, if any."""
         return reranker_instruction(self.intent, (), settings)
 
 
@@ -169,7 +169,7 @@ class StatusCall:
     include_urls: bool = True
 
     def check(self) -> None:
-        """Raises InvalidInputError."""
+        """Validate. Raises InvalidInputError."""
         if self.source_url is not None:
             check_length("url", self.source_url)
 
@@ -182,7 +182,7 @@ class IngestCall:
     refresh: bool = False
 
     def check(self, settings: Settings) -> None:
-        """Raises InvalidInputError."""
+        """Validate. Raises InvalidInputError."""
         if not self.urls:
             raise InvalidInputError("no URL given")
         check_list("url", self.urls, settings.webrag_max_pages)

@@ -1,4 +1,4 @@
-"""A whole response within its token budget: evidence sections, PRESENTATION GUIDE, STATS, FOLLOW-UP OPTIONS."""
+"""Compose a response within its token budget: evidence, PRESENTATION GUIDE, STATS, FOLLOW-UP OPTIONS."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from webrag_core.retrieval.search import CorpusSearch
 
 
 def guide(results: Results, *, word: str, doubts: Sequence[str] = ()) -> str:
-    """Directives for the model. `word` marks page text, `doubts` are reasons why the evidence may not suffice."""
-    said = [f"Say first that {doubt}" for doubt in doubts]
+    """Write directives for the model. `word` marks page text; `doubts` say why evidence may be insufficient."""
+    caveats = [f"Say first that {doubt}" for doubt in doubts]
     if not results.hits:
         return "\n".join(
             [
-                "No evidence was found. Tell the user so, and what was searched (STATS).",
-                *said,
-                "Do not answer from memory. Offer a fitting FOLLOW-UP OPTION.",
+                "No evidence was found. Tell the user so, and which pages were searched (STATS).",
+                *caveats,
+                "Do not answer from memory. Offer a suitable FOLLOW-UP OPTION.",
             ]
         )
     steps = [
-        *said,
-        "Answer from EVIDENCE only, not from memory, and say what it leaves open.",
+        *caveats,
+        "Answer from EVIDENCE only, not from memory, and state what it does not answer.",
         "Cite every claim as [n], the number of its source; quote from CITATIONS where wording matters.",
-        "End with the SOURCES that you cited, with their URLs, and a fitting FOLLOW-UP OPTION.",
+        "End with the SOURCES that you cited, with their URLs, and a suitable FOLLOW-UP OPTION.",
     ]
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, start=1)]
     return "\n".join(
@@ -57,28 +57,28 @@ _MOST_WARNINGS = 5
 
 
 def answer_stats(result: OrchestrationResult, shown: int, *, research: str, rounds: int) -> str:
-    """The run in numbers, its stop rule, its warnings."""
+    """List the run's counts, stop rule and warnings."""
     counts = {kind: sum(one.outcome == kind for one in result.documents) for kind in ("fetched", "reused", "failed")}
-    pages = f"{counts['fetched']} fetched, {counts['reused']} stored already"
+    pages = f"{counts['fetched']} fetched, {counts['reused']} already stored"
     if counts["failed"]:
         pages += f", {counts['failed']} failed"
-    limit = f"at most {rounds} expansions" if rounds else "no link followed"
+    limit = f"at most {rounds} link-following rounds" if rounds else "no links followed"
     lines = [
         f"Mode: {result.mode}, {research} ({limit})",
         f"Documents searched: {result.corpus_stats.total_documents} ({pages})",
         f"Chunks evaluated: {result.corpus_stats.total_parent_chunks}, shown: {shown}",
-        f"Expansion iterations: {result.total_iterations}",
+        f"Link-following rounds: {result.total_iterations}",
         f"Stopped: {result.final_decision.rule} — {label(result.final_decision.reason, 300)}",
         f"Total time: {result.timing.total_ms:.0f}ms",
     ]
     if result.final_decision.rule == TIMEOUT:
-        lines.append("PARTIAL: the time was over before the work was done.")
+        lines.append("PARTIAL: the time limit was reached before the run finished.")
     failed = {document.url for document in result.documents if document.outcome == "failed"}
     return "\n".join(lines + _warnings(result.warnings, failed))
 
 
 def search_stats(search: CorpusSearch, shown: int) -> str:
-    """The same for a search."""
+    """List the search's counts and warnings."""
     stats = search.corpus_stats
     lines = [
         f"Mode: {search.mode}",
@@ -108,15 +108,15 @@ _SURE = 0.8
 
 
 def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -> str:
-    """At most three steps that could give more than this answer did."""
+    """Suggest at most three next steps."""
     options: list[str] = []
     last = result.rounds[-1].signals if result.rounds else None
     links = last.candidates_left if last else 0
     if result.probability_complete < _WEAK and links and result.final_decision.rule in _LIMITS:
         if rounds == 0:
             options.append(
-                f'DEEP SEARCH: no link was followed, {links} are known; `answer` with research_mode="deep" follows the'
-                " best of them."
+                f'DEEP SEARCH: no link was followed, {links} are available; `answer` with research_mode="deep" follows'
+                " the best of them."
             )
         else:
             options.append(
@@ -124,7 +124,7 @@ def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -
                 " (stored pages cost nothing)."
             )
     elif result.probability_complete < _WEAK and not links:
-        options.append("OTHER START: no link of these pages is left; ask the user for another URL.")
+        options.append("OTHER START: these pages have no unread links; ask the user for another URL.")
     total = result.corpus_stats.total_tokens
     fits = total <= min(settings.retrieval_context_budget, settings.mcp_response_token_budget)
     more = result.corpus_stats.total_parent_chunks > 1 and result.probability_complete < _SURE
@@ -138,38 +138,38 @@ def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -
     return "\n".join(f"- {option}" for option in options[:_MOST])
 
 
-_REFINE = "REFINE QUERY: nothing matches well; ask again in the words that the site would use."
+_REFINE = "REFINE QUERY: no good match; rephrase the query in the site's terms."
 
 
 def after_search(results: Results, *, weak: bool) -> str:
-    """What to do with, or without, what is stored."""
+    """Suggest next steps after a search."""
     options = []
     if weak or not results.hits:
         options.append(_REFINE)
-        options.append("NEW PAGES: `answer` with the URL of a site that may know; `search` reads only what is stored.")
+        options.append("NEW PAGES: `answer` with the URL of a relevant site; `search` covers stored pages only.")
     else:
         options.append('MORE PAGES: `answer` with a source\'s URL and research_mode="auto" follows its links.')
     return "\n".join(f"- {option}" for option in options)
 
 
-_GUARANTEED_SHARE = 0.6  # of the budget; beyond it the weakest citations go
+_GUARANTEED_SHARE = 0.6  # of the budget; beyond it the weakest citations are dropped
 _IMAGE_TOKENS = 300
 _TRACE_TOKENS = 600
 
 
 @dataclass(frozen=True, slots=True)
 class Formatted:
-    """The response and what it shows of pages."""
+    """The response and its page contents."""
 
     text: str
     results: Results
     evidence: Evidence
-    words: Sequence[str]  # what it says that pages wrote
+    words: Sequence[str]  # page text in the response
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What stands around the evidence. `guide` gets the fence's word; `stats` the number of passages shown."""
+    """Parts around the evidence. `guide` gets the fence's word, `stats` the number of shown passages."""
 
     guide: Callable[[str], str]
     stats: Callable[[int], str]
@@ -179,8 +179,8 @@ class Frame:
 
 
 def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = None) -> Formatted:
-    """All sections in their order, at most `budget` tokens (a budget too small for the guaranteed ones is exceeded by
-    no more than one citation)."""
+    """Compose all sections within `budget` tokens; a budget too small for the guaranteed sections is exceeded by
+    at most one citation."""
     fence = fence or Fence()
     guide = frame.guide(fence.word)
     fixed = [("PRESENTATION GUIDE", guide), ("STATS", frame.stats(99)), ("FOLLOW-UP OPTIONS", frame.follow_ups)]

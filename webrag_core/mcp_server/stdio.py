@@ -1,7 +1,7 @@
-"""The stdio transport of a process that can be told to stop: its client hangs up, or a signal comes.
+"""Stdio transport that stops cleanly on end of input or a signal.
 
-The SDK reads stdin in a thread, which no signal ends; a read that the event loop waits for can be cancelled, and then
-calls end as cancelled ones do and the database is left in order.
+The SDK reads stdin in a thread, which a signal cannot stop. A read on the event loop can be cancelled, so that running
+calls are cancelled and the database is closed properly.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _LONGEST_LINE = 64 * 1024 * 1024  # one message is one line
 
 
 class _Lines:
-    """Lines of a descriptor, as the SDK iterates over them."""
+    """Async iterator over the lines of a descriptor, for the SDK."""
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
@@ -35,7 +35,7 @@ class _Lines:
     async def __anext__(self) -> str:
         try:
             line = await self._reader.readline()
-        except ValueError:  # longer than the limit: what was read of it is gone
+        except ValueError:  # over the limit: the data read so far is discarded
             return "\n"
         if not line:
             raise StopAsyncIteration
@@ -43,7 +43,7 @@ class _Lines:
 
 
 def serve(server: WebragServer) -> int:
-    """Serve until the client hangs up or a signal comes; the exit code."""
+    """Serve until end of input or a signal; return the exit code."""
     return asyncio.run(_serve(server))
 
 
@@ -88,7 +88,7 @@ def _can_be_waited_for(descriptor: int) -> bool:
 
 
 def _own_descriptor(descriptor: int) -> int:
-    """A copy for the protocol; whatever else reads stdin, as a child may, finds nothing."""
+    """Duplicate the descriptor and point the original to /dev/null, so that children cannot read stdin."""
     own = os.dup(descriptor)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, descriptor)

@@ -1,7 +1,7 @@
-"""Addresses that only a web page has named: a page must not choose what is fetched next.
+"""Refuse addresses that appear only in page text: a page must not choose the next fetch.
 
-What this cannot see: a path of a site that the user chose, made up by the model because a page of that site asked it to
-in words. MCP_ALLOWED_SITES keeps models to sites whose owners may know what they are asked.
+Limit: a page can still ask the model in words to construct a path on the page's own site. MCP_ALLOWED_SITES restricts
+fetching to trusted sites.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from webrag_core.acquisition.urls import source_key
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 
-NOT_ASKED_FOR = "address_from_a_page"
+ADDRESS_FROM_PAGE = "address_from_a_page"
 SITE_NOT_ALLOWED = "site_not_allowed"
 
 _ADDRESS = re.compile(
@@ -28,27 +28,26 @@ _REMEMBERED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What the corpus knows of the URLs that are asked for: their sites that are stored, their sites that stored pages
-    link to, and those of the URLs themselves that are stored or linked to."""
+class KnownAddresses:
+    """Facts from the corpus about requested URLs: stored sites, linked sites, stored or linked URLs."""
 
     stored_sites: Container[str] = ()
     linked_sites: Container[str] = ()
     urls: Container[str] = ()
 
 
-class Suggested:
-    """What pages named in the texts that this server has handed out, and the sites that its callers named first."""
+class AddressGuard:
+    """Addresses in page text returned by this server, and sites requested by its callers."""
 
     def __init__(self, settings: Settings) -> None:
         self._allowed = settings.allowed_sites
-        self._named: dict[str, None] = {}  # host, or host and more, without a last slash
+        self._named: dict[str, None] = {}  # host, or host and path, without a trailing slash
         self._hosts: dict[str, None] = {}
         self._shown: dict[str, None] = {}  # sources of responses
-        self._asked: set[str] = set()
+        self._requested: set[str] = set()
 
     def remember(self, texts: Iterable[str], sources: Iterable[str] = ()) -> None:
-        """Text of pages goes to a model, with the URLs of these sources."""
+        """Record addresses of page text that goes to a model, and its source URLs."""
         for text in texts:
             for match in _ADDRESS.finditer(text):
                 host = match[1].lower()
@@ -59,12 +58,12 @@ class Suggested:
             _note(self._hosts, place.partition("/")[0].partition(":")[0])
             _note(self._shown, place.partition("?")[0])
 
-    def check(self, urls: Sequence[str], known: Known) -> None:
-        """Let only those canonical URLs pass that the user can have meant.
+    def check(self, urls: Sequence[str], known: KnownAddresses) -> None:
+        """Check that canonical `urls` do not come from page text.
 
-        On a site that nobody but a page has named, what that page named is refused. On other sites only what continues
-        a named address in a way that no page links to: there a page may have asked for what the model knows.
-        Raises InvalidInputError with code SITE_NOT_ALLOWED or NOT_ASKED_FOR.
+        On a site mentioned only by pages, every address from page text is refused. On other sites only an unlinked
+        continuation of such an address is: it may carry data out.
+        Raises InvalidInputError with code SITE_NOT_ALLOWED or ADDRESS_FROM_PAGE.
         """
         for url in urls:
             site = source_key(url)
@@ -74,26 +73,26 @@ class Suggested:
                     f"{site} is not among the sites that this server may fetch (MCP_ALLOWED_SITES)",
                     code=SITE_NOT_ALLOWED,
                 )
-            if self._allowed or site in known.stored_sites or site in self._asked:
+            if self._allowed or site in known.stored_sites or site in self._requested:
                 suspect = url not in known.urls and self._continues(place)
             else:
                 suspect = self._is_named(place) or (site not in known.linked_sites and self._varies_a_host(site))
             if suspect:
                 raise InvalidInputError(
                     "an address comes from the text of a web page, not from the user; nothing was fetched",
-                    code=NOT_ASKED_FOR,
+                    code=ADDRESS_FROM_PAGE,
                 )
-        self._asked.update(source_key(url) for url in urls)
+        self._requested.update(source_key(url) for url in urls)
 
     def _is_named(self, place: str) -> bool:
-        """Whether a page named this place, its whole host, or what it is the continuation of."""
+        """True when page text contains this address, its bare host, or a prefix of it."""
         host, _, path = place.partition("/")
         name = host.partition(":")[0]
         bare = host in self._named or name in self._named or (not path and name in self._hosts)
         return bare or place.rstrip("/") in self._named or self._continues(place)
 
     def _varies_a_host(self, site: str) -> bool:
-        """Whether something was put before or behind the name of a host that was named: names are looked up."""
+        """True for a subdomain or an extension of a host in page text: a DNS lookup can carry data out."""
         name = site.partition(":")[0]
         labels = name.split(".")
         above = {".".join(labels[start:]) for start in range(1, len(labels) - 1)}
@@ -101,9 +100,9 @@ class Suggested:
         return not self._hosts.keys().isdisjoint(above | beginnings)
 
     def _continues(self, place: str) -> bool:
-        """Whether a page named a beginning of this place, but not the place; a source with another query counts too.
+        """True when page text contains a prefix of this address but not the address, or for a source's new query.
 
-        A host is the beginning of all its pages: it counts for a query on its front page only.
+        A bare host counts as a prefix only for a query on its front page.
         """
         if place.rstrip("/") in self._named:
             return False
@@ -115,8 +114,8 @@ class Suggested:
         return any(place[:end] in self._named for end in range(len(host) + 2, len(place)))
 
 
-def _note(memory: dict[str, None], what: str) -> None:
-    memory.pop(what, None)
-    memory[what] = None
+def _note(memory: dict[str, None], entry: str) -> None:
+    memory.pop(entry, None)
+    memory[entry] = None
     if len(memory) > _REMEMBERED:
         del memory[next(iter(memory))]

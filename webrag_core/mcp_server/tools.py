@@ -1,4 +1,4 @@
-"""The four tools, as the model sees them: names, descriptions, arguments. What they do is in `calls`."""
+"""Declare the four tools: names, descriptions, arguments. `calls` implements them."""
 
 from __future__ import annotations
 
@@ -31,17 +31,19 @@ As = Annotated[Output, Field(description="data = JSON in structuredContent, for 
 
 async def answer(
     ctx: Context[Calls],
-    url: Annotated[str | list[str], Field(description="Where to read; with several, all are in scope")],
-    query: Annotated[str, Field(description="The user's question, whole")],
+    url: Annotated[str | list[str], Field(description="Page(s) to start from; all are searched")],
+    query: Annotated[str, Field(description="The user's complete question")],
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
-    known_context: Annotated[str, Field(description="What is known already; not to be found again")] = "",
-    constraints: Annotated[list[str], Field(description="What good evidence has, each in a few words")] = [],  # noqa: B006
+    known_context: Annotated[str, Field(description="Facts already known; passages repeating them are skipped")] = "",
+    constraints: Annotated[list[str], Field(description="Requirements for the evidence, each in a few words")] = [],  # noqa: B006
     expansion_budget: Annotated[
-        int | None, Field(description="Rounds of links at most; overrides research_mode; 0 = none")
+        int | None, Field(description="Maximum link-following rounds; overrides research_mode; 0 = none")
     ] = None,
     research_mode: Annotated[
         ResearchMode | None,
-        Field(description="fast = these pages only (default); auto = up to 2 rounds of links; deep = full budget"),
+        Field(
+            description="fast = these pages only (default); auto = up to 2 link-following rounds; deep = full budget"
+        ),
     ] = None,
     retrieval_mode: Annotated[
         RetrievalMode | None,
@@ -49,7 +51,7 @@ async def answer(
     ] = None,
     output: As = "text",
 ) -> CallToolResult:
-    """Seed to evidence; see `requests.AnswerCall`."""
+    """Answer a question; see `requests.AnswerCall`."""
     call = AnswerCall(
         urls=tuple([url] if isinstance(url, str) else url),
         query=query,
@@ -66,10 +68,10 @@ async def answer(
 
 async def search(
     ctx: Context[Calls],
-    query: Annotated[str, Field(description="What to find")],
+    query: Annotated[str, Field(description="Search query")],
     source_urls: Annotated[list[str], Field(description="Only pages at or below these URLs or hosts")] = [],  # noqa: B006
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
-    top_k: Annotated[int, Field(description="Passages at most, 1 to 50")] = 20,
+    top_k: Annotated[int, Field(description="Maximum passages, 1 to 50")] = 20,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
     output: As = "text",
 ) -> CallToolResult:
@@ -90,7 +92,7 @@ async def status(
 async def ingest(
     ctx: Context[Calls],
     url: Annotated[str | list[str], Field(description="Pages to store")],
-    refresh: Annotated[bool, Field(description="Ask the site again for stored pages")] = False,
+    refresh: Annotated[bool, Field(description="Fetch stored pages again")] = False,
 ) -> CallToolResult:
     """See `requests.IngestCall`."""
     call = IngestCall(tuple([url] if isinstance(url, str) else url), refresh)
@@ -98,19 +100,17 @@ async def ingest(
 
 
 def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragServer:
-    """A server with its tools; `acquirer` in place of the one that the settings ask for."""
+    """Create a server with its tools; `acquirer` replaces the configured one."""
     server = WebragServer(settings, acquirer)
     server.register(
         answer,
-        "Evidence with citations for a question about web pages: reads the URL(s), follows links if asked to, returns"
-        " the passages that matter and what was not done. Takes seconds to minutes.",
+        "Evidence with citations for a question about web pages: reads the URL(s), optionally follows links,"
+        " returns the relevant passages and any failures. Takes seconds to minutes.",
         _FETCHES,
     )
-    server.register(
-        search, "Evidence with citations from pages that are stored already. Fetches nothing; under a second.", _READS
-    )
-    server.register(status, "What is stored: sites, pages, sizes, ages.", _READS)
-    server.register(ingest, "Fetch and store pages without asking anything; `search` can then read them.", _FETCHES)
+    server.register(search, "Evidence with citations from stored pages. Fetches nothing; under a second.", _READS)
+    server.register(status, "List stored sites and pages with sizes and fetch times.", _READS)
+    server.register(ingest, "Fetch and store pages for later `search`.", _FETCHES)
     return server
 
 

@@ -1,4 +1,4 @@
-"""Text of web pages on its way to a model: nothing in it may look like our own words, and nothing hidden passes."""
+"""Sanitise page text for a model: no imitation of response markup, no hidden characters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _BRACKETS = str.maketrans("[]{}<>`", "(){}‹›'")
-# letters of other scripts that look like the capitals of our headers
+# homoglyphs of the capitals in response headers
 _LOOKALIKES = str.maketrans(
     "АВСЕНІЈКМОРЅТХУԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧ【】〔〕⟦⟧",
     "ABCEHIJKMOPSTXYGABEZHIKMNOPTYX[][][]",
@@ -44,7 +44,7 @@ _JOINERS = "\u200c\u200d"  # spelling in some scripts, and in emoji
 
 
 def visible(text: str) -> str:
-    """`text` without what a reader cannot see: controls, bidi and zero-width marks, tag characters, surrogates."""
+    """Remove invisible characters: controls, bidi and zero-width marks, tag characters, surrogates."""
     return _UNUSUAL.sub(lambda match: _shown(match[0]), text)
 
 
@@ -58,7 +58,7 @@ def _shown(character: str) -> str:
 
 
 def defused(text: str) -> str:
-    """Page text of several lines in which no line can be taken for a header, a source or a fence of ours."""
+    """Neutralise lines of page text that imitate headers, sources or fences of a response."""
     return "\n".join(_line(line) for line in visible(text).split("\n"))
 
 
@@ -78,19 +78,19 @@ def _in_parentheses(match: re.Match[str]) -> str:
 
 
 def label(text: str | None, limit: int = 100) -> str:
-    """Words of a page for a line of ours: one line of at most `limit` characters, no address, no brackets."""
-    # cut before the work: a title may be a megabyte
+    """Reduce page text to one line of at most `limit` characters, without addresses or brackets."""
+    # truncate first: a title may be a megabyte
     line = _SPACE.sub(" ", visible((text or "")[: 8 * limit])).strip()
     line = unicodedata.normalize("NFC", _ADDRESS.sub("…", line)).translate(_BRACKETS)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 
 class Fence:
-    """Marks page text with a word that no page can know, a new one for each response."""
+    """Mark page text with a random word, new for each response."""
 
     def __init__(self, word: str | None = None) -> None:
         self.word = word or secrets.token_hex(3)
 
     def around(self, text: str) -> str:
-        """The defused text between its marks."""
+        """Return the defused text between its marks."""
         return f"<page-text {self.word}>\n{defused(text)}\n</page-text {self.word}>"
