@@ -136,7 +136,7 @@ def test_texts_that_stay_are_not_embedded_again_when_a_page_is_rechunked(setting
     async def run() -> None:
         async with opened(settings, "alpha", "beta") as (corpus, _):
             page = await corpus.add(A)
-            await corpus.indexer.cut_again(page.version_id)
+            await corpus.indexer.rechunk(page.version_id)
             found = await counts(corpus)
             assert (await corpus.indexer.index(page.version_id)).embedded == 0
             assert (found["children"], found["cached"]) == (found["vectors"], 0)

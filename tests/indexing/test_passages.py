@@ -11,7 +11,7 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.indexing.passages import Passage, cut_passages, term_codes
+from webrag_core.indexing.passages import Passage, extract_passages, term_codes
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.search import search_corpus
 
@@ -27,7 +27,7 @@ def test_term_codes_are_the_same_in_every_process() -> None:
 
 @pytest.mark.parametrize("text", ["", "the", "A cat hunts a cat.", "東京 naïve asyncio.to_thread"])
 def test_a_stored_passage_is_the_one_that_was_cut(text: str) -> None:
-    (passage,) = cut_passages([text])
+    (passage,) = extract_passages([text])
     again = Passage.unpacked(passage.packed())
     assert np.array_equal(again.terms, passage.terms)
     assert np.array_equal(again.tokens, passage.tokens)
@@ -37,7 +37,7 @@ def test_a_stored_passage_is_the_one_that_was_cut(text: str) -> None:
 @pytest.mark.parametrize("cut", [1, 4, 7, 9])
 def test_bytes_that_are_no_passage_are_refused(cut: int) -> None:
     whole = Passage(np.arange(2, dtype=np.uint32), np.empty(0, dtype=np.uint16)).packed()
-    with pytest.raises(IntegrityError, match="cut off"):
+    with pytest.raises(IntegrityError, match="truncated"):
         Passage.unpacked(whole[:cut])
 
 
@@ -55,7 +55,7 @@ def test_every_child_has_its_passage_and_a_search_finds_the_same_without(setting
                 rows = await cursor.fetchall()
                 assert len(rows) == 2
                 for title, path, text, stored in rows:
-                    assert stored == cut_passages([embedding_text(title, path, text)])[0].packed()
+                    assert stored == extract_passages([embedding_text(title, path, text)])[0].packed()
                 found = await search_corpus(corpus, "Which cat hunts mice?")
                 await connection.execute("UPDATE chunks SET passage = NULL")
                 bare = await search_corpus(corpus, "Which cat hunts mice?")

@@ -10,7 +10,7 @@ from email.utils import format_datetime
 import pytest
 
 from tests.pauses import noted_pauses
-from webrag_core.providers.retry import Failure, PatientEndpoint
+from webrag_core.providers.retry import Failure, RetryingEndpoint
 
 BUSY = Failure("busy", again=True, status=503)
 Send = Callable[[str], Awaitable[str | Failure]]
@@ -36,7 +36,7 @@ def answering(*answers: str | Failure, told: list[str] | None = None) -> Send:
 
 def ask(send: Send, *, attempts: int = 3, seconds: float = 20.0) -> str | Failure:
     async def work() -> str | Failure:
-        return await PatientEndpoint("TEA", ("rich", "plain"), attempts=attempts).ask(send, seconds)
+        return await RetryingEndpoint("TEA", ("rich", "plain"), attempts=attempts).ask(send, seconds)
 
     return asyncio.run(work())
 
@@ -80,7 +80,7 @@ def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> No
     told: list[str] = []
 
     async def work() -> None:
-        endpoint = PatientEndpoint("TEA", ("rich", "plain"), attempts=1)
+        endpoint = RetryingEndpoint("TEA", ("rich", "plain"), attempts=1)
         begun, refused = asyncio.Event(), asyncio.Event()
 
         async def slow(form: str) -> str | Failure:
@@ -101,7 +101,7 @@ def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> No
 
 def test_waiting_for_a_slot_counts_and_what_is_left_bounds_the_pause() -> None:
     async def work() -> tuple[str | Failure, str | Failure]:
-        endpoint = PatientEndpoint("TEA", ("rich",), attempts=3)
+        endpoint = RetryingEndpoint("TEA", ("rich",), attempts=3)
         slots = asyncio.Semaphore(1)
         await slots.acquire()
         async with asyncio.timeout(10):  # or it would wait for ever

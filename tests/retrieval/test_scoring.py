@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from webrag_core.indexing.passages import Passage, cut_passages
+from webrag_core.indexing.passages import Passage, extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.scoring import (
@@ -27,7 +27,7 @@ IDF = dict(zip(dict.fromkeys(terms(QUERY)), (1.0, 2.0, 3.0, 1.5, 0.5), strict=Tr
 
 def scores(query: str, *passages: str, idf: dict[str, float] | None = None) -> PassageScores:
     weights = dict.fromkeys(terms(query), 1.0) if idf is None else idf
-    return score_passages(profile(query, weights), cut_passages(passages))
+    return score_passages(profile(query, weights), extract_passages(passages))
 
 
 def test_the_parts_make_one_whole() -> None:
@@ -64,7 +64,7 @@ def test_meaning_is_the_weighted_best_cosine_of_each_token() -> None:
 
 def test_a_family_knows_what_each_of_its_members_knows() -> None:
     query = profile("cancel a coroutine", {"cancel": 1.0, "coroutin": 1.0})
-    first, second, whole = cut_passages(["The task was cancelled.", "A coroutine waits.", "Unrelated zebras."])
+    first, second, whole = extract_passages(["The task was cancelled.", "A coroutine waits.", "Unrelated zebras."])
     found = score_passages(query, [first, second, whole], [7, 7, 9])
     both = Passage(first.terms, np.unique(np.concatenate([first.tokens, second.tokens])))
     assert found.sibling[:2] == pytest.approx([score_passages(query, [both]).token_match[0]] * 2, abs=1e-6)
@@ -103,10 +103,10 @@ def test_another_script_is_found_by_its_own_words() -> None:
 def test_no_passages_and_no_terms_are_no_error() -> None:
     assert score_passages(profile("cat", {"cat": 1.0}), []).coverage.shape == (0,)
     assert scores("of the", "A cat.").coverage.tolist() == [0.0]
-    assert lexical_share(profile("of the", {}), cut_passages(["A cat."])).tolist() == [0.0]
+    assert lexical_share(profile("of the", {}), extract_passages(["A cat."])).tolist() == [0.0]
 
 
 def test_a_lexical_share_is_bm25_at_mean_length() -> None:
     query = profile("cat dog", {"cat": 1.0, "dog": 3.0})
-    found = lexical_share(query, cut_passages(["cat cat", "dog", "bird"]))
+    found = lexical_share(query, extract_passages(["cat cat", "dog", "bird"]))
     assert found == pytest.approx([2 / 3.2 / 4, 3 / 2.2 / 4, 0.0])

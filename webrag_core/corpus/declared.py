@@ -59,19 +59,19 @@ _WRITE = sql.SQL(
 
 
 async def apply_declarations(connection: AsyncConnection, declarations: Sequence[Declaration]) -> Applied:
-    """Make the table say what the files say. Call inside a transaction; writes nothing where nothing differs."""
+    """Synchronise the table with the declarations. Call inside a transaction; writes only differences."""
     async with connection.cursor(row_factory=class_row(Declaration)) as cursor:
         await cursor.execute(_READ)
         before = {row.key: row for row in await cursor.fetchall()}
-    wanted = {declaration.key: declaration for declaration in declarations}
-    changed = sorted(key for key, declaration in wanted.items() if before.get(key) != declaration)
-    dropped = sorted(before.keys() - wanted)
+    declared = {declaration.key: declaration for declaration in declarations}
+    changed = sorted(key for key, declaration in declared.items() if before.get(key) != declaration)
+    dropped = sorted(before.keys() - declared)
     for host in sorted({key.partition("/")[0] for key in (*changed, *dropped)}):
         await sources.lock_host(connection, host)
     for key in dropped:
         await sources.release_source(connection, key)
     for key in changed:
-        await connection.execute(_WRITE, astuple(wanted[key]))
+        await connection.execute(_WRITE, astuple(declared[key]))
         await sources.assign_documents(connection, key)
     added = tuple(key for key in changed if key not in before)
     return Applied(added, tuple(key for key in changed if key in before), tuple(dropped))

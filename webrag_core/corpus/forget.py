@@ -56,7 +56,7 @@ async def forget(database: Database, target: str, *, removed_by: str, dry_run: b
 
 
 async def allow_again(connection: AsyncConnection, urls: Sequence[str]) -> None:
-    """Let canonical `urls` be stored again: somebody asked for them by name."""
+    """Allow canonical `urls` to be stored again, on explicit request."""
     await connection.execute("DELETE FROM forgotten_urls WHERE url_sha256 = ANY(%s)", ([_digest(url) for url in urls],))
 
 
@@ -76,7 +76,7 @@ async def _forget_source(database: Database, source: Source, removed_by: str, dr
         raise InvalidInputError(f"{source.key} is declared in {source.declared_in}: delete it there first")
     counts: Counter[str] = Counter()
     if not dry_run:
-        async with database.connection() as connection:  # no schedule begins a refresh of it meanwhile
+        async with database.connection() as connection:  # prevents scheduled refreshes meanwhile
             await connection.execute("UPDATE sources SET paused = true WHERE id = %s", (source.id,))
     last = 0
     while True:
@@ -109,12 +109,12 @@ async def _forget_answer(database: Database, answer_id: int, removed_by: str, dr
 async def _record(
     connection: AsyncConnection, kind: Kind, target: str, counts: Counter[str], removed_by: str, dry_run: bool
 ) -> Removal:
-    found = {name: number for name, number in counts.items() if number}
+    nonzero = {name: number for name, number in counts.items() if number}
     await connection.execute(
         "INSERT INTO removals (kind, subject_sha256, removed_by, counts) VALUES (%s, %s, %s, %s)",
-        (kind, _digest(target), removed_by, Jsonb(found)),
+        (kind, _digest(target), removed_by, Jsonb(nonzero)),
     )
-    return Removal(kind=kind, target=target, subject_sha256=_digest(target), dry_run=dry_run, counts=found)
+    return Removal(kind=kind, target=target, subject_sha256=_digest(target), dry_run=dry_run, counts=nonzero)
 
 
 async def _remove_page(connection: AsyncConnection, url: str, source_key: str | None = None) -> Counter[str]:
@@ -172,7 +172,7 @@ async def _remove_document(connection: AsyncConnection, document_id: int) -> Cou
         document=document_id,
     )
     counts["outbox_lines"] = await _delete(connection, "corpus_log", "document_id = %(document)s", document=document_id)
-    await log_change(connection, document_id, None, "gone")  # followers hear that the source changed
+    await log_change(connection, document_id, None, "gone")  # announce the source's change
     counts["aliases"] = await _delete(connection, "url_aliases", "document_id = %(document)s", document=document_id)
     cursor = await connection.execute("SELECT count(*) FROM document_versions WHERE document_id = %s", (document_id,))
     counts["versions"] = int((await cursor.fetchone() or (0,))[0])
@@ -186,7 +186,7 @@ async def _remove_citations(connection: AsyncConnection, document_id: int) -> in
         "WITH lost AS (DELETE FROM citations c USING document_versions v WHERE v.id = c.version_id"
         "  AND v.document_id = %s RETURNING c.answer_id),"
         " counted AS (SELECT answer_id, count(*) AS quotes FROM lost GROUP BY answer_id),"
-        " told AS (UPDATE answer_runs a SET warnings = a.warnings || to_jsonb(n.quotes || CASE n.quotes WHEN 1"
+        " warned AS (UPDATE answer_runs a SET warnings = a.warnings || to_jsonb(n.quotes || CASE n.quotes WHEN 1"
         "  THEN ' quote' ELSE ' quotes' END || ' of a page that was removed on request') FROM counted n"
         "  WHERE a.id = n.answer_id)"
         " SELECT coalesce(sum(quotes), 0) FROM counted",
@@ -196,7 +196,7 @@ async def _remove_citations(connection: AsyncConnection, document_id: int) -> in
 
 
 async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> Counter[str]:
-    """Remove what other tables say about these URLs."""
+    """Remove rows of other tables about these URLs."""
     counts: Counter[str] = Counter()
     await connection.execute(
         "INSERT INTO removed_lines AS r (run_id, lines) SELECT run_id, count(*) FROM fetch_log"

@@ -1,7 +1,7 @@
-"""The negative cache: a URL that failed a short time ago is not asked again, unless a refresh is wanted.
+"""Negative cache: skip URLs that failed recently, unless refreshed.
 
-It reads the coverage ledger, so it holds over all runs and processes. Only failures that say something about the page
-or its server count. What may be our own network's fault (DNS, connection, TLS), or a setting's, is always tried.
+Reads the coverage ledger, so it applies to all runs and processes. Only failures of the page or its server count; DNS,
+connection, TLS and configuration failures are always retried.
 """
 
 from __future__ import annotations
@@ -25,10 +25,7 @@ _LASTING = frozenset(
 async def recent_failure(
     connection: AsyncConnection, url: str, acquirers: frozenset[str], settings: Settings, max_age: float | None = None
 ) -> FetchError | None:
-    """The failure of the last request for canonical `url` by one of `acquirers`, while it is to be believed.
-
-    That is no longer than `max_age` seconds.
-    """
+    """Return the last failure of canonical `url` by one of `acquirers` while it is valid, at most `max_age` seconds."""
     cursor = await connection.execute(
         "SELECT outcome, reason, http_status, started_at FROM fetch_log WHERE url = %s AND outcome <> 'skipped'"
         " AND acquirer = ANY(%s) ORDER BY started_at DESC LIMIT 1",
@@ -39,22 +36,22 @@ async def recent_failure(
         return None
     _, code, status, failed_at = row
     reason = Reason(code)
-    believed_for = _believed_for(FetchError(reason, "", status=status), settings)
-    until = failed_at + (believed_for if max_age is None else min(believed_for, timedelta(seconds=max_age)))
+    validity = _validity(FetchError(reason, "", status=status), settings)
+    until = failed_at + (validity if max_age is None else min(validity, timedelta(seconds=max_age)))
     if until <= datetime.now(UTC):
         return None
     answer = f"{code}, HTTP {status}" if status else code
     return FetchError(
         reason,
-        f"failed earlier ({answer} at {failed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC) and is not asked again before"
+        f"failed earlier ({answer} at {failed_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC) and is not retried before"
         f" {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC, unless refreshed",
         status=status,
         earlier=True,
     )
 
 
-def _believed_for(error: FetchError, settings: Settings) -> timedelta:
-    """How long a failure stands for the next answer; zero when it is to be tried again at once."""
+def _validity(error: FetchError, settings: Settings) -> timedelta:
+    """Return how long a failure suppresses retries; zero for an immediate retry."""
     if error.reason is Reason.ROBOTS_DISALLOWED and not settings.webrag_obey_robots:
         return timedelta(0)
     if error.reason in _TEMPORARY or (error.reason is Reason.HTTP_STATUS and error.transient):

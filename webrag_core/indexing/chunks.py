@@ -10,10 +10,10 @@ from psycopg import AsyncConnection, sql
 from webrag_core.corpus.documents import StoredVersion
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.indexing.passages import PASSAGES_VERSION, cut_passages
+from webrag_core.indexing.passages import PASSAGES_VERSION, extract_passages
 from webrag_core.indexing.terms import TERMS_VERSION
 
-# with the types that a binary COPY has to be told
+# types for the binary COPY
 _COLUMNS = {
     "id": "int8",
     "version_id": "int4",
@@ -34,18 +34,18 @@ _MAX_HEADER = 300  # characters of title, and of heading path: they stand before
 
 
 def chunker_key(parent_max: int, child_target: int) -> str:
-    """Names everything that chunks and their postings depend on besides the text."""
+    """Return the key of all versions and settings that chunks and postings depend on."""
     return f"{CHUNKER_VERSION}/{parent_max}/{child_target}/terms-{TERMS_VERSION}/passages-{PASSAGES_VERSION}"
 
 
 def embedding_text(title: str | None, heading_path: Sequence[str], body: str) -> str:
-    """What is embedded for a child: title, heading path and the slice without Markdown marks and URLs."""
+    """Return a child's embedding text: title, heading path and the slice as plain text."""
     header = ((title or "")[:_MAX_HEADER], " > ".join(heading_path)[:_MAX_HEADER])
     return "\n".join(part for part in (*header, plain_text(body)) if part)
 
 
 def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterator[tuple[str, str]]:
-    """(sha256, text) of what is embedded, for every child in reading order."""
+    """Yield (sha256, embedding text) of every child in reading order."""
     for parent in parents:
         for child in parent.children:
             body = version.markdown[child.char_start : child.char_end]
@@ -55,7 +55,7 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
 
 def child_columns(inputs: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
     """(sha256, packed passage) of every child, in the order of `embedding_inputs`."""
-    passages = cut_passages([text for _, text in inputs])
+    passages = extract_passages([text for _, text in inputs])
     return [(digest, passage.packed()) for (digest, _), passage in zip(inputs, passages, strict=True)]
 
 

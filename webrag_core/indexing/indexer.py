@@ -1,6 +1,6 @@
-"""Layer 2's face: a stored version becomes chunks, then vectors and postings, then current.
+"""Index stored versions: chunk, embed, then make current.
 
-Each stage commits by itself and can be run again; only the last one changes what readers see, in one transaction.
+Each stage commits by itself and is idempotent; only the last one is visible to readers, in one transaction.
 A kill at any instant leaves the previous version whole.
 """
 
@@ -29,12 +29,12 @@ from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
-_ATTEMPTS = 5  # of storing vectors that others delete meanwhile
+_ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 
 @dataclass(frozen=True, slots=True)
 class IndexOutcome:
-    """What indexing one version did. `embedded` counts texts that the model was asked for."""
+    """Result of indexing one version. `embedded` counts texts sent to the model."""
 
     document_id: int
     version_id: int
@@ -43,7 +43,7 @@ class IndexOutcome:
 
 
 class Indexer:
-    """Chunks, embeds and activates versions. Safe to call concurrently, also for one document."""
+    """Chunk, embed and activate versions. Safe to call concurrently, also for one document."""
 
     def __init__(self, database: Database, embedder: Embedder, settings: Settings) -> None:
         self._database = database
@@ -55,7 +55,7 @@ class Indexer:
 
     @property
     def embedder(self) -> Embedder:
-        """The model that queries must be embedded with."""
+        """The embedding model for queries."""
         return self._embedder
 
     async def model_id(self) -> int:
@@ -66,19 +66,19 @@ class Indexer:
         return self._model_id
 
     async def index(self, version_id: int) -> IndexOutcome:
-        """All stages for one version; what is done already is not done again.
+        """Run all pending stages for one version.
 
-        Nothing is staged first: `activate` cuts what is not cut yet, and writes it in the same transaction.
+        `activate` writes missing chunks in its own transaction.
         """
         return await self.activate(version_id)
 
     async def pending(self, version_ids: Sequence[int], stage: Literal["chunk", "activate"]) -> list[int]:
-        """The versions, in their order, for which `stage` has something to do; one query for all of them."""
+        """Return the versions with pending work in `stage`, in order, by one query."""
         if stage == "chunk":
             condition = sql.SQL(
                 "v.chunker IS DISTINCT FROM %(chunker)s AND d.current_version IS DISTINCT FROM v.id"
             ).format()
-        else:  # as `_is_settled`, but for what is overtaken: `activate` itself decides about that
+        else:  # as `_is_settled`, except for outdated versions, which `activate` detects
             condition = sql.SQL(
                 "(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s AND v.child_count ="
                 " (SELECT count(*) FROM {} e WHERE e.document_id = d.id) AND NOT EXISTS (SELECT FROM url_aliases a"
@@ -97,14 +97,14 @@ class Indexer:
             return [int(row[0]) for row in await cursor.fetchall()]
 
     async def chunk(self, version_id: int) -> int:
-        """Stage the chunks of a version that no reader sees yet. Returns the rows written (0 = nothing to do).
+        """Stage the chunks of a version that is not current. Return the rows written (0 = nothing to do).
 
         A version that is current keeps its chunks until `activate` replaces them together with their vectors.
         """
         version = await self._version(version_id)
         if version.chunker == self._key:
             return 0
-        parents, texts = await self._cut(version)
+        parents, texts = await self._chunks(version)
         columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, version.canonical_url)
@@ -119,23 +119,22 @@ class Indexer:
                 return 0  # current, moved away, or another writer was faster
             return await chunk_table.write_chunks(connection, version, parents, columns, self._key)
 
-    async def cut_again(self, version_id: int) -> None:
-        """Replace the chunks of a version, broken ones for example. A current one gets them together with its vectors
-        and postings: readers see the old ones until then."""
+    async def rechunk(self, version_id: int) -> None:
+        """Replace the chunks of a version. A current version switches together with its vectors and postings."""
         async with self._database.transaction() as connection:
             await connection.execute("UPDATE document_versions SET chunker = NULL WHERE id = %s", (version_id,))
         if not await self.chunk(version_id):
             await self.activate(version_id)
 
     async def activate(self, version_id: int) -> IndexOutcome:
-        """Embed what the cache lacks, then make the version current together with its vectors and postings.
+        """Embed missing texts, then make the version current together with its vectors and postings.
 
-        A version that was fetched before the current one, whose document is gone, or whose URL has become an alias
-        since, does not become current: whoever was slow must not bring back what is gone.
+        A version older than the current one, of a gone document, or of a URL that became an alias does not become
+        current: a slow writer must not restore removed content.
         """
         model_id = await self.model_id()
         version = await self._version(version_id)
-        async with self._database.claims.hold(f"index version {version_id}"):  # whoever waited finds it settled
+        async with self._database.claims.hold(f"index version {version_id}"):  # later callers see the result
             return await self._activate(version, model_id)
 
     async def _activate(self, version: StoredVersion, model_id: int) -> IndexOutcome:
@@ -143,7 +142,7 @@ class Indexer:
         async with self._database.connection() as connection:
             if await self._is_settled(connection, version, model_id):
                 return IndexOutcome(version.document_id, version_id, 0, False)
-        parents, texts = await self._cut(version)
+        parents, texts = await self._chunks(version)
         counts = await asyncio.to_thread(_count_terms, version, parents)
         columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.connection() as connection:
@@ -170,16 +169,16 @@ class Indexer:
                     await documents.log_change(connection, version.document_id, version_id, "version")
                 await retire_moved(connection, version.document_id, vector_table(model_id))
                 return IndexOutcome(version.document_id, version_id, embedded, changed)
-        raise IntegrityError(f"vectors for {version.canonical_url} went missing {_ATTEMPTS} times")
+        raise IntegrityError(f"vectors of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
     async def retire(self, url: str) -> bool:
-        """Take the document at `url` out of the index if its site has confirmed that it is gone. True when it was."""
+        """Remove the document at `url` from the index if it is confirmed gone. Return True if removed."""
         model_id = await self.model_id()
         async with self._database.transaction() as connection:
             return await retire_gone(connection, url, vector_table(model_id))
 
     async def finish_bulk(self) -> bool:
-        """After many pages: build the vector index if the corpus has outgrown exact search."""
+        """Build the vector index after bulk writes, if the corpus has outgrown exact search."""
         model_id = await self.model_id()
         return await models.ensure_vector_index(self._database, model_id)
 
@@ -190,8 +189,8 @@ class Indexer:
             raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
         return version
 
-    async def _cut(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
-        """Parents, and (sha256, text) of what is embedded of every child in order; in a thread, pages can be large."""
+    async def _chunks(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
+        """Return parents, and (sha256, embedding text) of every child in order; runs in a thread."""
 
         def cut() -> tuple[list[Chunk], list[tuple[str, str]]]:
             parents = chunk_markdown(
@@ -204,7 +203,7 @@ class Indexer:
         return await asyncio.to_thread(cut)
 
     async def _is_settled(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
-        """True when nothing is left to do: the version is current and complete, or must not become current."""
+        """True when the version is current and complete, or must not become current."""
         cursor = await connection.execute(
             sql.SQL(
                 "SELECT coalesce(c.fetched_at > v.fetched_at, false) OR d.status = 'gone'"
@@ -223,7 +222,7 @@ class Indexer:
         return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
 
     async def _embed(self, texts: dict[str, str], model_id: int) -> int:
-        """Fill the cache for the texts (by digest) without a vector; hold no connection while the model works."""
+        """Embed texts (by digest) that have no vector; hold no connection during model requests."""
         async with self._database.connection() as connection:
             missing = sorted(await models.missing_vectors(connection, model_id, texts))
         size = self._settings.embedding_batch_size
@@ -236,8 +235,8 @@ class Indexer:
         return len(missing)
 
     async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
-        """Replace the document's vectors by those of this version. False when some are missing: another document
-        held them when they were looked for, and has changed since."""
+        """Replace the document's vectors by those of this version. Return False when another document's change removed
+        shared vectors meanwhile."""
         children = sql.SQL(
             "SELECT id, document_id, embed_sha256 FROM chunks WHERE version_id = %(version)s AND level = 'child'"
         )
@@ -263,7 +262,7 @@ class Indexer:
         return bool(row[0] == row[1])
 
     async def _make_current(self, connection: AsyncConnection, version: StoredVersion) -> bool:
-        """Switch readers over and drop what only the previous version needed; its text stays."""
+        """Make the version current and drop derived rows of older versions; their texts stay."""
         cursor = await connection.execute(
             "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
             " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')",

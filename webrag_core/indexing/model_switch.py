@@ -1,7 +1,7 @@
-"""Embedding models side by side: build another one beside the live one, switch in one transaction, switch back.
+"""Build an embedding model beside the live one; switch, or switch back, in one transaction.
 
-A search uses one model from its query to its hits, so none ever mixes two. While a model is built, and until the
-switch, readers and writers go on with the live one; pages that change meanwhile are caught up by the switch's check.
+Each search uses one model. Until the switch, readers and writers use the live model; the switch checks that pages
+changed meanwhile have vectors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from webrag_core.store.vector_tables import vector_table
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """A model and how many current children it has a vector for."""
+    """A model with its vector counts over current children."""
 
     id: int
     identity: ModelIdentity
@@ -34,7 +34,7 @@ class ModelStatus:
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """`embedded` counts texts that the model was asked for, `vectors` the rows that the model has now."""
+    """`embedded` counts texts sent to the model, `vectors` its rows."""
 
     model_id: int
     embedded: int
@@ -42,20 +42,20 @@ class BuildReport:
 
 
 async def list_models(database: Database) -> list[ModelStatus]:
-    """Every registered model, oldest first."""
+    """List registered models, oldest first."""
     async with database.snapshot() as connection:
         cursor = await connection.execute(
             "SELECT id, provider, name, dimensions, normalisation, inputs, state FROM embedding_models ORDER BY id"
         )
-        found = []
+        statuses = []
         for model_id, *identity, state in await cursor.fetchall():
             counts = await connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
             )
             row = await counts.fetchone()
             missing = await _count_missing(connection, model_id)
-            found.append(ModelStatus(model_id, ModelIdentity(*identity), state, int(row[0]) if row else 0, missing))
-        return found
+            statuses.append(ModelStatus(model_id, ModelIdentity(*identity), state, int(row[0]) if row else 0, missing))
+        return statuses
 
 
 async def build_model(
@@ -66,7 +66,7 @@ async def build_model(
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> BuildReport:
-    """Give `embedder`'s model a vector for every current child, beside the live model, then index them.
+    """Store a vector of `embedder`'s model for every current child, then build the vector index.
 
     Sends up to `workers` batches at a time and stores each by itself, so that a stopped build continues where it was.
     `advance(n)` is called after every n texts. Raises InvalidInputError when this model is live already or no page is
@@ -94,7 +94,7 @@ async def build_model(
 
 @dataclass(slots=True)
 class _Build:
-    """The batches of one build, in the order of the chunks' ids: what was passed is not looked at again."""
+    """Batches of one build, in a single pass by chunk id."""
 
     database: Database
     embedder: Embedder
@@ -107,7 +107,7 @@ class _Build:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def work(self) -> None:
-        """Embed and store batches until none is left."""
+        """Embed and store all batches."""
         while True:
             ids, texts = await self._next()
             if not ids:
@@ -123,7 +123,7 @@ class _Build:
                 self.advance(len(ids))
 
     async def _next(self) -> tuple[list[int], dict[str, str]]:
-        """Ids of the next children without a vector, and the texts to embed for them, by digest."""
+        """Return ids of the next children without a vector, and texts to embed by digest."""
         async with self._turn, self.database.connection() as connection:
             query = _NEXT_TEXTS.format(vector_table(self.model_id))
             cursor = await connection.execute(query, (self._last, self.batch_size), prepare=False)
@@ -135,9 +135,9 @@ class _Build:
 
 
 async def switch_model(database: Database, identity: ModelIdentity) -> int:
-    """Make a complete model live and retire the one that was, in one transaction. Returns its id.
+    """Make a complete model live and retire the previous one, in one transaction. Return its id.
 
-    Writers wait for it and then find that their model is retired. Raises InvalidInputError for a model that was
+    Writers wait for the switch, then fail with a retired model. Raises InvalidInputError for a model that was
     never built, StoreError(model_incomplete) when children lack a vector: build it again, then switch.
     """
     async with database.transaction() as connection:
@@ -178,9 +178,9 @@ async def adopt_model(
     workers: int = 1,
     advance: Callable[[int], None] | None = None,
 ) -> BuildReport | None:
-    """Build and switch to the model of `embedder` where another one is live; None where it is live already.
+    """Build and switch to the model of `embedder`; return None if it is live already.
 
-    One worker of all processes does it; the others wait and find it done. Pages that change meanwhile are caught up.
+    One worker among all processes does it; the others wait. Pages changed meanwhile are embedded too.
     Raises EmbeddingError, StoreError(model_incomplete) when writers were faster every time.
     """
     async with database.claims.hold("adopt an embedding model"):

@@ -1,7 +1,7 @@
-"""What the scorer reads of a text: its terms in order and its distinct tokens. Stored beside every child chunk.
+"""Scorer features of a text, stored with every child chunk: terms in order and distinct tokens.
 
-Terms are kept as 32-bit codes, so that thousands of passages are compared with a query in one array operation; two
-terms share a code once in 4,000 million pairs, and then a passage scores a little too well.
+Terms are 32-bit hashes, so that a query is compared with thousands of passages in one array operation. A collision
+(1 in 4,000 million pairs) raises a score slightly.
 """
 
 from __future__ import annotations
@@ -27,32 +27,32 @@ _TOKEN = np.dtype("<u2")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Codes of the terms in order (duplicates kept) and the distinct token ids, ascending."""
+    """Codes of the terms in order (with duplicates) and the distinct token ids, ascending."""
 
     terms: NDArray[np.uint32]
     tokens: NDArray[np.uint16]
 
     def packed(self) -> bytes:
-        """As it is stored: the number of terms, the terms, the tokens, all little-endian."""
+        """Serialise: number of terms, terms, tokens, all little-endian."""
         count = np.array([len(self.terms)], dtype=_COUNT)
         return count.tobytes() + self.terms.astype(_CODE).tobytes() + self.tokens.astype(_TOKEN).tobytes()
 
     @classmethod
     def unpacked(cls, stored: bytes) -> Passage:
-        """The passage that `packed` gave. Raises IntegrityError for bytes that it cannot have given."""
+        """Parse the output of `packed`. Raises IntegrityError for invalid bytes."""
         head = _COUNT.itemsize
         count = int.from_bytes(stored[:head], "little")
         middle = head + count * _CODE.itemsize
         if len(stored) < max(head, middle) or (len(stored) - middle) % _TOKEN.itemsize:
-            raise IntegrityError(f"a stored passage of {len(stored)} bytes is cut off")
+            raise IntegrityError(f"a stored passage of {len(stored)} bytes is truncated")
         return cls(np.frombuffer(stored, _CODE, count, head), np.frombuffer(stored, _TOKEN, offset=middle))
 
 
 def term_codes(words: Iterable[str]) -> NDArray[np.uint32]:
-    """One code per term, in order. The same in every process."""
+    """Hash each term, in order; stable across processes."""
     return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.uint32)
 
 
-def cut_passages(texts: Sequence[str]) -> list[Passage]:
-    """The passages of these texts (without Markdown marks). Raises nothing; an empty text is an empty passage."""
+def extract_passages(texts: Sequence[str]) -> list[Passage]:
+    """Extract features of plain texts; an empty text gives an empty passage."""
     return [Passage(term_codes(terms(text)), np.unique(ids)) for text, ids in zip(texts, token_ids(texts), strict=True)]

@@ -1,4 +1,4 @@
-"""A URL in, a searchable document out: layers 1 and 2 as one call."""
+"""Fetch, store and index pages in one call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from webrag_core.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
-    """A page that is searchable now. `embedded` counts texts that had to be embedded for it."""
+    """A searchable page. `embedded` counts texts sent to the model."""
 
     url: str
     document_id: int
@@ -32,7 +32,7 @@ class AddedDocument:
 
 
 class Corpus:
-    """The open corpus: database, acquirer, embedding model (of the settings, unless one is given)."""
+    """An open corpus: database, acquirer and embedding model (default: from the settings)."""
 
     def __init__(
         self, database: Database, acquirer: Acquirer, settings: Settings, embedder: Embedder | None = None
@@ -45,7 +45,7 @@ class Corpus:
     @classmethod
     @asynccontextmanager
     async def open(cls, settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[Corpus]:
-        """Open everything, close everything. Raises StoreError, InvalidInputError."""
+        """Open the corpus; close its resources on exit. Raises StoreError, InvalidInputError."""
         async with AsyncExitStack() as stack:
             if acquirer is not None:
                 stack.push_async_callback(acquirer.aclose)
@@ -62,7 +62,7 @@ class Corpus:
     ) -> AddedDocument:
         """Fetch (unless fresh), store and index one page. `max_age` in seconds replaces WEBRAG_MAX_AGE.
 
-        Raises FetchError with the reason recorded. A page that is confirmed to be gone has left the index by then.
+        Raises FetchError with the reason recorded. A page confirmed gone is removed from the index.
         """
         try:
             page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
@@ -74,7 +74,7 @@ class Corpus:
         return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
 
     def refresher(self) -> SourceRefresh:
-        """Refreshes whole sources; what changed is searchable afterwards."""
+        """Return a refresher that also indexes changed pages."""
         return SourceRefresh(self.database, self.ingestor.acquirer, self.settings, self._refresh_page)
 
     async def _refresh_page(self, url: str, run_id: str) -> AddedDocument:

@@ -1,4 +1,4 @@
-"""Documents that leave the index: what moved to another one, and what is confirmed to be gone. Their versions stay."""
+"""Remove moved and confirmed-gone documents from the index. Their versions stay."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MOVED = (
 
 
 async def moved_urls(connection: AsyncConnection, document_id: int) -> list[str]:
-    """URLs of documents of their own that have become aliases of this one."""
+    """Return URLs of separate documents that became aliases of this one."""
     cursor = await connection.execute(_MOVED, (document_id,))
     return [str(row[1]) for row in await cursor.fetchall()]
 
 
 async def retire_moved(connection: AsyncConnection, document_id: int, vectors: sql.Identifier) -> None:
-    """Take documents that moved to this one out of the index.
+    """Remove documents that moved to this one from the index.
 
     Call inside a transaction that holds the locks of their URLs.
     """
@@ -30,13 +30,13 @@ async def retire_moved(connection: AsyncConnection, document_id: int, vectors: s
 
 
 async def retire_gone(connection: AsyncConnection, url: str, vectors: sql.Identifier) -> bool:
-    """Take the document out of the index if its site has said often enough that it is not there. True when it was.
+    """Remove the document from the index if it is confirmed gone. Return True if removed.
 
     Call inside a transaction.
     """
     await documents.lock_urls(connection, url)
     document = await documents.find_document(connection, url)
-    # a page that shrank to nothing is taken as it is now instead
+    # a confirmed drastic shrink is stored as a new version instead
     gone = document is not None and document.status != "gone" and document.misses >= documents.CONFIRMATIONS
     if document is None or not gone or document.miss_reason in (None, Reason.NEAR_EMPTY.value):
         return False

@@ -1,6 +1,6 @@
-"""Search terms: what counts as a word, for lexical search, link scoring and query analysis.
+"""Tokenise text into search terms for lexical search, link scoring and query analysis.
 
-One definition for all of them, because a query and a page meet only if both are cut the same way. Change
+Queries and pages must be tokenised alike. Change
 `TERMS_VERSION` with every change of the output: stored postings hold these terms.
 """
 
@@ -41,7 +41,7 @@ _JOINTS = re.compile(r"\.|::")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # kana and Han, written without spaces
 _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)")
-_MAX_TERM = 64  # longer runs are data (hashes, base64), not words; an index row for each would only cost
+_MAX_TERM = 64  # longer runs are data (hashes, base64), not words
 _CACHE_SIZE = 200_000
 
 
@@ -55,35 +55,35 @@ def _humps(word: str) -> list[str]:
 
 
 class _TermCache(dict[str, tuple[str, ...]]):
-    """Raw word -> its terms. All the splitting and stemming is paid once per distinct word."""
+    """Cache of raw word -> terms: each distinct word is split and stemmed once."""
 
     def __init__(self) -> None:
         super().__init__()
         self._stemmer = snowballstemmer.stemmer("english")
-        self._lock = threading.Lock()  # the stemmer keeps the word it works on in itself
+        self._lock = threading.Lock()  # the stemmer is stateful
 
     def __missing__(self, word: str) -> tuple[str, ...]:
         with self._lock:
             if len(self) >= _CACHE_SIZE:
                 self.clear()
-            found = tuple(self._cut(word))
-            self[word] = found
-        return found
+            split = tuple(self._split(word))
+            self[word] = split
+        return split
 
-    def _cut(self, word: str) -> list[str]:
+    def _split(self, word: str) -> list[str]:
         runs = _UNSPACED.split(word)
         if len(runs) > 1:
-            spaced = chain.from_iterable(self._cut(run.strip(".:")) for run in runs[::2])
+            spaced = chain.from_iterable(self._split(run.strip(".:")) for run in runs[::2])
             return [*spaced, *chain.from_iterable(map(_pairs, runs[1::2]))]
         pieces = _JOINTS.split(word)
         if len(pieces) == 1:
-            return self._cut_name(word)
+            return self._split_name(word)
         whole = [word.lower()] if len(word) <= _MAX_TERM else []
-        parts = chain.from_iterable(self._cut_name(piece, part=True) for piece in pieces)
+        parts = chain.from_iterable(self._split_name(piece, part=True) for piece in pieces)
         return list(dict.fromkeys([*whole, *parts]))
 
-    def _cut_name(self, name: str, part: bool = False) -> list[str]:
-        """Terms of a word without dots. As `part` of a longer name a number says nothing (3.11 is not 3)."""
+    def _split_name(self, name: str, part: bool = False) -> list[str]:
+        """Return terms of a word without dots. As `part` of a longer name a number is dropped (3.11 is not 3)."""
         core = name.strip("_")
         if not 0 < len(core) <= _MAX_TERM or (part and core.isdigit()):
             return []
@@ -108,11 +108,11 @@ _CACHE = _TermCache()
 
 
 def terms(text: str) -> list[str]:
-    """Lower-cased, stemmed content terms of `text`, in order, duplicates kept.
+    """Return lower-cased, stemmed content terms of `text`, in order, with duplicates.
 
-    A code identifier gives itself and then its parts: `asyncio.to_thread` -> asyncio.to_thread, asyncio,
-    to_thread, thread; `TaskGroup` -> taskgroup, task, group. Stop words give nothing, wherever they stand.
-    Text without spaces between words (Chinese, Japanese) gives pairs of neighbouring characters. Stems:
+    A code identifier yields itself and its parts: `asyncio.to_thread` -> asyncio.to_thread, asyncio,
+    to_thread, thread; `TaskGroup` -> taskgroup, task, group. Stop words are dropped.
+    Text without spaces between words (Chinese, Japanese) yields character bigrams. Stems:
     Snowball English (Porter 2).
 
     Pure and thread-safe. Empty list for text without content words.

@@ -15,7 +15,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package
 from webrag_core.providers.rerankers.remote import read_at_most
-from webrag_core.providers.retry import Failure, PatientEndpoint
+from webrag_core.providers.retry import Failure, RetryingEndpoint
 
 _PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
@@ -76,7 +76,7 @@ class ChatEndpoint:
         self._url = settings.orchestration_llm_base_url or _OPENAI
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        self._endpoint = PatientEndpoint(_PREFIX, _DIALECTS, attempts=_ATTEMPTS)
+        self._endpoint = RetryingEndpoint(_PREFIX, _DIALECTS, attempts=_ATTEMPTS)
 
     async def complete(
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None = None

@@ -20,7 +20,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package
 from webrag_core.providers.input_types import InputType, convention_of
-from webrag_core.providers.retry import Failure, PatientEndpoint
+from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.providers.static_model import static_model
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class OpenAIEmbedder:
         self._size = settings.embedding_batch_size
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
-        self._endpoint = PatientEndpoint(_PREFIX, _FORMS, attempts=_ATTEMPTS)
+        self._endpoint = RetryingEndpoint(_PREFIX, _FORMS, attempts=_ATTEMPTS)
         self._queries: dict[str, Vectors] = {}
         self._opened: AsyncOpenAI | None = None
 

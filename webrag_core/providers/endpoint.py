@@ -1,4 +1,4 @@
-"""What the adapters of paid or self-hosted models share: packages, keys, reasons that give no secret away."""
+"""Shared helpers of model adapters: packages, keys, error reasons without secrets."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from pydantic import SecretStr
 
 from webrag_core.errors import InvalidInputError
 
-# SDKs insist on a key, also for a server that wants none
+# SDKs require a key even for servers without authentication
 _NO_KEY = "unused"
 _HEADERS = frozenset(
     ["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"]
 )
 
 
-def require_package(package: str, wanted_by: str) -> None:
-    """Raises InvalidInputError when `package`, which the setting `wanted_by` needs, is not installed."""
+def require_package(package: str, required_by: str) -> None:
+    """Raises InvalidInputError when `package`, which the setting `required_by` needs, is not installed."""
     if find_spec(package) is None:
-        raise InvalidInputError(f"{wanted_by} needs the package {package}: install webrag[providers]")
+        raise InvalidInputError(f"{required_by} needs the package {package}: install webrag[providers]")
 
 
 async def load_package(package: str) -> None:
@@ -33,14 +33,14 @@ async def load_package(package: str) -> None:
 
 
 def key_or_dummy(key: SecretStr | None) -> str:
-    """The key's text, or a placeholder for servers that want none."""
+    """Return the key, or a placeholder for servers without authentication."""
     return _NO_KEY if key is None else key.get_secret_value()
 
 
 def http_reason(status: int | None, prefix: str) -> str:
-    """An HTTP status and which of the settings `<prefix>_…` to look at.
+    """Describe an HTTP status with the `<prefix>_…` setting to check.
 
-    The body is left out on purpose: providers repeat the key they were given, or a part of it.
+    The body is omitted: some providers repeat the key in it.
     """
     settings = {
         400: f"{prefix}_MODEL",
@@ -55,7 +55,7 @@ def http_reason(status: int | None, prefix: str) -> str:
 
 
 def only_our_headers(key: SecretStr | None) -> Callable[[Any], Awaitable[None]]:
-    """For the `request` hook of a client of httpx: what an SDK adds by itself does not leave.
+    """Return an httpx `request` hook that strips headers added by an SDK.
 
     The SDK of OpenAI reads headers, organisation and project from the environment, describes the machine, and would
     send all of it to whatever server is configured here.

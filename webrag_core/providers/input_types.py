@@ -1,7 +1,6 @@
-"""How a model wants to be told queries from documents: by a prefix of the text, or by a field of the request.
+"""Query and document conventions of embedding models: a text prefix or a request field.
 
-The conventions are those of the models' own cards and API references. Without them such a model ranks badly and says
-nothing.
+Taken from model cards and API references. Without them such a model ranks badly without any error.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _REPRESENT = "Represent this sentence for searching relevant passages: "
 
 @dataclass(frozen=True, slots=True)
 class InputConvention:
-    """Prefixes, and the request field with its two values; all empty for a model that makes no difference."""
+    """Prefixes, and the request field with its two values; empty for symmetric models."""
 
     query_prefix: str = ""
     document_prefix: str = ""
@@ -29,20 +28,20 @@ class InputConvention:
     document_value: str = ""
 
     def text(self, text: str, input_type: InputType) -> str:
-        """The text as the model wants it."""
+        """Return the text with its prefix."""
         return (self.query_prefix if input_type == "query" else self.document_prefix) + text
 
     def body(self, input_type: InputType) -> dict[str, str]:
-        """What the request holds besides model and texts."""
+        """Return additional request fields."""
         return {self.field: self.query_value if input_type == "query" else self.document_value} if self.field else {}
 
     @property
     def of_documents(self) -> str:
-        """What the stored vectors depend on; empty when documents are sent as they are."""
+        """Key of the document convention for stored vectors; empty without one."""
         return "; ".join(filter(None, (self.document_prefix, f"{self.field}={self.document_value}".strip("="))))
 
 
-# the first pattern that is found in the model's name, in lower case
+# the first pattern matching the lower-case model name applies
 _CONVENTIONS = (
     (r"\be5-.*instruct", InputConvention(f"Instruct: {_TASK}\nQuery: ")),
     (r"\be5-(small|base|large)", InputConvention("query: ", "passage: ")),
@@ -67,9 +66,9 @@ _CONVENTIONS = (
 
 
 def convention_of(settings: Settings) -> InputConvention:
-    """The convention that EMBEDDING_MODEL implies, with what EMBEDDING_*_PREFIX and EMBEDDING_INPUT_TYPES replace."""
+    """Return the convention of EMBEDDING_MODEL, overridden by EMBEDDING_*_PREFIX and EMBEDDING_INPUT_TYPES."""
     name = settings.embedding_model.lower()
-    convention = next((given for pattern, given in _CONVENTIONS if re.search(pattern, name)), InputConvention())
+    convention = next((value for pattern, value in _CONVENTIONS if re.search(pattern, name)), InputConvention())
     if settings.embedding_query_prefix is not None:
         convention = replace(convention, query_prefix=settings.embedding_query_prefix)
     if settings.embedding_document_prefix is not None:

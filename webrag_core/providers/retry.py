@@ -1,4 +1,4 @@
-"""Asking a model's endpoint again as long as that has a point: attempts, pauses, and options that it refuses."""
+"""Retry requests to model endpoints with backoff and option fallback."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 def retry_after_s(value: str, now: datetime) -> float | None:
-    """Seconds from `now` (aware) that a Retry-After header asks for, 30 days at most; None when it says nothing.
+    """Parse a Retry-After header to seconds from `now` (aware), at most 30 days; None if invalid.
 
-    Both forms of RFC 9110 are understood, and fractions of seconds, which some APIs send. What lies in the past is
-    zero.
+    Accepts both forms of RFC 9110 and fractions of seconds, which some APIs send. Past dates are zero.
     """
     value = value.strip()
     if _SECONDS.fullmatch(value):
@@ -44,9 +43,9 @@ def retry_after_s(value: str, now: datetime) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why one request gave no answer, in words that hold nothing the endpoint said: it may repeat the key.
+    """Reason of a failed request, without text from the endpoint: it may repeat the key.
 
-    `again` = worth another attempt, `wait` = seconds that the server asked for.
+    `again` = retryable, `wait` = Retry-After in seconds.
     """
 
     reason: str
@@ -56,27 +55,26 @@ class Failure:
 
     @classmethod
     def of_status(cls, status: int | None, prefix: str, headers: Mapping[str, str] | None = None) -> Failure:
-        """For an HTTP error of the endpoint that the settings `<prefix>_…` name."""
+        """Build from an HTTP error of the endpoint configured by `<prefix>_…`."""
         again = status is not None and (status in (408, 429) or status >= 500)
         wait = retry_after_s((headers or {}).get("retry-after", ""), datetime.now(UTC))
         return cls(http_reason(status, prefix), again, wait, status)
 
     @classmethod
     def unreachable(cls, prefix: str) -> Failure:
-        """For an endpoint that no connection comes to, or holds."""
+        """Build for a connection failure."""
         return cls(f"the endpoint cannot be reached (check {prefix}_BASE_URL)", again=True)
 
 
-class PatientEndpoint(Generic[Form]):
-    """An endpoint that is asked in one of several forms, richest first. One that it refuses is not tried again, by
-    any request."""
+class RetryingEndpoint(Generic[Form]):
+    """An endpoint with several request forms, richest first. Refused forms are not tried again."""
 
     def __init__(self, prefix: str, forms: Sequence[Form], *, attempts: int) -> None:
         """`prefix` begins the names of its settings; `attempts` of one request, refused forms not counted."""
         self._prefix = prefix
         self._forms = forms
         self._attempts = attempts
-        self._first = 0  # the first form that was not refused
+        self._first = 0  # first form not refused
 
     async def ask(
         self,
@@ -84,11 +82,11 @@ class PatientEndpoint(Generic[Form]):
         seconds: float,
         slots: AbstractAsyncContextManager[object] | None = None,
     ) -> Answer | Failure:
-        """What `send` returns for the first form that the endpoint takes (HTTP 400 and 422 refuse one).
+        """Call `send` with the first accepted form (HTTP 400 and 422 refuse one) and return its result.
 
-        Failures that pass are tried again within `seconds`, after what the server asks for or growing pauses. `slots`
-        is held from the first attempt to the last, and waiting for it counts. What has failed is returned, not raised:
-        the caller raises it outside any handler, since SDKs' errors hold the request and so the key.
+        Transient failures are retried within `seconds`, after Retry-After or exponential backoff. `slots` is held for
+        all attempts; waiting for it counts. Failures are returned, not raised: the caller raises them outside any
+        handler, since SDK errors contain the request and so the key.
         """
         failure = Failure(f"no answer within {seconds:.4g} s")
         clock = asyncio.get_running_loop().time

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.indexing.passages import cut_passages
+from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.embedder import Embedder
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
@@ -55,7 +55,7 @@ class LocalReranker:
             return Reranked([])
         vectors = await self._embedder.embed([query, *passages])
         target = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
-        cut = cut_passages(passages)
+        cut = extract_passages(passages)
         own = score_passages(target, cut).total(vectors[1:] @ vectors[0])
         raw = np.clip(own + LEXICAL_SHARE * lexical_share(target, cut), 0, 1)
         scores = relevance([float(score) for score in raw])
@@ -64,7 +64,7 @@ class LocalReranker:
 
 def _instructed(scores: Sequence[float], instruction: str, passages: Sequence[str]) -> list[float]:
     target = profile(instruction, dict.fromkeys(terms(instruction), 1.0))
-    parts = score_passages(target, cut_passages(passages))
+    parts = score_passages(target, extract_passages(passages))
     share = (parts.coverage + parts.token_match) / 2
     return [
         (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * float(match)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.indexing.passages import Passage, cut_passages
+from webrag_core.indexing.passages import Passage, extract_passages
 from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import Child, ParentRow
@@ -122,7 +122,7 @@ def _matches(scored: Sequence[tuple[Child, float]]) -> list[MatchSpan]:
 
 def _passages(rows: Mapping[int, ParentRow], children: Sequence[Child]) -> list[Passage]:
     unstored = [child for child in children if child.passage is None]
-    made = iter(cut_passages([_embedded_text(rows[child.parent_id], child) for child in unstored]))
+    made = iter(extract_passages([_embedded_text(rows[child.parent_id], child) for child in unstored]))
     return [next(made) if child.passage is None else Passage.unpacked(child.passage) for child in children]
 
 

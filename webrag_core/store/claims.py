@@ -1,4 +1,4 @@
-"""Claims: one worker per piece of work, among all processes that share the database."""
+"""Best-effort distributed locks (session advisory locks); correctness does not depend on them."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ class _Local:
 
 
 class Claims:
-    """Names that this process works on, as session locks of one connection of their own.
+    """Session advisory locks of this process, on one connection outside the pool.
 
-    The connection belongs to no pool, so that a claim may be held while a model or a site is waited for; and it ends
-    with the process, however that ends, so that nobody waits for the dead. A claim saves work, it guards nothing: when
-    the connection is lost, two may do the same work, and the transactions that write it decide as ever.
+    Locks may be held during model or site requests and are released when the process dies. They only avoid duplicate
+    work: after a lost connection two workers may do the same work, and their transactions decide.
     """
 
     def __init__(self, url: str) -> None:
@@ -42,13 +41,13 @@ class Claims:
 
     @asynccontextmanager
     async def hold(self, name: str) -> AsyncIterator[None]:
-        """Wait until nobody else works on `name`, and work on it. Raises StoreError when the database is away."""
+        """Hold the lock `name`, waiting for other holders. Raises StoreError without the database."""
         local = self._local.setdefault(name, _Local())
         local.users += 1
         try:
             async with local.lock:
                 try:
-                    await self._take(name)  # cancelled here, it may be held all the same
+                    await self._acquire(name)  # a cancelled attempt may still hold the lock
                     yield
                 finally:
                     await asyncio.shield(self._release(name))
@@ -58,28 +57,28 @@ class Claims:
                 self._local.pop(name, None)
 
     async def close(self) -> None:
-        """Give back whatever is held."""
+        """Release all locks."""
         if self._connection is not None:
             await self._connection.close()
 
-    async def _take(self, name: str) -> None:
+    async def _acquire(self, name: str) -> None:
         wait = _FIRST_WAIT_S
         try:
-            while not await self._ask("SELECT pg_try_advisory_lock(hashtextextended(%s, 1))", name):
+            while not await self._query("SELECT pg_try_advisory_lock(hashtextextended(%s, 1))", name):
                 await asyncio.sleep(wait)
                 wait = min(wait * 1.5, _LONGEST_WAIT_S)
         except psycopg.Error as error:
-            raise StoreError("the database went away while work was being claimed") from error
+            raise StoreError("the database connection was lost while acquiring a lock") from error
 
     async def _release(self, name: str) -> None:
         if self._connection is None or self._connection.closed:
             return
         try:
-            await self._ask("SELECT pg_advisory_unlock(hashtextextended(%s, 1))", name)
+            await self._query("SELECT pg_advisory_unlock(hashtextextended(%s, 1))", name)
         except psycopg.Error as error:
-            _log.debug("the claim went with its connection: %s", type(error).__name__)
+            _log.debug("lock released by connection loss: %s", type(error).__name__)
 
-    async def _ask(self, query: str, name: str) -> bool:
+    async def _query(self, query: str, name: str) -> bool:
         cursor = await (await self._open()).execute(query.encode(), (name,))
         row = await cursor.fetchone()
         return bool(row and row[0])

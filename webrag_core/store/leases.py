@@ -43,9 +43,9 @@ class HostLeases:
         self._database = database
 
     async def request(self, host: str, holder: UUID, *, slots: int, delay_s: float, lease_s: float) -> LeaseReply:
-        """Ask for one of the `slots` of `host`; the next request may start `delay_s` seconds after a granted one.
+        """Request one of the `slots` of `host`; the next request may start `delay_s` seconds after a granted one.
 
-        A refused holder keeps its place in the queue as long as it asks again within 5 seconds of `pause_s`.
+        A refused holder keeps its place in the queue as long as it retries within 5 seconds of `pause_s`.
         Raises StoreError.
         """
         async with self._database.connection() as connection:
@@ -55,11 +55,11 @@ class HostLeases:
         return LeaseReply(*row)
 
     async def hold(self, host: str, seconds: float, status: int) -> None:
-        """Grant no lease of `host` for so many seconds. Raises StoreError."""
+        """Grant no lease of `host` for `seconds`. Raises StoreError."""
         async with self._database.connection() as connection:
             await connection.execute(_HOLD, (host, seconds, status))
 
     async def release(self, holder: UUID) -> None:
-        """Give back a lease, or a place in the queue. Raises StoreError."""
+        """Release a lease, or a queue position. Raises StoreError."""
         async with self._database.connection() as connection:
             await connection.execute(_RELEASE, (holder,))

@@ -23,12 +23,12 @@ class Migration:
 def migrations() -> list[Migration]:
     """All migrations in the order they apply."""
     folder = files("webrag_core.store") / "migrations"
-    found = [Migration(entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql")]
-    return sorted(found, key=lambda migration: migration.name)
+    entries = [Migration(entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql")]
+    return sorted(entries, key=lambda migration: migration.name)
 
 
 async def migrate(connection: AsyncConnection) -> list[str]:
-    """Apply what is missing and return the names applied. Concurrent callers wait for each other.
+    """Apply missing migrations and return their names. Concurrent callers wait for each other.
 
     Raises StoreError when the database was made by a newer version of this package.
     """

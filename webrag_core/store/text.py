@@ -1,4 +1,4 @@
-"""Text that the database can hold."""
+"""Make text storable in the database."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable(text: str) -> str:
-    """Text that PostgreSQL and UTF-8 can hold: NUL and lone surrogates become U+FFFD."""
+    """Replace NUL and lone surrogates by U+FFFD."""
     return _UNSTORABLE.sub("\ufffd", text)

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from webrag_core.acquisition.firecrawl.wire import Scraped, ScrapeFailure, failure_of, status_failure
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, Reason
-from webrag_core.providers.retry import Failure, PatientEndpoint
+from webrag_core.providers.retry import Failure, RetryingEndpoint
 
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl
@@ -43,7 +43,7 @@ class FirecrawlApi:
             problem = "FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]"
             raise InvalidInputError(problem) from None
         self.seconds = settings.firecrawl_timeout
-        self._endpoint = PatientEndpoint("FIRECRAWL", (None,), attempts=_ATTEMPTS)
+        self._endpoint = RetryingEndpoint("FIRECRAWL", (None,), attempts=_ATTEMPTS)
         self._url = settings.firecrawl_api_url or _CLOUD
         self._key = settings.firecrawl_api_key
         self._max_age_ms = round(settings.firecrawl_max_age * 1000)

@@ -60,7 +60,7 @@ def chunks(
             for page, violations in await broken_chunks(opened, pages) if config.mend else ():
                 context.log.warning(f"{page.url} is cut again: {violations[0].rule}: {violations[0].found}")
                 assert page.version_id is not None
-                await opened.indexer.cut_again(page.version_id)
+                await opened.indexer.rechunk(page.version_id)
                 mended.append(page.url)
             pages, layer = await layer_of(opened, key, CHUNKS)
             async with opened.database.connection() as connection:
