@@ -1,1 +1,1 @@
-"""Evaluation: golden queries, frozen sites, scoring. Pure Python over the core; no Dagster."""
+"""Evaluation: golden queries, WARC snapshots, scoring. Pure Python over the core; no Dagster."""

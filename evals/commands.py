@@ -30,19 +30,19 @@ def register(app: typer.Typer) -> None:
 def sitewalk(
     golden: Annotated[Path, typer.Option(help="Golden queries, JSONL.")] = DEFAULT_GOLDEN,
     warc: Annotated[
-        Path | None, typer.Option(help="The frozen site; unset = the one that the golden queries name.")
+        Path | None, typer.Option(help="WARC snapshot; unset = the one named by the golden queries.")
     ] = None,
-    items: Annotated[int | None, typer.Option(help="How many of them, every kind in turn; unset = all.")] = None,
+    items: Annotated[
+        int | None, typer.Option(help="Number of golden queries, every kind in turn; unset = all.")
+    ] = None,
     policy: Annotated[str, typer.Option(help="Stop policy.")] = "calibrated",
-    run_log: Annotated[Path, typer.Option("--out", help="Where the run log goes, JSONL.")] = Path(
-        "runs/sitewalk.jsonl"
-    ),
+    run_log: Annotated[Path, typer.Option("--out", help="File for the run log, JSONL.")] = Path("runs/sitewalk.jsonl"),
     until_cap: Annotated[
         bool, typer.Option("--until-cap", help="Never stop before the page limit: a recording to try stop policies on.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Walk from each golden's seed page; write a run log, print the scores."""
+    """Run the loop from each golden's seed page; write a run log, print the scores."""
     from evals.fitting.reliability import reliability_at_stop, reliability_per_round
     from evals.judging.baselines import baseline_table
     from evals.judging.score_tables import print_scores, score_cells
@@ -55,7 +55,7 @@ def sitewalk(
     goldens = load_goldens(golden)
     [site, *more] = sites_of(goldens, warc)
     if more:
-        raise InvalidInputError("the golden queries are about several sites; one run walks over one")
+        raise InvalidInputError("the golden queries cover several sites; one run evaluates a single site")
     if site == DEMO_SITE and warc is None:
         whole, goldens = len(goldens), covered(goldens, site)
         err.print(f"only the demo site is installed: it holds the pages of {len(goldens)} of {whole} questions")
@@ -79,18 +79,18 @@ def sitewalk(
                 "policy": UNTIL_CAP if until_cap else policy,
                 "scores": score_cells(table),
                 "baselines": score_cells(others),
-                "calibration": {name: dataclasses.asdict(found) for name, found in calibration.items()},
+                "calibration": {name: dataclasses.asdict(curve) for name, curve in calibration.items()},
             }
         )
         return
     print_scores(table, METRICS)
-    print_scores(others, METRICS, "beside it")
-    for name, found in calibration.items():
-        if found.ece is not None:
-            bins = ", ".join(f"{told:.2f} -> {true:.2f} ({size})" for told, true, size in found.bins)
-            out.print(f"probability_complete {name}: ECE {found.ece:.3f} over {found.n}; told -> complete: {bins}")
+    print_scores(others, METRICS, "baselines")
+    for name, curve in calibration.items():
+        if curve.ece is not None:
+            bins = ", ".join(f"{stated:.2f} -> {observed:.2f} ({size})" for stated, observed, size in curve.bins)
+            out.print(f"probability_complete {name}: ECE {curve.ece:.3f} over {curve.n}; stated -> observed: {bins}")
     out.print(f"run log: {run_log}", markup=False, highlight=False)
-    out.print(f"its digest without timings: {log_digest(records)}", markup=False, highlight=False)
+    out.print(f"digest without timings: {log_digest(records)}", markup=False, highlight=False)
 
 
 @eval_app.command()
@@ -100,31 +100,31 @@ def retrieval(
     distractors: Annotated[
         list[Path] | None, typer.Option(help="Documents to search among, without questions; repeatable.")
     ] = None,
-    results: Annotated[Path, typer.Option("--out", help="Where the rankings go, JSONL.")] = Path(
+    results: Annotated[Path, typer.Option("--out", help="File for the rankings, JSONL.")] = Path(
         "runs/retrieval.jsonl"
     ),
     as_json: Json = False,
 ) -> None:
-    """Ask questions whose evidence is known to the character; write the rankings, print the scores."""
+    """Rank passages for questions with known evidence spans; write the rankings, print the scores."""
     from evals.retrieval.quality import ask, bench_settings, open_bench
     from evals.retrieval.scoring import METRICS, aggregate, lowest_third
 
-    given = load_documents(documents)
-    asked = load_questions(questions, given)
+    own_documents = load_documents(documents)
+    golden_questions = load_questions(questions, own_documents)
     others = [document for path in distractors or [] for document in load_documents(path)]
-    low = lowest_third(asked, {document.id: document for document in given})
+    low = lowest_third(golden_questions, {document.id: document for document in own_documents})
 
     async def work(stream: TextIO) -> tuple[int, dict[str, dict[str, dict[str, float]]]]:
-        everything = [*given, *others]
+        everything = [*own_documents, *others]
         with progress(len(everything), "indexing") as indexed:
             bench = open_bench(everything, bench_settings(load_settings(), everything), indexed)
             async with bench as opened:
-                with progress(len(asked), "questions") as advance:
-                    return len(opened.parents), await ask(opened, asked, stream, advance)
+                with progress(len(golden_questions), "questions") as advance:
+                    return len(opened.parents), await ask(opened, golden_questions, stream, advance)
 
     with _writable(results) as stream:
         parents, scores = asyncio.run(work(stream))
-    table = {name: aggregate(asked, found, low) for name, found in scores.items()}
+    table = {name: aggregate(golden_questions, scores_of, low) for name, scores_of in scores.items()}
     if as_json:
         cells = {
             name: {group: {m: dataclasses.asdict(cell) for m, cell in row.items()} for group, row in groups.items()}

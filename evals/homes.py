@@ -19,6 +19,6 @@ def own_home(settings: Settings, kind: str, content: str) -> Path:
     name = f"{kind}-{content}"
     model = identity_of(settings)
     if model != _UNNAMED:
-        told = "\0".join(str(field) for field in astuple(model))
-        name += f"-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
+        values = "\0".join(str(field) for field in astuple(model))
+        name += f"-{hashlib.sha256(values.encode()).hexdigest()[:12]}"
     return settings.webrag_home / name

@@ -14,7 +14,7 @@ from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
 Golden = Annotated[Path | None, typer.Option(help="The golden queries, JSONL; unset = this package's own.")]
-Warc = Annotated[Path | None, typer.Option(help="The frozen site; unset = the one that the golden queries name.")]
+Warc = Annotated[Path | None, typer.Option(help="WARC snapshot; unset = the one named by the golden queries.")]
 
 
 def register(eval_app: typer.Typer) -> None:
@@ -29,7 +29,7 @@ def regret(
     warc: Warc = None,
     as_json: Json = False,
 ) -> None:
-    """What each run lost against the oracle: missing evidence, pages fetched for nothing, stops too early."""
+    """Compare each run with the oracle: missing evidence, wasted pages, early stops."""
     from evals.judging.regret import FIELDS, regret_table, regrets_of
     from evals.judging.score_tables import print_scores, score_cells
     from evals.walks.recorded import load_run_log
@@ -53,7 +53,7 @@ def regret(
 
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run logs, JSONL.")],
-    html: Annotated[Path, typer.Option(help="Where the page goes.")] = Path("runs/report.html"),
+    html: Annotated[Path, typer.Option(help="File for the HTML page.")] = Path("runs/report.html"),
     recording: Annotated[
         Path | None,
         typer.Option(help="A run log of `eval sitewalk --until-cap`: the baselines stop it, each in its own way."),
@@ -62,7 +62,7 @@ def report(
     warc: Warc = None,
     as_json: Json = False,
 ) -> None:
-    """One HTML page that needs no network: intervals, baselines, calibration, regret, and every item round by round."""
+    """Write a self-contained HTML report: intervals, baselines, calibration, regret, and every item by round."""
     from evals.report.page import NamedRun, render_report
     from evals.walks.recorded import load_run_log
     from evals.walks.suites import goldens_of, links_of, sites_of
@@ -88,12 +88,12 @@ def report(
 
 def gate(
     run: Annotated[Path, typer.Argument(help="The run log to judge, JSONL.")],
-    against: Annotated[Path, typer.Option(help="The run log that it must not fall behind.")],
-    tolerance: Annotated[float, typer.Option(min=0, max=1, help="How far a mean may fall at most.")] = 0.05,
+    against: Annotated[Path, typer.Option(help="The run log to compare with.")],
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.05,
     golden: Golden = None,
     as_json: Json = False,
 ) -> None:
-    """Compare two run logs item by item; exit 1 when one metric fell, and say which items moved."""
+    """Compare two run logs item by item; list the changed items; exit 1 when a metric fell."""
     from evals.judging.gate import judge
     from evals.walks.recorded import load_run_log
     from evals.walks.suites import goldens_of
@@ -120,9 +120,9 @@ def gate(
         )
         for change in verdict.changes:
             for name, moved in (("worse", change.worse), ("better", change.better)):
-                told = ", ".join(f"{item} {old:.2f} -> {new:.2f}" for item, (old, new) in moved.items())
-                if told:
-                    out.print(f"{change.metric}, {name}: {told}", markup=False, highlight=False)
+                moves = ", ".join(f"{item} {old:.2f} -> {new:.2f}" for item, (old, new) in moved.items())
+                if moves:
+                    out.print(f"{change.metric}, {name}: {moves}", markup=False, highlight=False)
         if verdict.missing:
             out.print(f"missing: {', '.join(verdict.missing)}", markup=False, highlight=False)
     if not verdict.passes:
@@ -131,12 +131,10 @@ def gate(
 
 def decisions(
     golden: Annotated[Path | None, typer.Option(help="Decision goldens, JSONL; unset = this package's own.")] = None,
-    policy: Annotated[
-        str | None, typer.Option(help="Ask this policy instead of the one that each golden names.")
-    ] = None,
+    policy: Annotated[str | None, typer.Option(help="Use this policy instead of the one named by each golden.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Signal histories that must and must not fire each rule of a policy; exit 1 when one comes out wrong."""
+    """Check signal histories that must and must not fire each rule of a policy; exit 1 on a wrong decision."""
     from evals.judging.decisions import DEFAULT_DECISIONS, decide_goldens, default_settings, load_decision_goldens
     from webrag_core.orchestration.policies import get_policy
 
@@ -180,10 +178,10 @@ def ragas(
         str | None, typer.Option(help="OpenAI-compatible endpoint of a judge, as http://127.0.0.1:8000/v1.")
     ] = None,
     judge_model: Annotated[str | None, typer.Option(help="The judge's model.")] = None,
-    judge_key_file: Annotated[Path | None, typer.Option(help="File with the judge's key, if it wants one.")] = None,
+    judge_key_file: Annotated[Path | None, typer.Option(help="File with the judge's API key, if required.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Ragas' metrics: by ids and strings offline, by a model's judgement when an endpoint is given."""
+    """Compute Ragas metrics: by ids and strings offline, by a model's judgement with an endpoint."""
     from evals.judging.ragas_scores import judged_scorers, offline_scorers, samples_of, score_samples
     from evals.walks.recorded import load_run_log
     from evals.walks.suites import goldens_of

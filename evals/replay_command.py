@@ -39,7 +39,7 @@ def replay(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Decide every recorded round again; say where a policy would have done something else."""
+    """Re-decide recorded runs, optionally under another policy, and show the differences."""
     from evals.judging.score_tables import print_scores, score_cells
     from evals.walks.prefixes import PrefixScores
     from evals.walks.recorded import load_run_log
@@ -123,10 +123,10 @@ async def _stored_run(answer_id: int, settings: Settings) -> RecordedRun:
 
 
 def changed_settings(changes: Sequence[str], settings: Settings) -> dict[str, object]:
-    """NAME=VALUE as settings. Raises InvalidInputError for a name that is none and a value that does not fit."""
+    """Parse NAME=VALUE settings. Raises InvalidInputError for an unknown name or an invalid value."""
     from pydantic import ValidationError
 
-    given: dict[str, object] = {}
+    settings_by_name: dict[str, object] = {}
     for change in changes:
         name, equals, value = change.partition("=")
         name = name.strip().lower()
@@ -136,5 +136,5 @@ def changed_settings(changes: Sequence[str], settings: Settings) -> dict[str, ob
             checked = Settings.model_validate({**settings.model_dump(), name: value.strip()})
         except ValidationError as error:
             raise InvalidInputError(f"{change!r}: {error.errors()[0]['msg']}") from error
-        given[name] = getattr(checked, name)
-    return given
+        settings_by_name[name] = getattr(checked, name)
+    return settings_by_name

@@ -1,7 +1,7 @@
-"""When the corpus assets are made again by themselves: the named automation conditions.
+"""Automation conditions of the corpus assets.
 
-Edges, not levels: a change of a data version or of a code version asks once, for the partition that changed. An edge
-that falls into a run waits for its end.
+Conditions react to edges: a change of a data or code version requests one run of the changed partition. A change
+during a run is handled after that run.
 """
 
 from __future__ import annotations
@@ -12,28 +12,27 @@ A = dg.AutomationCondition
 Condition = dg.AutomationCondition[dg.AssetKey]
 
 
-def refreshed_when_seen_to_change() -> Condition:
-    """For `documents`: its site was seen to change, or the conversion is another one.
+def refresh_on_change() -> Condition:
+    """For `documents`: true after an observed change of the site, or a new version of the conversion.
 
-    Only a request of its own resets it, and not one from before the change was seen. A refresh that was under way by
-    then may have read the page before it changed, so its end settles nothing.
+    Only a later request resets it. A refresh already in progress may have read the page before the change, so its end
+    does not.
     """
     change = A.any_deps_match(A.data_version_changed())
     seen = change.since(A.newly_requested() & ~change)
     converted_otherwise = (A.code_version_changed() & ~A.missing()).since(A.newly_requested())
-    return ((seen | converted_otherwise) & ~A.in_progress()).with_label("refreshed_when_seen_to_change")
+    return ((seen | converted_otherwise) & ~A.in_progress()).with_label("refresh_on_change")
 
 
-def made_again_on_change() -> Condition:
-    """For everything below `documents`: what it is made of changed, or will in this tick, or the code is another one.
+def rebuild_on_change() -> Condition:
+    """For assets downstream of `documents`: true when an input changed or will change in this tick, or the code did.
 
-    An update from anywhere resets it, whether a schedule, a person or an answer run made it. What failed is tried
-    again once an hour.
+    Any update resets it: by schedule, by hand or by an answer run. Failures are retried once an hour.
     """
     handled = A.newly_requested() | A.newly_updated()
     upstream = A.any_deps_match(A.data_version_changed()).since(handled)
     together = A.any_deps_match(A.will_be_requested())
     made_otherwise = (A.code_version_changed() & ~A.missing()).since(handled)
     once_more = (A.execution_failed() & A.cron_tick_passed("0 * * * *")).since(handled)
-    wanted = upstream | together | made_otherwise | once_more
-    return (wanted & ~A.in_progress() & ~A.any_deps_in_progress()).with_label("made_again_on_change")
+    stale = upstream | together | made_otherwise | once_more
+    return (stale & ~A.in_progress() & ~A.any_deps_in_progress()).with_label("rebuild_on_change")

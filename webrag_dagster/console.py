@@ -1,4 +1,4 @@
-"""Log lines of a run on stderr: what the run says, without an event per step of Dagster's machinery."""
+"""Log lines of a run on stderr, without Dagster's step events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import dagster as dg
 
 
 class _Plain(logging.Formatter):
-    """Time and message alone; of an error what it is, since the event log has where it came from."""
+    """Format time and message. Of an exception only its type and text: the event log has the traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         meta = getattr(record, "dagster_meta", {})

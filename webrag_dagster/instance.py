@@ -24,11 +24,11 @@ def use_instance() -> Path:
     Unset, it becomes the first folder with a dagster.yaml: the working directory, WEBRAG_HOME, this package. Relative
     storage paths lie under the working directory. Raises InvalidInputError for a folder that is not there.
     """
-    given = os.environ.get("DAGSTER_HOME")
-    if given:
-        home = Path(given).expanduser()
+    home_setting = os.environ.get("DAGSTER_HOME")
+    if home_setting:
+        home = Path(home_setting).expanduser()
         if not home.is_dir():
-            raise InvalidInputError(f"DAGSTER_HOME is {given}, which is not a folder")
+            raise InvalidInputError(f"DAGSTER_HOME is {home_setting}, which is not a folder")
     else:
         package = Path(__file__).resolve().parent  # not copied from there: a copy would miss the next version's changes
         folders = (Path.cwd(), load_settings().webrag_home)

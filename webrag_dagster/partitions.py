@@ -12,6 +12,6 @@ SOURCES = dg.DynamicPartitionsDefinition(name="source")
 
 def register(instance: dg.DagsterInstance, keys: Iterable[str]) -> None:
     """Make `keys` known. An event of a key that is not known is kept, but shows nowhere."""
-    wanted = sorted(set(keys))
-    if wanted:
-        instance.add_dynamic_partitions("source", wanted)
+    new_keys = sorted(set(keys))
+    if new_keys:
+        instance.add_dynamic_partitions("source", new_keys)

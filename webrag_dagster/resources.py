@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class CorpusResource(dg.ConfigurableResource[Any]):
-    """Opens the corpus that the settings name (environment, `.env`), when it is asked for and not before."""
+    """Open the corpus of the settings (environment, `.env`) lazily."""
 
     warc: str | None = Field(
-        default=None, description="Replay this frozen site instead of what WEBRAG_WARC or its absence asks for"
+        default=None, description="Replay this WARC snapshot instead of the one in WEBRAG_WARC or the live web"
     )
 
     def settings(self) -> Settings:
@@ -31,7 +31,7 @@ class CorpusResource(dg.ConfigurableResource[Any]):
     def pages_from(self) -> str:
         """Where pages come from, in words."""
         frozen = self.settings().webrag_warc
-        return f"frozen site {frozen.name}" if frozen else "the live web"
+        return f"WARC snapshot {frozen.name}" if frozen else "the live web"
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[Corpus]:

@@ -1,1 +1,1 @@
-"""What is fitted to measurements: probabilities, relevance, token weights; and how well they hold."""
+"""Fits of probabilities, relevance and token weights, with their validation."""

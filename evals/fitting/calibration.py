@@ -99,8 +99,8 @@ def cross_validated(sample: Sample) -> Array:
     """Each row's probability from a table that has not seen its question."""
     out = np.zeros(len(sample.labels))
     for fold in range(_FOLDS):
-        held = sample.folds == fold
-        out[held] = fit(sample, ~held).from_features(sample.features[held])
+        test_rows = sample.folds == fold
+        out[test_rows] = fit(sample, ~test_rows).from_features(sample.features[test_rows])
     return out
 
 
@@ -120,15 +120,15 @@ async def ask_all(bench: Bench, questions: Sequence[RetrievalQuestion]) -> list[
         for kind, scope in (("all", bench.scope), ("elsewhere", Scope.of(dict.fromkeys(elsewhere, 0)))):
             if not scope.document_ids:
                 continue
-            found = (await searcher.retrieve(question.question, scope, mode="chunk")).chunks
-            scores = np.array([chunk.raw_score for chunk in found])
+            chunks = (await searcher.retrieve(question.question, scope, mode="chunk")).chunks
+            scores = np.array([chunk.raw_score for chunk in chunks])
             relevant = np.array(
                 [
                     any(
                         covers(bench.names[chunk.source_url], chunk.char_start, chunk.char_end, span)
                         for span in question.evidence
                     )
-                    for chunk in found
+                    for chunk in chunks
                 ],
                 dtype=bool,
             )
@@ -190,11 +190,11 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, default=DEFAULT_QUESTIONS)
     parser.add_argument("--documents", type=Path, default=DEFAULT_DOCUMENTS)
     parser.add_argument("--write", action="store_true")
-    given = parser.parse_args()
-    documents = load_documents(given.documents)
-    askings = asyncio.run(_collect(documents, load_questions(given.questions, documents)))
+    arguments = parser.parse_args()
+    documents = load_documents(arguments.documents)
+    askings = asyncio.run(_collect(documents, load_questions(arguments.questions, documents)))
     print(json.dumps(report(askings)))
-    if given.write:
+    if arguments.write:
         Path(calibration.__file__).with_name("relevance.json").write_text(
             json.dumps(stored_table(askings, load_settings())) + "\n", encoding="utf-8"
         )

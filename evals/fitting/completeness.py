@@ -95,8 +95,8 @@ def left_out(sample: Sample, groups: Sequence[str]) -> Array:
     names = np.asarray(groups)
     predicted = np.zeros(len(names))
     for name in np.unique(names):
-        held = names == name
-        predicted[held] = probabilities(fit(sample.only(~held)), sample.only(held))
+        test_rows = names == name
+        predicted[test_rows] = probabilities(fit(sample.only(~test_rows)), sample.only(test_rows))
     return predicted
 
 
@@ -115,10 +115,10 @@ def stored_table(sample: Sample, settings: Settings) -> dict[str, Any]:
     """The table as the core ships it, with its provenance; sites left out one by one where there are several."""
     table = fit(sample)
     names = list(dict.fromkeys(sample.sites))
-    held: dict[str, Any] = {"item left out": figures(left_out(sample, sample.items), sample.labels)}
+    validation: dict[str, Any] = {"item left out": figures(left_out(sample, sample.items), sample.labels)}
     if len(names) > 1:
         predicted, sites = left_out(sample, sample.sites), np.asarray(sample.sites)
-        held["site left out"] = {
+        validation["site left out"] = {
             name: figures(predicted[sites == name], sample.labels[sites == name]) for name in names
         }
     return {
@@ -131,7 +131,7 @@ def stored_table(sample: Sample, settings: Settings) -> dict[str, Any]:
             data=names,
             n=len(set(sample.items)),
             rows=len(sample.labels),
-            figures=held,
+            figures=validation,
         ),
     }
 

@@ -1,1 +1,1 @@
-"""What a walk was worth: oracle, regret, baselines, decision goldens, the gate."""
+"""Judge recorded runs: oracle, regret, baselines, decision goldens, the gate."""

@@ -1,7 +1,6 @@
-"""The oracle: the least pages that following links must fetch to have a gold page for every need, in walking order.
+"""The oracle: the minimum set of pages to fetch by links for a gold page per need, in crawl order.
 
-The pages are those of a cheapest tree of links from the seed (Dreyfus and Wagner), so nothing that knows the site's
-links and the gold pages can do with fewer.
+The pages form a minimum Steiner tree of links from the seed (Dreyfus and Wagner).
 """
 
 from __future__ import annotations
@@ -16,15 +15,13 @@ Links = Mapping[str, Collection[str]]
 """Page -> the pages it links to. Every page is a key."""
 
 _Branch = tuple[int, str] | tuple[int, int] | None
-"""How a tree for some needs goes on from its root: (needs, next page), (needs, other needs) at the same page, or not
-at all."""
+"""Next step of a tree from its root: (needs, next page), (needs, other needs) at the same page, or None at a leaf."""
 
 
 def best_pages(links: Links, seed: str, needs: Sequence[Collection[str]]) -> list[str] | None:
-    """The seed, then every further page after one that links to it. None when some need is out of reach.
+    """Return the seed, then each page after a page that links to it. None when a need is out of reach.
 
-    `needs` hold alternative pages each. Without needs it is the seed alone. Equal trees are chosen between by page
-    name, so the answer is always the same.
+    Each need lists alternative pages. Without needs, only the seed. Ties are broken by page name.
     """
     sources: dict[str, list[str]] = {}
     for page in sorted(links):
@@ -32,39 +29,38 @@ def best_pages(links: Links, seed: str, needs: Sequence[Collection[str]]) -> lis
             sources.setdefault(target, []).append(page)
     costs: dict[int, dict[str, int]] = {}
     branches: dict[int, dict[str, _Branch]] = {}
-    for wanted in range(1, 1 << len(needs)):
-        costs[wanted], branches[wanted] = {}, {}
-        if wanted & (wanted - 1) == 0:
-            for page in sorted(needs[wanted.bit_length() - 1]):
+    for subset in range(1, 1 << len(needs)):
+        costs[subset], branches[subset] = {}, {}
+        if subset & (subset - 1) == 0:
+            for page in sorted(needs[subset.bit_length() - 1]):
                 if page in links:
-                    costs[wanted][page], branches[wanted][page] = 0, None
-        part = (wanted - 1) & wanted
+                    costs[subset][page], branches[subset][page] = 0, None
+        part = (subset - 1) & subset
         while part:
-            other = wanted ^ part
+            other = subset ^ part
             for page in sorted(costs[part].keys() & costs[other].keys()):
                 both = costs[part][page] + costs[other][page]
-                if both < costs[wanted].get(page, both + 1):
-                    costs[wanted][page], branches[wanted][page] = both, (other, part)
-            part = (part - 1) & wanted
-        _extend(wanted, costs[wanted], branches[wanted], sources)
-    everything = (1 << len(needs)) - 1
-    if everything and seed not in costs[everything]:
+                if both < costs[subset].get(page, both + 1):
+                    costs[subset][page], branches[subset][page] = both, (other, part)
+            part = (part - 1) & subset
+        _extend(subset, costs[subset], branches[subset], sources)
+    all_needs = (1 << len(needs)) - 1
+    if all_needs and seed not in costs[all_needs]:
         return None
-    return list(dict.fromkeys([seed, *_walk(branches, everything, seed)] if everything else [seed]))
+    return list(dict.fromkeys([seed, *_tree_pages(branches, all_needs, seed)] if all_needs else [seed]))
 
 
 def links_within(links: Links, pages: Sequence[str]) -> dict[str, list[str]]:
-    """The links between `pages` (the seed first). What none of them links to, because it was found in another way,
-    hangs on the seed."""
+    """Return the links between `pages` (the seed first). Pages without a link from them are linked from the seed."""
     inside = set(pages)
-    found = {page: [target for target in sorted(links.get(page, ())) if target in inside] for page in pages}
-    linked = {target for targets in found.values() for target in targets}
-    found[pages[0]] += [page for page in pages[1:] if page not in linked]
-    return found
+    targets_by_page = {page: [target for target in sorted(links.get(page, ())) if target in inside] for page in pages}
+    linked = {target for targets in targets_by_page.values() for target in targets}
+    targets_by_page[pages[0]] += [page for page in pages[1:] if page not in linked]
+    return targets_by_page
 
 
 def oracle_scores(goldens: Sequence[GoldenQuery]) -> dict[str, dict[str, float]]:
-    """What the oracle scores on each item, in the metrics of `scoring`."""
+    """Scores of the oracle per item, in the metrics of `scoring`."""
     scores = {}
     for golden in goldens:
         score: dict[str, float] = {"pages": golden.oracle_pages, "false_claim": 0.0, "utility": 1.0, "net": 1.0}
@@ -76,9 +72,9 @@ def oracle_scores(goldens: Sequence[GoldenQuery]) -> dict[str, dict[str, float]]
 
 
 def _extend(
-    wanted: int, costs: dict[str, int], branches: dict[str, _Branch], sources: Mapping[str, Sequence[str]]
+    subset: int, costs: dict[str, int], branches: dict[str, _Branch], sources: Mapping[str, Sequence[str]]
 ) -> None:
-    """Add the trees that reach these over further links."""
+    """Extend the trees of a subset of needs over further links."""
     turn = count()
     heap = [(cost, next(turn), page) for page, cost in sorted(costs.items())]
     heapify(heap)
@@ -88,16 +84,16 @@ def _extend(
             continue
         for source in sources.get(page, ()):
             if cost + 1 < costs.get(source, cost + 2):
-                costs[source], branches[source] = cost + 1, (wanted, page)
+                costs[source], branches[source] = cost + 1, (subset, page)
                 heappush(heap, (cost + 1, next(turn), source))
 
 
-def _walk(branches: Mapping[int, Mapping[str, _Branch]], wanted: int, page: str) -> list[str]:
-    """The pages of a tree below its root, each after the one that links to it."""
-    branch = branches[wanted][page]
+def _tree_pages(branches: Mapping[int, Mapping[str, _Branch]], subset: int, page: str) -> list[str]:
+    """Return the pages of a tree below its root, each after a page that links to it."""
+    branch = branches[subset][page]
     if branch is None:
         return []
     left, right = branch
     if isinstance(right, str):
-        return [right, *_walk(branches, left, right)]
-    return [*_walk(branches, left, page), *_walk(branches, right, page)]
+        return [right, *_tree_pages(branches, left, right)]
+    return [*_tree_pages(branches, left, page), *_tree_pages(branches, right, page)]

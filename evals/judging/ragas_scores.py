@@ -84,12 +84,12 @@ def samples_of(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -> l
 
 def _sample(golden: GoldenQuery, record: Mapping[str, Any]) -> Sample:
     evidence = record["evidence"][:_PASSAGES]
-    found = list(dict.fromkeys(page_of(passage["url"]) for passage in evidence))
+    pages = list(dict.fromkeys(page_of(passage["url"]) for passage in evidence))
     needs = [[page_of(url) for url in need] for need in golden.gold_pages]
     return Sample(
         golden=golden,
-        retrieved_ids=found,
-        reference_ids=list(dict.fromkeys(next((page for page in need if page in found), need[0]) for need in needs)),
+        retrieved_ids=pages,
+        reference_ids=list(dict.fromkeys(next((page for page in need if page in pages), need[0]) for need in needs)),
         passages=[passage["text"] for passage in evidence],
         quotes=[quotes[0] for quotes in golden.gold_quotes],
     )

@@ -53,7 +53,7 @@ def regret_of(golden: GoldenQuery, record: Mapping[str, Any], links: Links) -> R
     needs = [{page_of(url) for url in need} for need in golden.gold_pages]
     missing = sum(not need & order.keys() for need in needs)
     quotes = quotes_found(golden, record["evidence"])
-    unread = sum(bool(need & order.keys()) and not found for need, found in zip(needs, quotes, strict=True))
+    unread = sum(bool(need & order.keys()) and not quoted for need, quoted in zip(needs, quotes, strict=True))
     used = 0
     if order:
         pages = list(order)
@@ -63,7 +63,7 @@ def regret_of(golden: GoldenQuery, record: Mapping[str, Any], links: Links) -> R
     complete = round_complete(golden, order)
     cause = ""
     if missing:
-        cause = CAUSES[record["stop"]] if order else "the seed page could not be had"
+        cause = CAUSES[record["stop"]] if order else "the seed page could not be fetched"
     elif unread:
         cause = "the page was read, the quote is not in the evidence"
     elif golden.kind == "unanswerable" and claimed:

@@ -94,7 +94,7 @@ def success_against_pages(marks: Sequence[Mark], curve: Sequence[float], most: i
     return plane.svg(parts, "evidence complete against pages fetched")
 
 
-def reliability_diagram(found: Reliability) -> Markup:
+def reliability_diagram(curve: Reliability) -> Markup:
     """Share of complete evidence against the probability that was told; a disc's area is the number of decisions."""
     plane = _Plane(380, 380)
     ticks = {f"{tenth / 10:g}": tenth / 10 for tenth in range(0, 11, 2)}
@@ -103,13 +103,13 @@ def reliability_diagram(found: Reliability) -> Markup:
         x = plane.x(edge / 10)
         parts.append(f'<line class="bin" x1="{x}" x2="{x}" y1="{plane.y(0)}" y2="{plane.y(1)}"/>')
     parts.append(f'<line class="diagonal" x1="{plane.x(0)}" y1="{plane.y(0)}" x2="{plane.x(1)}" y2="{plane.y(1)}"/>')
-    largest = max((size for _, _, size in found.bins), default=1)
-    for told, true, size in found.bins:
-        x, y = plane.x(told), plane.y(true)
-        tip = f"told {told:.2f}, complete {true:.2f}, {size} decisions"
+    largest = max((size for _, _, size in curve.bins), default=1)
+    for stated, observed, size in curve.bins:
+        x, y = plane.x(stated), plane.y(observed)
+        tip = f"told {stated:.2f}, complete {observed:.2f}, {size} decisions"
         parts.append(
             f'<g class="mark run"><title>{escape(tip)}</title>'
-            f'<line class="gap" x1="{x}" x2="{x}" y1="{y}" y2="{plane.y(told)}"/>'
+            f'<line class="gap" x1="{x}" x2="{x}" y1="{y}" y2="{plane.y(stated)}"/>'
             f'<circle cx="{x}" cy="{y}" r="{4 + 10 * sqrt(size / largest):.1f}"/>'
             f'<text class="middle" x="{x}" y="{y + 4}">{size}</text></g>'
         )

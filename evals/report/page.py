@@ -75,8 +75,8 @@ def render_report(
         System(log.name, {golden.id: score_item(golden, _by_id(log)[golden.id].record) for golden in goldens})
         for log in logs
     ]
-    told = recording if recording is not None else logs[0].runs
-    rows = _rows(goldens, ran, baselines(goldens, told, settings))
+    runs = recording if recording is not None else logs[0].runs
+    rows = _rows(goldens, ran, baselines(goldens, runs, settings))
     marks = [
         Mark(row.name, row.kind, row.cells["pages"].mean, row.cells["quotes"]) for row in rows if "quotes" in row.cells
     ]
@@ -87,7 +87,7 @@ def render_report(
     return environment.get_template("report.html.j2").render(
         rows=rows,
         metrics=HEADLINE,
-        figure=success_against_pages(marks, success_curve(goldens, told), _MOST_PAGES),
+        figure=success_against_pages(marks, success_curve(goldens, runs), _MOST_PAGES),
         sections=[_section(log, goldens, links) for log in logs],
         fields=FIELDS,
         items=len(goldens),

@@ -42,7 +42,7 @@ _RRF_K = 60
 
 @dataclass(frozen=True, slots=True)
 class _Parent:
-    """Where a parent chunk stands."""
+    """Location of a parent chunk."""
 
     document: str
     start: int
@@ -100,7 +100,7 @@ class Bench:
         alpha: float | None = None,
         formulations: Sequence[str] = (),
     ) -> list[Unit]:
-        """What a search by this pattern finds, best first."""
+        """Results of a search by this pattern, best first."""
         request = SearchRequest(
             query=question,
             pattern=pattern,
@@ -108,7 +108,7 @@ class Bench:
             alpha=alpha,
             formulations=formulations,
         )
-        found = await search(self.corpus, request)
+        result = await search(self.corpus, request)
         return [
             Unit(
                 self.names[ranked.chunk.source_url],
@@ -117,20 +117,20 @@ class Bench:
                 ranked.chunk.token_count,
                 ranked.reranked_score,
             )
-            for ranked in found.chunks
+            for ranked in result.chunks
         ]
 
     async def _lexical_order(self, question: str) -> dict[int, float]:
         async with self.corpus.database.snapshot() as connection:
-            found = await search_parents(connection, terms(question), self.scope, limit=_CANDIDATES)
-        return {hit.parent_id: hit.score for hit in found.hits}
+            matches = await search_parents(connection, terms(question), self.scope, limit=_CANDIDATES)
+        return {hit.parent_id: hit.score for hit in matches.hits}
 
     async def _dense_order(self, question: str) -> dict[int, float]:
         vector = (await self.corpus.indexer.embedder.embed([question], "query"))[0]
         model_id = await self.corpus.indexer.model_id()
         async with self.corpus.database.snapshot() as connection:
             size = await scope_size(connection, self.scope)
-            found = await search_children(
+            hits = await search_children(
                 connection,
                 model_id,
                 vector,
@@ -140,7 +140,7 @@ class Bench:
                 ef_search=_CANDIDATES * 3,
             )
         best: dict[int, float] = {}
-        for hit in found:
+        for hit in hits:
             best.setdefault(hit.parent_id, hit.similarity)
         return best
 
@@ -214,11 +214,11 @@ async def ask(
 ) -> dict[str, dict[str, dict[str, float]]]:
     """Ask every question of every system, or of those in `systems`; one JSON line each to `out`. Scores by system and
     question id."""
-    asked = {name: ranker for name, ranker in bench.systems.items() if systems is None or name in systems}
-    scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in asked}
+    rankers = {name: ranker for name, ranker in bench.systems.items() if systems is None or name in systems}
+    scores: dict[str, dict[str, dict[str, float]]] = {name: {} for name in rankers}
     for question in questions:
         relevant = bench.relevant(question)
-        for name, ranker in asked.items():
+        for name, ranker in rankers.items():
             units = (await ranker(question.question))[:KEPT]
             scores[name][question.id] = metrics = score_question(question.evidence, units, relevant)
             line = {

@@ -38,13 +38,13 @@ def covers(document: str, start: int, end: int, span: EvidenceSpan) -> bool:
 
 def score_question(evidence: Sequence[EvidenceSpan], units: Sequence[Unit], relevant: int) -> dict[str, float]:
     """Metrics of one ranking, best unit first. `relevant` is the number of units in the corpus that count."""
-    found = [[covers(unit.document, unit.start, unit.end, span) for span in evidence] for unit in units]
-    hits = [any(row) for row in found]
+    coverage = [[covers(unit.document, unit.start, unit.end, span) for span in evidence] for unit in units]
+    hits = [any(row) for row in coverage]
     first = next((rank for rank, hit in enumerate(hits[:10], start=1) if hit), None)
     precisions = [sum(hits[:rank]) / rank for rank in range(1, min(10, len(hits)) + 1) if hits[rank - 1]]
     covered = [False] * len(evidence)
     used = 0
-    for unit, row in zip(units, found, strict=True):
+    for unit, row in zip(units, coverage, strict=True):
         used += unit.tokens
         if used > TOKENS:
             break
@@ -60,10 +60,10 @@ def score_question(evidence: Sequence[EvidenceSpan], units: Sequence[Unit], rele
 
 def lexical_overlap(question: RetrievalQuestion, documents: Mapping[str, BenchDocument]) -> float:
     """Share of the question's distinct terms that its evidence holds, in [0, 1]."""
-    asked = set(terms(question.question))
+    query_terms = set(terms(question.question))
     spans = question.evidence
-    told = {term for span in spans for term in terms(documents[span.document].text[span.start : span.end])}
-    return len(asked & told) / len(asked) if asked else 0.0
+    evidence_terms = {term for span in spans for term in terms(documents[span.document].text[span.start : span.end])}
+    return len(query_terms & evidence_terms) / len(query_terms) if query_terms else 0.0
 
 
 def lowest_third(questions: Sequence[RetrievalQuestion], documents: Mapping[str, BenchDocument]) -> set[str]:

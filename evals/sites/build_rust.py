@@ -50,18 +50,18 @@ def _unpack_text(packed: Path) -> None:
 
 def _reachable(root: Path) -> set[str]:
     """Files, relative to `root`, of the pages that links lead to from the front page, and of their pictures."""
-    found = {"index.html"}
+    files = {"index.html"}
     queue = ["index.html"]
-    for name in queue:  # grows while it is walked
+    for name in queue:  # grows during the iteration
         document = lxml.html.document_fromstring((root / name).read_bytes())
         links = [_file(name, anchor.get("href") or "") for anchor in document.iter("a")]
-        pages = sorted({link for link in links if link.endswith(".html") and _belongs(link)} - found)
+        pages = sorted({link for link in links if link.endswith(".html") and _belongs(link)} - files)
         pages = [page for page in pages if (root / page).is_file()]
         pictures = {_file(name, image.get("src") or "") for image in document.iter("img")}
-        found |= {picture for picture in pictures if picture and (root / picture).is_file()}
-        found.update(pages)
+        files |= {picture for picture in pictures if picture and (root / picture).is_file()}
+        files.update(pages)
         queue.extend(pages)
-    return found
+    return files
 
 
 def _file(page: str, link: str) -> str:

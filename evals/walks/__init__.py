@@ -1,1 +1,1 @@
-"""Site walks: golden questions, walks over frozen sites, their logs, scores and replay."""
+"""Site runs: golden queries, runs of the loop on WARC snapshots, their logs, scores and replay."""

@@ -1,4 +1,4 @@
-"""Check golden queries against their frozen site, claim by claim, without running the loop.
+"""Check golden queries against their WARC snapshot, without running the loop.
 
     python -m evals.walks.check_goldens                                 every site in evals/golden
     python -m evals.walks.check_goldens --golden F.jsonl --warc W.warc.gz
@@ -33,7 +33,7 @@ _TITLE_END = re.compile(r"[—|:–]| - ")
 
 
 class RecordedGolden(GoldenQuery):
-    """A golden with what its author measured. `hops` is the distance of the farthest need, `hops_content` the same
+    """A golden with its recorded measurements. `hops` is the distance of the farthest need, `hops_content` the same
     without navigation links (None: out of reach), `overlap` the share of the query's longer words in the quotes."""
 
     hops: int | None
@@ -42,7 +42,7 @@ class RecordedGolden(GoldenQuery):
 
 
 def problems_of(golden: RecordedGolden, site: SiteMap) -> list[str]:
-    """What does not hold of an item, in words; empty when everything does."""
+    """Problems of an item as messages; empty when it is valid."""
     seed = key_of(golden.seed_url)
     needs = [[key_of(url) for url in urls] for urls in golden.gold_pages]
     strays = [key for key in [seed, *(key for need in needs for key in need)] if key not in site.pages]
@@ -57,14 +57,14 @@ def problems_of(golden: RecordedGolden, site: SiteMap) -> list[str]:
         if len(title) >= _MIN_TITLE and title in query:
             problems.append(f"the query copies the title of {key}")
     hops = _farthest(needs, site.distances(seed, content_only=False))
-    for name, told, measured in (
+    for name, recorded, measured in (
         ("hops", golden.hops, hops),
         ("hops_content", golden.hops_content, _farthest(needs, site.distances(seed, content_only=True))),
         ("oracle_pages", golden.oracle_pages, site.oracle_pages(seed, needs) if needs else 1),
         ("overlap", golden.overlap, overlap_of(golden.query, golden.gold_quotes)),
     ):
-        if told != measured:
-            problems.append(f"{name} is {measured}, not {told}")
+        if recorded != measured:
+            problems.append(f"{name} is {measured}, not {recorded}")
     if not _fits(golden.kind, len(needs), hops):
         problems.append(f"{golden.kind} does not fit {len(needs)} needs, the farthest {hops} links off")
     return problems
@@ -75,9 +75,9 @@ def overlap_of(query: str, quotes: Sequence[Sequence[str]]) -> float | None:
     quotes."""
     if not quotes:
         return None
-    asked = set(_WORD.findall(query.lower()))
-    told = set(_WORD.findall(" ".join(quote for need in quotes for quote in need).lower()))
-    return round(len(asked & told) / max(1, len(asked)), 2)
+    query_words = set(_WORD.findall(query.lower()))
+    quote_words = set(_WORD.findall(" ".join(quote for need in quotes for quote in need).lower()))
+    return round(len(query_words & quote_words) / max(1, len(query_words)), 2)
 
 
 def recorded_goldens(path: Path) -> list[RecordedGolden]:
@@ -101,20 +101,20 @@ async def check(golden_file: Path, warc: Path) -> dict[str, object]:
 
 
 def quote_problems(need: Sequence[str], quotes: Sequence[str], site: SiteMap) -> list[str]:
-    """What does not hold of one need: `need` are the keys of its pages, all of them in `site`."""
+    """Problems of one need. `need` holds the keys of its pages, all of them in `site`."""
     problems = []
-    wanted = [letters_of(quote) for quote in quotes]
-    for quote, letters in zip(quotes, wanted, strict=True):
+    quote_letters = [letters_of(quote) for quote in quotes]
+    for quote, letters in zip(quotes, quote_letters, strict=True):
         if len(letters) < _MIN_QUOTE:
             problems.append(f"too short a quote: {quote}")
         if not any(letters in site.pages[key].letters for key in need):
             problems.append(f"on none of its pages: {quote}")
     for page in (site.pages[key] for key in need):
         markdown = letters_of(plain_text(convert_html(page.body, url=page.url, charset="utf-8").markdown))
-        if not any(letters in markdown for letters in wanted):
+        if not any(letters in markdown for letters in quote_letters):
             problems.append(f"the Markdown of {page.url} has lost its quote")
     for key, page in site.pages.items():
-        carries = any(letters in page.letters for letters in wanted)
+        carries = any(letters in page.letters for letters in quote_letters)
         if carries != (key in need):
             problems.append(f"{key} carries a quote but is not listed" if carries else f"{key} carries no quote")
     return problems
@@ -139,10 +139,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--golden", type=Path)
     parser.add_argument("--warc", type=Path)
-    given = parser.parse_args()
-    if (given.golden is None) != (given.warc is None):
+    arguments = parser.parse_args()
+    if (arguments.golden is None) != (arguments.warc is None):
         parser.error("--golden and --warc go together")
-    suites = {given.golden.stem: (given.golden, given.warc)} if given.golden else own_suites()
+    suites = {arguments.golden.stem: (arguments.golden, arguments.warc)} if arguments.golden else own_suites()
     report = {name: asyncio.run(check(golden, warc)) for name, (golden, warc) in suites.items()}
     print(json.dumps(report, indent=2, ensure_ascii=False))
     sys.exit(1 if any(figures["problems"] for figures in report.values()) else 0)

@@ -1,4 +1,4 @@
-"""Golden queries of site walks: what is asked where, and which pages and quotes answer it."""
+"""Golden queries: seed page, query, gold pages and gold quotes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_GOLDEN = EVALS / "golden" / "sitewalk-python-3.11.jsonl"
 DEFAULT_SITE = EVALS / "sites" / "python-3.11.warc.gz"
 
 CLUSTER = "seed page"
-"""What the intervals of walks are clustered by: items that start there see the same first evidence and links."""
+"""Cluster of the confidence intervals: items with one seed page share their first evidence and links."""
 
 Kind = Literal["on_seed", "one_hop", "two_hop", "multi_page", "unanswerable"]
 

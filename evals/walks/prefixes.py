@@ -1,4 +1,4 @@
-"""What a recorded run would have been worth had it stopped earlier: its run-log line, cut off after a round."""
+"""Score recorded runs as if stopped earlier: truncate the run-log line after a round."""
 
 from __future__ import annotations
 

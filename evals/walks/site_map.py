@@ -1,4 +1,4 @@
-"""A frozen site as text and link graph: what a perfect walker would know, read without the loop's own extraction."""
+"""Text and link graph of a WARC snapshot, extracted independently of the loop."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from webrag_core.conversion.links import is_navigation
 
 _MARKS = re.compile(r"[\W_]+")
 _FARTHEST = 6
-"""Links followed at most; what lies further off counts as out of reach."""
+"""Maximum distance in links; pages beyond it count as out of reach."""
 _UNSEEN = ("script", "style", "template", "noscript", "svg", "iframe")
 
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """A page of the frozen site: visible text reduced to letters and digits, and its links to other pages."""
+    """A page of the snapshot: visible text reduced to letters and digits, and its links to other pages."""
 
     url: str
     body: bytes
@@ -39,7 +39,7 @@ class SitePage:
 
 
 class SiteMap:
-    """The pages of a frozen site and the links between them. Keys are page keys, see `key_of`."""
+    """The pages of a snapshot and the links between them. Keys are page keys, see `key_of`."""
 
     def __init__(self, pages: Mapping[str, SitePage]) -> None:
         self.pages = pages
@@ -50,17 +50,17 @@ class SiteMap:
 
     def distances(self, seed: str, *, content_only: bool) -> dict[str, int]:
         """Links from `seed` to every page within reach, breadth first."""
-        found = {seed: 0}
+        distances = {seed: 0}
         queue = [seed]
-        for key in queue:  # grows while it is walked
+        for key in queue:  # grows during the iteration
             page = self.pages.get(key)
-            if page is None or found[key] >= _FARTHEST:
+            if page is None or distances[key] >= _FARTHEST:
                 continue
             for target in page.content_links if content_only else page.links:
-                if target in self.pages and target not in found:
-                    found[target] = found[key] + 1
+                if target in self.pages and target not in distances:
+                    distances[target] = distances[key] + 1
                     queue.append(target)
-        return found
+        return distances
 
     def oracle_pages(self, seed: str, needs: Sequence[Sequence[str]]) -> int | None:
         """Least number of pages, seed included, that following links must fetch to have a page for every need.
@@ -68,17 +68,17 @@ class SiteMap:
         The cheapest tree of links (Dreyfus and Wagner). None when some need is out of reach.
         """
         trees: dict[int, dict[str, int]] = {}  # needs as bits -> root -> links of the cheapest tree from there
-        for wanted in range(1, 1 << len(needs)):
+        for subset in range(1, 1 << len(needs)):
             costs: dict[str, int] = {}
-            if wanted & (wanted - 1) == 0:
-                costs = dict.fromkeys(needs[wanted.bit_length() - 1], 0)
-            part = (wanted - 1) & wanted
+            if subset & (subset - 1) == 0:
+                costs = dict.fromkeys(needs[subset.bit_length() - 1], 0)
+            part = (subset - 1) & subset
             while part:
-                one, other = trees[part], trees[wanted ^ part]
+                one, other = trees[part], trees[subset ^ part]
                 for key in one.keys() & other.keys():
                     costs[key] = min(costs.get(key, one[key] + other[key]), one[key] + other[key])
-                part = (part - 1) & wanted
-            trees[wanted] = self._extended(costs)
+                part = (part - 1) & subset
+            trees[subset] = self._extended(costs)
         links = trees[(1 << len(needs)) - 1].get(seed)
         return None if links is None else links + 1
 
@@ -98,7 +98,7 @@ class SiteMap:
 
 
 async def read_site(warc: Path, only: Collection[str] | None = None) -> SiteMap:
-    """Parse the HTML pages of a frozen site, all of them or those with a key in `only`.
+    """Parse the HTML pages of a WARC snapshot, all of them or those with a key in `only`.
 
     Raises InvalidInputError for a file that is no WARC.
     """
@@ -113,7 +113,7 @@ async def read_site(warc: Path, only: Collection[str] | None = None) -> SiteMap:
 
 
 def letters_of(text: str) -> str:
-    """Letters and digits only, case folded: what white space, punctuation and mark-up cannot change."""
+    """Reduce text to case-folded letters and digits, independent of white space, punctuation and mark-up."""
     return _MARKS.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 

@@ -1,4 +1,4 @@
-"""Site walks: run the loop over golden queries on a frozen site and write one line per item.
+"""Run the loop over golden queries on a WARC snapshot and write one line per item.
 
 Each item searches only the pages that its own run took in. Pages parsed and embedded for earlier items are reused
 from a database of the suite's own; that saves time and tells an item nothing about pages it has not fetched.
@@ -77,10 +77,10 @@ async def run_suite(
     until_cap: bool = False,
 ) -> list[dict[str, Any]]:
     """Run every golden, write its run-log line to `out` as it ends, return the lines. `settings` as of
-    `suite_settings`. With `until_cap` no policy stops a run (`policy` is not asked), only the page limit does."""
+    `suite_settings`. With `until_cap` only the page limit stops a run; `policy` is ignored."""
     records = []
     rounds = settings.webrag_max_pages if until_cap else None
-    asked = f"fixed-k:{rounds}" if until_cap else policy
+    policy_name = f"fixed-k:{rounds}" if until_cap else policy
     recorded = recorded_settings(settings)
     if rounds is not None:  # the recording is meant to go beyond the ceiling of an answer
         settings = settings.model_copy(update={"max_expansion_depth": rounds})
@@ -88,7 +88,9 @@ async def run_suite(
         engine = OrchestratorEngine(corpus)
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()
-            request = AnswerRequest(urls=(golden.seed_url,), query=golden.query, policy=asked, expansion_budget=rounds)
+            request = AnswerRequest(
+                urls=(golden.seed_url,), query=golden.query, policy=policy_name, expansion_budget=rounds
+            )
             try:
                 result = await engine.run(request)
                 record = run_record(golden.id, result, await _dropped(corpus, result))
@@ -116,7 +118,7 @@ def log_digest(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def failed_record(golden: GoldenQuery, policy: str, error: FetchError) -> dict[str, Any]:
-    """The line of an item whose seed page could not be had."""
+    """The line of an item with a failed seed page."""
     return {
         "id": golden.id,
         "system": f"webrag/{policy}",
@@ -182,7 +184,7 @@ def run_record(item_id: str, result: OrchestrationResult, dropped: Mapping[int, 
 
 
 def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
-    """Pages in the order they were taken in, with the link each was chosen for where the trace still has it."""
+    """Pages in the order of fetching, with the chosen link where the trace contains it."""
     links: dict[tuple[int, str], ScoredCandidate] = {
         (done.round + 1, page_key(candidate.url)): candidate for done in result.rounds for candidate in done.candidates
     }
@@ -202,15 +204,15 @@ def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
 
 async def _dropped(corpus: Corpus, result: OrchestrationResult) -> dict[int, Passage]:
     """Passages by chunk id that a round ranked and that the result no longer holds, by URL and place on the page."""
-    kept = {chunk.chunk.chunk_id for chunk in result.chunks if not chunk.is_locality_expanded}
-    urls = {ref.chunk_id: ref.url for done in result.rounds for ref in done.top_chunks if ref.chunk_id not in kept}
+    chunk_ids = {chunk.chunk.chunk_id for chunk in result.chunks if not chunk.is_locality_expanded}
+    urls = {ref.chunk_id: ref.url for done in result.rounds for ref in done.top_chunks if ref.chunk_id not in chunk_ids}
     async with corpus.database.connection() as connection:
         cursor = await connection.execute(
             "SELECT chunk_id, start_off, text FROM contract.v_chunk WHERE chunk_id = ANY(%s)", (list(urls),)
         )
-        found = await cursor.fetchall()
-    found.sort(key=lambda row: (urls[row[0]], row[1]))  # ids depend on which of two pages was stored first
-    return {int(chunk_id): Passage(urls[chunk_id], text) for chunk_id, _, text in found}
+        rows = await cursor.fetchall()
+    rows.sort(key=lambda row: (urls[row[0]], row[1]))  # ids depend on which of two pages was stored first
+    return {int(chunk_id): Passage(urls[chunk_id], text) for chunk_id, _, text in rows}
 
 
 def recorded_settings(settings: Settings) -> dict[str, int | float | str]:

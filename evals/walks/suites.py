@@ -1,4 +1,4 @@
-"""Which golden file and which frozen site a recorded run belongs to."""
+"""Golden files and WARC snapshots of recorded runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.errors import InvalidInputError
 
 DEMO_SITE = EVALS / "sites" / "demo.warc.gz"
-"""A cut of the frozen Python site, small enough for the installed package."""
+"""Excerpt of the Python snapshot, small enough for the installed package."""
 
 
 def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuery]:
@@ -24,7 +24,7 @@ def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuer
     Raises InvalidInputError for a size below one.
     """
     if size < 1:
-        raise InvalidInputError(f"a sample of {size} goldens says nothing; ask for at least one")
+        raise InvalidInputError(f"a sample needs at least one golden, got {size}")
     kinds: dict[str, list[GoldenQuery]] = {}
     for golden in goldens:
         kinds.setdefault(golden.kind, []).append(golden)
@@ -34,13 +34,13 @@ def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuer
 
 
 def own_suites() -> dict[str, tuple[Path, Path]]:
-    """Golden file and frozen site of every suite in this package, by name."""
+    """Golden file and WARC snapshot of every suite in this package, by name."""
     files = {path.stem.removeprefix("sitewalk-"): path for path in sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))}
     return {name: (path, EVALS / "sites" / f"{name}.warc.gz") for name, path in files.items()}
 
 
 def python_site() -> Path:
-    """The frozen Python site, or the cut of it that comes with an installed package."""
+    """The Python snapshot, or its excerpt in an installed package."""
     return DEFAULT_SITE if DEFAULT_SITE.is_file() else DEMO_SITE
 
 
@@ -53,12 +53,12 @@ def goldens_of(runs: Sequence[RecordedRun], golden: Path | None) -> list[GoldenQ
     items = {run.id for run in runs}
     goldens = [one for file in files for one in load_goldens(file) if one.id in items]
     if not goldens:
-        raise InvalidInputError("none of the recorded items is a golden query here; name their file with --golden")
+        raise InvalidInputError("no recorded item matches a golden query; pass their file with --golden")
     return goldens
 
 
 def sites_of(goldens: Sequence[GoldenQuery], warc: Path | None) -> list[Path]:
-    """The frozen sites that hold the goldens: the given one, else this package's for the names in `GoldenQuery.site`.
+    """The snapshots of the goldens: `warc`, else this package's own for the names in `GoldenQuery.site`.
 
     Raises InvalidInputError for a name that is not one of this package's sites.
     """
@@ -68,18 +68,18 @@ def sites_of(goldens: Sequence[GoldenQuery], warc: Path | None) -> list[Path]:
     names = dict.fromkeys(golden.site for golden in goldens)
     unknown = [name for name in names if name not in own]
     if unknown:
-        raise InvalidInputError(f"no frozen site is known for {', '.join(unknown)}; pass it with --warc FILE")
+        raise InvalidInputError(f"no WARC snapshot for {', '.join(unknown)}; pass it with --warc FILE")
     return [own[name] for name in names]
 
 
 def covered(goldens: Sequence[GoldenQuery], warc: Path) -> list[GoldenQuery]:
-    """The goldens whose seed and gold pages are all in the frozen site."""
+    """The goldens whose seed and gold pages are all in the snapshot."""
     pages = {page_of(url) for url in WarcAcquirer(warc).page_urls()}
     return [golden for golden in goldens if pages >= pages_of([golden], ()) | {page_of(golden.seed_url)}]
 
 
 def links_of(sites: Sequence[Path], only: Collection[str] | None = None) -> dict[str, frozenset[str]]:
-    """The links between the pages of frozen sites, all of them or those with a name in `only` (see `page_of`)."""
+    """The links between the pages of snapshots, all of them or those with a name in `only` (see `page_of`)."""
     links: dict[str, frozenset[str]] = {}
     for warc in sites:
         site = asyncio.run(read_site(warc, only))
@@ -88,6 +88,6 @@ def links_of(sites: Sequence[Path], only: Collection[str] | None = None) -> dict
 
 
 def pages_of(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -> set[str]:
-    """Every page that the runs fetched or the goldens speak of."""
+    """Every page fetched by the runs or named by the goldens."""
     fetched = {page for run in runs if run.record for page in pages_in_order(run.record)}
     return fetched | {page_of(url) for golden in goldens for need in golden.gold_pages for url in need}

@@ -81,7 +81,7 @@ def test_a_changed_and_a_vanished_page(
     ]
     changed = {name for name in LAYERS if versions(first)[name] != versions(second)[name]}
     assert changed == {"documents", "chunks", "embeddings"}
-    assert number(second["chunks"], "pages_cut_now") == 1
+    assert number(second["chunks"], "pages_chunked") == 1
     assert number(second["embeddings"], "pages_became_current") == 1
     with psycopg.connect(corpus_environment) as connection:
         current: dict[str, str] = dict(

@@ -145,7 +145,7 @@ def test_vectors_alone_do_not_pass_by_broken_chunks_and_mending_cuts_them_again(
     mended = run_job(definitions, instance, site, job="index", config=mend)
     assert mended.success
     [cut] = [one for one in mended.asset_materializations_for_node("chunks") if one.asset_key == dg.AssetKey("chunks")]
-    assert cut.metadata["pages_mended"].value == 1
+    assert cut.metadata["pages_rechunked"].value == 1
     assert all(evaluation.passed for evaluation in evaluations(mended).values())
 
 

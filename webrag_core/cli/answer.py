@@ -1,4 +1,4 @@
-"""`webrag answer`: the command, its progress lines, and the answer as a person reads it."""
+"""`webrag answer`: the command, its progress lines and its printed answer."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def answer(
     ] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
-    show_all: Annotated[bool, typer.Option("--all", help="Print quotes of hardly any relevance, too.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also print quotes of low relevance.")] = False,
     as_json: Json = False,
 ) -> None:
     """Answer QUERY with quotes, starting at URL and following promising links."""
@@ -127,7 +127,7 @@ def verdict_line(result: OrchestrationResult) -> str:
 
 
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False) -> None:
-    """Print the verdict, then the quotes, then how the run came to them. One quote at most if nothing was found."""
+    """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`."""
     styles = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
     print_line(verdict_line(result), style=styles[result.status])
     print_line(f"Question: {result.query}", style="bold")

@@ -1,4 +1,4 @@
-"""`webrag ingest|refresh|status|verify`: what is in the corpus, and how it gets and stays there."""
+"""`webrag ingest|refresh|status|verify`: fill, update, show and check the corpus."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def add_corpus_commands(app: typer.Typer) -> None:
 
 def ingest(
     urls: Annotated[list[str] | None, typer.Argument(help="Pages to store.")] = None,
-    warc: Annotated[Path | None, typer.Option(help="Store every page of this frozen site instead.")] = None,
-    refresh: Annotated[bool, typer.Option(help="Ask the site again for pages that are stored.")] = False,
+    warc: Annotated[Path | None, typer.Option(help="Store every page of this WARC snapshot instead.")] = None,
+    refresh: Annotated[bool, typer.Option(help="Fetch pages again that are already stored.")] = False,
     as_json: Json = False,
 ) -> None:
     """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
@@ -41,15 +41,15 @@ def ingest(
             raise InvalidInputError("give either URLs or --warc FILE")
         archive = WarcAcquirer(warc) if warc is not None else None
         failed: dict[str, str] = {}
-        wanted = archive.page_urls() if archive else _canonical(urls or [], failed)
+        pages = archive.page_urls() if archive else _canonical(urls or [], failed)
         warnings: dict[str, list[str]] = {}
         counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
         embedded = 0
         async with Corpus.open(load_settings(), archive) as corpus:
             if archive is None:
                 async with corpus.database.connection() as connection:
-                    await allow_again(connection, wanted)
-            with progress(len(wanted), "ingest") as advance:
+                    await allow_again(connection, pages)
+            with progress(len(pages), "ingest") as advance:
 
                 async def take(url: str) -> AddedDocument:
                     return await corpus.add(url, refresh=refresh)
@@ -67,15 +67,15 @@ def ingest(
                             complain(f"{url}: {warning}")
                     advance(url)
 
-                await gather_bounded(wanted, take, done)
+                await gather_bounded(pages, take, done)
             indexed = await corpus.indexer.finish_bulk()
-        asked = sum(counts.values()) + len(failed)
+        requested = sum(counts.values()) + len(failed)
         if as_json:
-            report = {"asked": asked, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
+            report = {"asked": requested, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
             print_json({**report, "vector_index": indexed})
         else:
             out.print(
-                f"{asked} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
+                f"{requested} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
                 f" {counts['reused']} already there, {len(failed)} failed; {embedded} texts embedded"
             )
         return 1 if failed else 0
@@ -87,11 +87,11 @@ def refresh(
     sources: Annotated[
         list[str] | None, typer.Argument(help="A host means all of its sections; default: all sources.")
     ] = None,
-    due: Annotated[bool, typer.Option("--due", help="Ask only for pages that seem changed or are due.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Pages of a source to ask for at most.")] = None,
+    due: Annotated[bool, typer.Option("--due", help="Request only due pages and pages flagged as changed.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages to request per source.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Ask sites again for their pages and index what changed. Exit code 1 when a source gave no page at all.
+    """Fetch the pages of sources again and index changed ones. Exit code 1 when a source has no fetched page.
 
     Pages that are not there keep their stored text until that was confirmed on several days.
     """
@@ -129,15 +129,15 @@ def refresh(
 
 
 def status(as_json: Json = False) -> None:
-    """What the corpus holds."""
+    """Show the contents of the corpus per source."""
     from webrag_core.corpus.status import corpus_status
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database, database.connection() as connection:
-            found = await corpus_status(connection)
+            corpus_report = await corpus_status(connection)
         if as_json:
-            print_json(found)
+            print_json(corpus_report)
             return
         print_table(
             ("source", "documents", "ready", "failed", "gone", "due", "parents", "children", "tokens", "last checked"),
@@ -146,15 +146,17 @@ def status(as_json: Json = False) -> None:
                     *list(s.model_dump().values())[:-1],
                     f"{s.last_checked:%Y-%m-%d %H:%M} UTC" if s.last_checked else "never",
                 )
-                for s in found.sources
+                for s in corpus_report.sources
             ],
         )
         out.print(
-            f"embedding model {found.embedding_model or 'none yet'}, {found.answers} answers,"
-            f" {found.database_bytes / 1e6:.0f} MB"
+            f"embedding model {corpus_report.embedding_model or 'none yet'}, {corpus_report.answers} answers,"
+            f" {corpus_report.database_bytes / 1e6:.0f} MB"
         )
-        if found.failures:
-            out.print("failed pages: " + ", ".join(f"{count} {reason}" for reason, count in found.failures.items()))
+        if corpus_report.failures:
+            out.print(
+                "failed pages: " + ", ".join(f"{count} {reason}" for reason, count in corpus_report.failures.items())
+            )
 
     asyncio.run(work())
 
@@ -185,7 +187,7 @@ def verify(as_json: Json = False) -> None:
 
 
 def _canonical(urls: list[str], failed: dict[str, str]) -> list[str]:
-    """The canonical spellings of `urls`, each once; malformed ones are reported and noted in `failed`.
+    """Canonicalise `urls` and remove duplicates. Malformed ones are reported and added to `failed`.
 
     Raises FetchError(INVALID_URL) when all are malformed.
     """

@@ -1,4 +1,4 @@
-"""`webrag forget|prune`: what leaves the corpus, on request or by age."""
+"""`webrag forget|prune`: delete data from the corpus, on request or by age."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def forget(
 
 
 def prune(dry_run: DryRun = False, as_json: Json = False) -> None:
-    """Delete what the retention settings no longer keep: old history, unused vectors, superseded texts."""
+    """Delete data older than the retention settings: history, unused vectors, superseded texts."""
     from webrag_core.corpus.retention import prune as delete_old
     from webrag_core.store.database import Database
 

@@ -39,8 +39,8 @@ add_mcp_command(app)
 app.command()(answer)
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
+def _print_version(requested: bool) -> None:
+    if requested:
         sys.stdout.write(f"webrag {version('webrag')}\n")
         raise typer.Exit
 
@@ -56,7 +56,7 @@ def options(
 
 @database_app.command("url")
 def database_url(as_json: Json = False) -> None:
-    """Where the database is (started if it is the embedded one). For psql and the like."""
+    """Print the address of the database, for psql and similar tools. Starts the embedded one."""
     from webrag_core.store.embedded import embedded_url
 
     settings = load_settings()
@@ -86,7 +86,7 @@ def database_migrate(as_json: Json = False) -> None:
 
 
 def report_error(error: WebragError, *, as_json: bool) -> int:
-    """Tell the user what happened; the exit code says whose fault it is."""
+    """Print the error and exit: code 2 for wrong usage, else 1."""
     if as_json:
         print_json({"error": {"code": error.code, "message": error.message}})
     complain(f"error: {error.message} [{error.code}]", style="red")

@@ -15,21 +15,21 @@ model_app = typer.Typer(no_args_is_help=True, help="Embedding models side by sid
 
 @model_app.command("list")
 def list_all(as_json: Json = False) -> None:
-    """Every model: its state, its vectors, how many it lacks."""
+    """List the models with their state, vectors and missing vectors."""
     from webrag_core.indexing.model_switch import list_models
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
-            found = await list_models(database)
+            models = await list_models(database)
         if as_json:
-            print_json({"models": [asdict(model) for model in found]})
+            print_json({"models": [asdict(model) for model in models]})
             return
         print_table(
             ("id", "provider", "name", "dimensions", "state", "vectors", "missing"),
             [
                 (m.id, m.identity.provider, m.identity.name, m.identity.dimensions, m.state, m.vectors, m.missing)
-                for m in found
+                for m in models
             ],
         )
 
@@ -38,7 +38,7 @@ def list_all(as_json: Json = False) -> None:
 
 @model_app.command()
 def build(as_json: Json = False) -> None:
-    """Embed the corpus with the model that is set, beside the live one. Readers notice nothing."""
+    """Embed the corpus with the configured model. Searches keep using the live model meanwhile."""
     from webrag_core.indexing.model_switch import build_model, list_models
     from webrag_core.providers.embedder import make_embedder
     from webrag_core.store.database import Database
@@ -76,7 +76,7 @@ def build(as_json: Json = False) -> None:
 
 @model_app.command()
 def switch(as_json: Json = False) -> None:
-    """Make the model that is set live, if it is complete. Switching back works the same way."""
+    """Make the configured model live, if it is complete. Switching back works the same way."""
     from webrag_core.indexing.model_switch import switch_model
     from webrag_core.providers.embedder import identity_of
     from webrag_core.store.database import Database

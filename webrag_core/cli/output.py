@@ -1,4 +1,4 @@
-"""How the command line shows things: JSON for machines, rich on a terminal, plain lines elsewhere."""
+"""Output of the command line: JSON for machines, rich on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, l
 
 QUOTE_CHARS = 700
 MIN_RELEVANCE = 0.05
-"""Calibrated probability of relevance below which a quote is not printed unless asked for."""
+"""Minimum calibrated relevance of a printed quote, unless --all is set."""
 _PIPE_WIDTH = 240
 
 
 class Advance(Protocol):
-    """Says that one more unit of work is done, and what it was."""
+    """Callback for each finished unit of work, with its label."""
 
     def __call__(self, label: str) -> None: ...
 
@@ -44,7 +44,7 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 
 @contextmanager
 def progress(total: int | None, what: str) -> Iterator[Advance]:
-    """A bar on a terminal, a plain line now and then elsewhere; always on stderr. `total` None = nobody knows."""
+    """A bar on a terminal, a plain line now and then elsewhere; always on stderr. `total` None = unknown."""
     if err.is_terminal:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=err, transient=True) as bar:
@@ -64,7 +64,7 @@ def progress(total: int | None, what: str) -> Iterator[Advance]:
 
 
 def print_citation(citation: CitationSpan, query: str, *, dated: str | None = None) -> None:
-    """Print one numbered quote: a window around the sentences that answer, and where it stands in which version."""
+    """Print one numbered quote: a window around its best sentences, its version and its offsets."""
     from webrag_core.retrieval.quotes import quote_window
 
     heading = f"  §  {citation.section_heading}" if citation.section_heading else ""
@@ -101,7 +101,7 @@ def relevant(citations: Sequence[CitationSpan], limit: int, *, show_all: bool) -
 
 
 def print_hidden(citations: Sequence[CitationSpan], shown: Sequence[CitationSpan]) -> None:
-    """Say how many citations were not printed, and how to see them."""
+    """Print the number of omitted citations and the option that shows them."""
     numbers = {one.number for one in shown}
     hidden = [one for one in citations if one.number not in numbers]
     weak = sum(one.relevance < MIN_RELEVANCE for one in hidden)
@@ -134,5 +134,5 @@ def _say(text: str, style: str | None = None) -> None:
 
 
 def _printable(text: str) -> str:
-    """Page text may hold rich mark-up and control characters: neither reaches the terminal as such."""
+    """Escape rich mark-up and control characters of page text."""
     return "".join(character if character.isprintable() else " " for character in text)

@@ -1,4 +1,4 @@
-"""`webrag search`: what is stored already, by any retrieval pattern, narrowed as the user wants."""
+"""`webrag search`: search the stored pages by any retrieval pattern, with filters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def add_search_command(app: typer.Typer) -> None:
 
 
 def search(
-    query: Annotated[str, typer.Argument(help="What to find.")],
+    query: Annotated[str, typer.Argument(help="The question or search terms.")],
     pattern: Annotated[
         str, typer.Option(help="semantic (P1), hybrid (P2), filtered (P3), reranked (P4) or multi_query (P5).")
     ] = "reranked",
@@ -56,10 +56,10 @@ def search(
     ] = "chunk",
     top_k: Annotated[int | None, typer.Option(help="Maximum results; unset = RERANKER_TOP_N.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
-    show_all: Annotated[bool, typer.Option("--all", help="Print quotes of hardly any relevance, too.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Also print quotes of low relevance.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Search what is stored already; fetch nothing. A date is a page's last modification, else its publication."""
+    """Search the stored pages; fetch nothing. A page's date is its last modification, else its publication."""
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.retrieval.filters import document_types
     from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
@@ -137,7 +137,7 @@ def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False)
         f" {results.candidates} candidates ({results.pattern.value}), {results.timing.total_ms:.0f} ms"
     )
     for other in results.queries[1:]:
-        print_line(f"Also asked  {other}")
+        print_line(f"Sub-query   {other}")
     for warning in results.warnings:
         print_line(f"Warning     {warning}", style="yellow")
 

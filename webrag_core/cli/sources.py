@@ -1,4 +1,4 @@
-"""`webrag source …`: site sections that are kept whole and fresh."""
+"""`webrag source …`: attach, list, pause, resume and remove site sections."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
 
 
 def _with_scheme(url: str) -> str:
-    """`url` as it is, or with https:// where it has no scheme, which is said."""
+    """Return `url`, with https:// (and a notice) where it has no scheme."""
     if "://" in url:
         return url
     complain(f"no scheme given: https://{url} is assumed")
@@ -157,7 +157,7 @@ def _with_scheme(url: str) -> str:
 
 
 async def _check_address(url: str, settings: Settings) -> None:
-    """Refuse an address that no page will be fetched from. A host that does not resolve now is only warned of.
+    """Refuse an address that the network gate blocks. Only warn of a host that does not resolve now.
 
     Raises FetchError(INVALID_URL), InvalidInputError.
     """

@@ -38,7 +38,7 @@ class Placeholders:
         return self._fill(self._convert(html))
 
     def replace_inline(self, element: HtmlElement, markdown: str) -> None:
-        """Put `markdown` verbatim where `element` stands in running text."""
+        """Replace `element` in running text by `markdown`, verbatim."""
         span = etree.Element("span")
         span.text = self._token(markdown)
         span.tail = element.tail
@@ -47,7 +47,7 @@ class Placeholders:
             parent.replace(element, span)
 
     def replace_block(self, element: HtmlElement, markdown: str) -> None:
-        """Put `markdown` as a block where `element` stands."""
+        """Replace `element` by `markdown` as a block."""
         element.clear(keep_tail=True)
         element.tag = "p"
         element.text = self._token(markdown)

@@ -1,6 +1,6 @@
 """Links of a page: extracted with their surroundings, and cleaned for the Markdown.
 
-What surrounds a link is its anchor text, its sentence, the heading path, and whether it stands in navigation.
+The context of a link is its anchor text, its sentence, the heading path, and whether it is in navigation.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _WITH_ROLE_OR_STYLE = (
 )
 _HIDDEN_STYLE = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden"
-    # far outside the page; nearer is where sliders keep what they show next
+    # far outside the page; sliders keep their next item nearer
     r"|(?:left|right|top|bottom|text-indent)\s*:\s*-(?:(?:[5-9]\d{3}|\d{5,})(?:px|pt)|\d{3,}(?:r?em|vw|vh))",
     re.IGNORECASE,
 )
@@ -93,7 +93,7 @@ def _rescue_content(root: HtmlElement) -> None:
         parent = button.getparent()
         if parent is not None and parent.tag in _TITLES:
             button.drop_tag()
-    for media in root.iter("video", "audio"):  # what they hold is for browsers that cannot play them
+    for media in root.iter("video", "audio"):  # fallback content for browsers that cannot play them
         media.text = None
         for child in list(media):
             child.tail = None
@@ -114,7 +114,7 @@ def _is_hidden_or_boilerplate(element: HtmlElement) -> bool:
         return True
     if style is None:
         return False
-    if _NO_SIZE.search(style) and not len(element):  # what it holds may have a size of its own
+    if _NO_SIZE.search(style) and not len(element):  # children may have a size of their own
         return True
     # of a formula the browser may show a picture, and hide what says it
     return _HIDDEN_STYLE.search(style) is not None and next(element.iter("math"), None) is None
@@ -156,7 +156,7 @@ def _without_boilerplate(main: HtmlElement) -> HtmlElement:
 
 def _is_boilerplate(element: HtmlElement, kind: str, *, outside: bool) -> bool:
     """Whether a box of this kind is boilerplate; `outside` where no container is declared."""
-    if kind == "toc":  # of the page itself: what it says stands in the headings again
+    if kind == "toc":  # table of contents of the page: repeats its headings
         links = list(element.iter("a"))
         # a single link leads back to the list
         within = len(links) > 1 and all(is_same_page_link(link) for link in links)

@@ -1,4 +1,4 @@
-"""What a page says about itself: title, description, language, dates, and what it asks of robots."""
+"""Page metadata: title, description, language, dates and robots directives."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def _only(texts: Iterator[str]) -> datetime | None:
 
 
 def _json_ld_nodes(document: HtmlElement) -> Iterator[dict[str, Any]]:
-    """The top-level nodes; what is nested in them (comments, reviews, list items) is about something else."""
+    """The top-level nodes. Nested nodes (comments, reviews, list items) describe other things."""
     for script in document.iter("script"):
         if (script.get("type") or "").strip().lower() != "application/ld+json":
             continue

@@ -14,8 +14,8 @@ _WORD = re.compile(r"\w+")
 def plain_words(text: str) -> str:
     """The words of a text in one spelling: "Can’t be  Über-found!" is `cant be uber found`."""
     folded = unicodedata.normalize("NFKD", text.casefold())
-    kept = (char for char in folded if char not in "'’ʼ`´" and not unicodedata.combining(char))
-    return " ".join(_WORD.findall("".join(kept)))
+    letters = (char for char in folded if char not in "'’ʼ`´" and not unicodedata.combining(char))
+    return " ".join(_WORD.findall("".join(letters)))
 
 
 def _phrases(text: str, *, whole_words: bool = True) -> re.Pattern[str]:

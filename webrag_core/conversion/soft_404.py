@@ -116,7 +116,7 @@ def _parts(markdown: str) -> _Parts:
 
 
 def _is_message(headline: str) -> bool:
-    """Whether a title or heading is the message: as a whole, or all that stands before or after the site's name."""
+    """Whether a title or heading is the message: as a whole, or as the part before or after the site's name."""
     segments = [words for part in _SEPARATOR.split(headline) if (words := plain_words(part or ""))]
     if not segments:
         return False

@@ -1,4 +1,4 @@
-"""Tables as Markdown can hold them: layout tables become blocks, spanning cells stand in every place they span."""
+"""Prepare tables for Markdown: layout tables become blocks, spanning cells are repeated in every place they span."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MAX_COLUMNS = 1_000  # what HTML lets a cell span
 _HARMLESS_CLAIMS = 10_000  # places that spans may claim in any table
 _CLAIMS_PER_CELL = 20  # more than these per real cell are not believed
 _MAX_HEADER_ROWS = 4
-_MAX_REPEATED_CHARS = 120  # a longer text stands in its first place only
+_MAX_REPEATED_CHARS = 120  # a longer text is not repeated
 
 
 def unwrap_layout_tables(main: HtmlElement) -> None:
@@ -102,7 +102,7 @@ def flatten_tables(main: HtmlElement) -> None:
 
 @dataclass(slots=True)
 class _Row:
-    """A row of a table: what stands in each column, and whether the cell begins there."""
+    """A row of a table: the cell of each column, and whether the cell begins there."""
 
     element: HtmlElement
     places: list[tuple[HtmlElement | None, bool]]

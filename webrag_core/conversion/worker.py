@@ -79,7 +79,7 @@ class WorkerPool:
     async def convert(self, page: AcquiredPage) -> ConvertedPage:
         """Convert a page. Cancelling kills the worker. Time in the queue does not count.
 
-        Raises FetchError: what the conversion raises, TIMEOUT for a page that takes too long, TOO_LARGE for one that
+        Raises FetchError: the conversion's own errors, TIMEOUT for a page that takes too long, TOO_LARGE for one that
         needs too much memory, PARSE_FAILURE for one that breaks the worker; WebragError when no worker starts.
         """
         places = self._places.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self._size))
@@ -129,7 +129,7 @@ class _LateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """What a worker says: it is there, a page, the parts of a FetchError, or the traceback of a bug."""
+    """Reply of a worker: ready, a page, the parts of a FetchError, or the traceback of a bug."""
 
     kind: Literal["ready", "page", "refused", "bug"]
     page: ConvertedPage | None = None
@@ -237,17 +237,17 @@ class _Worker:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close()
-        held, self._lifeline = _pipe()
+        read_end, self._lifeline = _pipe()
         program, *arguments = self._arguments
-        with held:
-            command = [sys.executable, "-P", "-m", program, *arguments, str(held.fileno())]
+        with read_end:
+            command = [sys.executable, "-P", "-m", program, *arguments, str(read_end.fileno())]
             try:
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,
-                    pass_fds=(held.fileno(),),
+                    pass_fds=(read_end.fileno(),),
                     env=_environment(os.environ),
                 )
             except OSError as error:
@@ -283,7 +283,7 @@ def _exchange(process: subprocess.Popen[bytes], *frames: bytes) -> _Reply:
 
 
 def _is_sound(page: ConvertedPage) -> bool:
-    """Whether a page is what an honest worker sends: storable text within the limits, plausible dates."""
+    """Whether a page is valid: storable text within the limits, plausible dates."""
     texts = [page.markdown, page.title or "", page.description or "", page.language or "", page.canonical or ""]
     for link in page.links:
         texts += (link.target_url, link.anchor_text, link.context, *link.heading_path)
@@ -303,5 +303,5 @@ def _pipe() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _environment(ours: Mapping[str, str]) -> dict[str, str]:
-    kept = {name: ours[name] for name in _KEPT_VARIABLES if name in ours}
-    return {**kept, "PYTHONPATH": str(Path(__file__).parents[2])}
+    variables = {name: ours[name] for name in _KEPT_VARIABLES if name in ours}
+    return {**variables, "PYTHONPATH": str(Path(__file__).parents[2])}

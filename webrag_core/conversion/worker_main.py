@@ -51,7 +51,7 @@ def main() -> None:
     _end_with_parent(lifeline)
     requests = sys.stdin.buffer
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not come between the replies
+    os.dup2(2, 1)  # output of libraries must not mix with the replies
 
     def report_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         _send(replies, {"kind": "bug", "message": "".join(traceback.format_exception(kind, error, trace))})
@@ -79,7 +79,7 @@ def main() -> None:
 
 
 def reply_to(convert: Callable[[AcquiredPage], ConvertedPage], page: AcquiredPage) -> Reply:
-    """Convert a page; what is too large to index does not leave the worker."""
+    """Convert a page. Raises TOO_LARGE in the worker for a result too large to index."""
     try:
         converted = convert(page)
         _check_size(converted)

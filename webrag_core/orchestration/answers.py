@@ -49,7 +49,7 @@ async def start_run(
 
 
 async def end_abandoned(connection: AsyncConnection) -> int:
-    """Mark running runs as failed whose claim nobody holds: their process was killed. Returns their number.
+    """Mark running runs without a claim as failed: their process was killed. Return their number.
 
     Call before runs are listed. A run that lost its claim with its connection still writes its result.
     """
@@ -133,7 +133,7 @@ async def broken_citations(connection: AsyncConnection) -> tuple[int, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class StoredRound:
-    """One round: signals by name, as that version of the program recorded them, and what was decided."""
+    """One round: the signals by name, as recorded by the program version of that time, and the decision."""
 
     signals: Mapping[str, Any]
     decision: ExpansionDecision

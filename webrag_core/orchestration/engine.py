@@ -1,4 +1,4 @@
-"""The loop's public face: a request in, evidence with citations out."""
+"""Public entry point of the loop: answer a request with evidence and citations."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class OrchestratorEngine:
             return await self._execute(run)
 
     async def _execute(self, run: Run) -> OrchestrationResult:
-        """Register the run and execute it. However it ends, its row says so."""
+        """Register the run and execute it. Record its end in every case."""
         failure: str | None = "internal_error"
         registering = asyncio.ensure_future(self._register(run))
         try:

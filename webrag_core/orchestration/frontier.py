@@ -149,7 +149,7 @@ def _target(url: str) -> _Target:
 
 
 def _is_trap(url: str, patterns: Mapping[str, int]) -> bool:
-    """As `find_trap`, which is asked again only when pages of the same pattern were fetched."""
+    """Cached `find_trap`, computed again only after fetching pages of the same pattern."""
     parsed = _target(url)
     return find_trap(url, patterns) is not None if parsed.pattern in patterns else parsed.is_trap
 

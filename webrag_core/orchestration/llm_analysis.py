@@ -169,40 +169,46 @@ def _merged(by_rules: QueryAnalysis, answer: _QueryAnalysisAnswer, intent: Query
 
 
 def _new_searches(queries: Iterable[str], searched: Iterable[str]) -> list[str]:
-    """Those of `queries` that hold search terms which no earlier one and none of `searched` had as a set."""
+    """Queries whose set of search terms differs from every earlier query and from all of `searched`."""
     seen = {frozenset[str](), *(frozenset(terms(query)) for query in searched)}
-    found: list[str] = []
+    new_queries: list[str] = []
     for query in queries:
         words = frozenset(terms(query))
         if words not in seen:
             seen.add(words)
-            found.append(query)
-    return found
+            new_queries.append(query)
+    return new_queries
 
 
 # --- structured answers of a chat model ---
 
 
 async def ask_for(
-    chat: ChatEndpoint, wanted: type[Answer], *, system: str, data: Mapping[str, Any], seconds: float, max_tokens: int
+    chat: ChatEndpoint,
+    answer_type: type[Answer],
+    *,
+    system: str,
+    data: Mapping[str, Any],
+    seconds: float,
+    max_tokens: int,
 ) -> Answer:
-    """What the model makes of `data`, as an instance of `wanted`.
+    """Ask the model about `data`. Return its answer as an instance of `answer_type`.
 
-    `system` holds the instructions and nothing else. `data` is sent as one JSON object between fences: its texts can
-    neither end the fence nor the string they stand in, whatever they hold. An answer that does not validate is sent
-    back once, with what is wrong. `seconds` are for all of it. Raises ChatError.
+    `system` holds only the instructions. `data` is sent as one fenced JSON object: its texts cannot end the fence or
+    their string. An invalid answer is sent back once, with its errors. `seconds` limits the whole exchange. Raises
+    ChatError.
     """
     ends = asyncio.get_running_loop().time() + seconds
-    form = AnswerFormat(wanted.__name__.strip("_"), strict_schema(wanted.model_json_schema()))
+    form = AnswerFormat(answer_type.__name__.strip("_"), strict_schema(answer_type.model_json_schema()))
     messages = [Message("system", system), Message("user", fenced(data))]
     problem = ""
     for _ in range(2):
         left = max(0.0, ends - asyncio.get_running_loop().time())
         text = await chat.complete(messages, seconds=left, max_tokens=max_tokens, form=form)
-        found = read_answer(text, wanted)
-        if not isinstance(found, str):
-            return found
-        problem = found
+        answer = read_answer(text, answer_type)
+        if not isinstance(answer, str):
+            return answer
+        problem = answer
         messages += [
             Message("assistant", text[:_ECHOED]),
             Message("user", f"This is not what was asked for: {problem}. Reply with only the corrected JSON object."),
@@ -218,18 +224,18 @@ def fenced(data: Mapping[str, Any]) -> str:
     return f"```json\n{text}\n```"
 
 
-def read_answer(text: str, wanted: type[Answer]) -> Answer | str:
-    """The first JSON object in `text`, validated; or what is wrong with it, in words that hold nothing of it.
+def read_answer(text: str, answer_type: type[Answer]) -> Answer | str:
+    """Validate the first JSON object in `text`. Return it, or an error message that quotes nothing of `text`.
 
-    What stands before and after it is ignored: fences, a greeting, a train of thought up to `</think>`.
+    Surrounding text is ignored: fences, a greeting, reasoning up to `</think>`.
     """
-    spoken = text.rpartition("</think>")[2]
-    start = spoken.find("{")
+    reply = text.rpartition("</think>")[2]
+    start = reply.find("{")
     if start < 0:
         return "there is no JSON object in it"
     try:
-        found, _ = json.JSONDecoder().raw_decode(spoken, start)
-        return wanted.model_validate(found)
+        document, _ = json.JSONDecoder().raw_decode(reply, start)
+        return answer_type.model_validate(document)
     except ValidationError as error:
         wrong = error.errors(include_input=False, include_url=False, include_context=False)
         return "; ".join(f"{'.'.join(map(str, item['loc'])) or 'it'}: {item['msg']}" for item in wrong[:_PROBLEMS])
@@ -238,7 +244,7 @@ def read_answer(text: str, wanted: type[Answer]) -> Answer | str:
 
 
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A pydantic schema as strict servers want it: every property required, no other one, no limits, no defaults."""
+    """Convert a pydantic schema for strict servers: all properties required, no others, no limits, no defaults."""
     strict: dict[str, Any] = {}
     for word, value in schema.items():
         if word not in _SCHEMA_WORDS:

@@ -117,7 +117,7 @@ class ExpansionStep(Contract):
 
 
 class RunDocument(Contract):
-    """A page of this run, in the order of requests. A `duplicate` is a document that the run already had."""
+    """A page of this run, in the order of requests. A `duplicate` is a document already fetched by the run."""
 
     url: str
     document_id: int | None

@@ -24,7 +24,7 @@ _MAX_READ: Final = 2_000  # characters; the patterns cost the square of what the
 
 _QUERY_TYPES: Final[tuple[str, ...]] = get_args(QueryType)
 
-# Words that say what to do with a topic, not what the topic is.
+# Words of the request, not of the topic.
 _REQUEST_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -62,14 +62,13 @@ def analyze_query(
 ) -> QueryAnalysis:
     """Split and classify `query`.
 
-    `rule_based` applies the grammar of specification 000 section 7; `none` keeps the query whole. `intent`,
-    when given, is the query type. `constraints` are only checked: they are the reranker's business, and glued
-    to a sub-query they would be searched for as if they were its topic.
+    `rule_based` applies the grammar of specification 000 section 7; `none` keeps the query whole. `intent`, if set,
+    overrides the query type. `constraints` are only validated; the reranker applies them.
 
-    White space is collapsed. `sub_queries` starts with the query itself, then its parts, 4 in all at most.
-    `complexity`: complex from 3 parts on, or 2 with more than 6 key concepts; moderate with 2 parts or more
-    than 4 key concepts; else simple. A query of more than 2,000 characters is no question that has parts: it stays
-    whole, and its type and concepts are those of its beginning.
+    White space is collapsed. `sub_queries` starts with the query itself, then its parts, at most 4 in all.
+    `complexity`: complex from 3 parts on, or 2 with more than 6 key concepts; moderate with 2 parts or more than 4
+    key concepts; else simple. A query of more than 2,000 characters is not split; its type and concepts are those of
+    its beginning.
 
     Raises InvalidInputError for an empty query, an unknown mode or intent, and constraints that are not a
     list of non-empty texts.
@@ -106,31 +105,27 @@ def analyze_query(
 
 
 def key_concepts(query: str) -> list[str]:
-    """What the query is about: quoted names, code identifiers and content words, as written, each once, in
-    order.
+    """Extract the key concepts: quoted names, code identifiers and content words, as written, distinct, in order.
 
     Words of the request ("difference", "use") count only when there is nothing else. Empty for stop words
     alone.
     """
-    found = [next(filter(None, match.groups())).strip() for match in _CONCEPT.finditer(query)]
-    content = distinct(word for word in found if word and word.lower() not in STOP_WORDS)
+    matches = [next(filter(None, match.groups())).strip() for match in _CONCEPT.finditer(query)]
+    content = distinct(word for word in matches if word and word.lower() not in STOP_WORDS)
     return [word for word in content if word.lower() not in _REQUEST_WORDS] or content
 
 
 def alternative_sub_queries(
     analysis: QueryAnalysis, tried: set[frozenset[str]], offered: Sequence[str] | None = ()
 ) -> list[str] | None:
-    """Another set of 2 to 4 sub-queries, the original first, that can find something new; None if there is
-    none.
+    """Return a new set of 2 to 4 sub-queries, the original first. None when no new set is left.
 
-    `offered` are wordings that a model has thought of, 3 at most: those still new come first, and together. None =
-    the query is searched as it is, so there is never another set.
+    `offered` holds up to 3 wordings by a model; new ones come first, together. None disables rewriting.
 
-    `tried` holds the sets searched so far (the analysis' own counts without being named). A set is new if one
-    of its sub-queries has search terms that none of the tried ones had: other word order, stop words or
-    capitals find the same pages, and what earlier rounds found is kept anyway. In this order: the key
-    concepts alone; the concepts without code identifiers; the identifiers alone; single concepts; pairs;
-    halves. So repeated calls come to an end.
+    `tried` holds the sets searched so far; the sub-queries of the analysis count as tried. A set is new if the search
+    terms of one sub-query differ from those of all tried ones: word order, stop words and capitals change nothing.
+    Order: the key concepts alone; the concepts without code identifiers; the identifiers alone; single concepts;
+    pairs; halves. Repeated calls end with None.
     """
     if offered is None:
         return None
@@ -156,7 +151,7 @@ def alternative_sub_queries(
 
 
 def distinct(texts: Iterable[str]) -> list[str]:
-    """The texts without repetitions, whatever the capitals; the first spelling stays, where it stood."""
+    """Remove duplicates, ignoring case. The first spelling stays, in its place."""
     first: dict[str, str] = {}
     for text in texts:
         first.setdefault(text.casefold(), text)
@@ -171,7 +166,7 @@ def _classify(text: str) -> QueryType:
 
 # --- the grammar: which queries have parts ---
 
-_MASK = "ꙮ"  # a letter nobody types: a masked quotation counts as one word
+_MASK = "ꙮ"  # a rare letter: a masked quotation counts as one word
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
 _MASKED = re.compile(f"{_MASK}(\\d+){_MASK}")
 
@@ -286,14 +281,14 @@ def _questions(text: str) -> list[str]:
     sentences = _SENTENCE_END.split(text)
     if any(not _OPENER.match(sentence) for sentence in sentences[1:]):
         return []
-    found: list[str] = []
+    questions: list[str] = []
     for sentence in sentences:
         bare = sentence.rstrip(" ?.!")
-        found += _NEXT_QUESTION.split(bare) if _OPENER.match(bare) else [bare]
-    if not 2 <= len(found) <= 4 or not all(terms(part) for part in found):
+        questions += _NEXT_QUESTION.split(bare) if _OPENER.match(bare) else [bare]
+    if not 2 <= len(questions) <= 4 or not all(terms(part) for part in questions):
         return []
-    topic = _topic(found[0])
-    resolved = [found[0], *(_PRONOUN.sub(lambda _: topic, part, count=1) for part in found[1:])]
+    topic = _topic(questions[0])
+    resolved = [questions[0], *(_PRONOUN.sub(lambda _: topic, part, count=1) for part in questions[1:])]
     return [_as_statement(part) for part in resolved]
 
 

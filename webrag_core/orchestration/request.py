@@ -121,11 +121,11 @@ def without_known(
     known = known_passages((chunk for result in results for chunk in result.chunks), known_context, ceiling)
     if not known:
         return list(results), False
-    kept = [
+    new_results = [
         result.model_copy(update={"chunks": [chunk for chunk in result.chunks if chunk.chunk_id not in known]})
         for result in results
     ]
-    return kept, True
+    return new_results, True
 
 
 def known_passages(chunks: Iterable[RetrievedChunk], known_context: str | None, ceiling: float) -> frozenset[int]:

@@ -405,7 +405,7 @@ class Run:
         )
 
     async def _neighbours(self, best: Sequence[RankedChunk]) -> list[RankedChunk]:
-        """Neighbours of the strong hits that the run has not ranked: what it dropped does not come back this way."""
+        """Neighbours of the strong hits that the run has not ranked; dropped passages do not return."""
         assert self.searcher is not None
         nearby = await neighbours(
             self.searcher,

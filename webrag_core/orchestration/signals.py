@@ -42,7 +42,7 @@ def is_plateau(n_chunks: int, score_variance: float, settings: Settings) -> bool
 
 
 def is_cliff(n_chunks: int, score_cliff: float, settings: Settings) -> bool:
-    """Few hits stand far above the rest: a drop above `score_cliff_threshold`, over 3 chunks or more."""
+    """Whether few hits score far above the rest: a drop above `score_cliff_threshold`, over 3 chunks or more."""
     return n_chunks >= MIN_SHAPE and score_cliff > settings.score_cliff_threshold
 
 

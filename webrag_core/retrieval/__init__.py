@@ -1,1 +1,1 @@
-"""Search of what is stored: lexical, dense, fused, reranked, with citations. Nothing is fetched."""
+"""Search of the stored pages: lexical, dense, fused, reranked, with citations. Fetches nothing."""

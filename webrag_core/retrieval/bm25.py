@@ -55,7 +55,7 @@ class LexicalResult:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A term of the query, its id (None = nobody uses it) and how many parents of the scope hold it."""
+    """A query term, its id (None = not in the corpus) and its document frequency in parents of the scope."""
 
     term: str
     id: int | None

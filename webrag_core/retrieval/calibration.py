@@ -28,11 +28,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a fitted table comes from and what it holds for.
+    """Provenance of a fitted table.
 
-    `label` says what was predicted, `features` from what, `data` on which data sets; `n` counts their items and `rows`
-    the rows of the fit. `commit` is the code that made the features. `figures` say how well it holds on data that it
-    has not seen.
+    `label` is the predicted event, `features` are the inputs, `data` names the data sets; `n` counts their items
+    and `rows` the rows of the fit. `commit` is the code that made the features. `figures` say how well it holds on
+    data that it has not seen.
     """
 
     label: str
@@ -105,7 +105,7 @@ def relevance_table() -> RelevanceTable:
 
 @lru_cache(maxsize=1)
 def relevance_provenance() -> Provenance:
-    """Where that table comes from and what it holds for."""
+    """Provenance of the table: its data, label and validation figures."""
     return Provenance.of(json.loads(_TABLE.read_text(encoding="utf-8")))
 
 

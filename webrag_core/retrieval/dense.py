@@ -58,17 +58,17 @@ async def search_children(
         return []
     if matching_rows > HNSW_MIN_ROWS:
         if limit <= _MAX_EF_SEARCH:
-            found = await _by_graph(connection, model_id, query, scope, matching_rows, limit, ef_search)
-            if len(found) >= min(limit, matching_rows):
-                return found
+            hits = await _by_graph(connection, model_id, query, scope, matching_rows, limit, ef_search)
+            if len(hits) >= min(limit, matching_rows):
+                return hits
         await connection.execute("SELECT set_config('jit', 'off', true)")  # compiling takes longer than it saves
     return await _exactly(connection, model_id, query, scope, limit)
 
 
 def graph_effort(total: int, matching: int, *, least: int) -> int:
     """`hnsw.ef_search` for a scope that holds `matching` (at least 1) of `total` rows; `least` to 1000."""
-    wanted: float = _EF_SEARCH * max(1.0, total / _EF_ROWS) ** _EF_GROWTH * (total / matching) ** _EF_FILTERED
-    return min(max(least, round(wanted)), _MAX_EF_SEARCH)
+    effort: float = _EF_SEARCH * max(1.0, total / _EF_ROWS) ** _EF_GROWTH * (total / matching) ** _EF_FILTERED
+    return min(max(least, round(effort)), _MAX_EF_SEARCH)
 
 
 async def _exactly(

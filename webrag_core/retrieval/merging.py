@@ -69,7 +69,7 @@ def without_redundancy(chunks: Sequence[RankedChunk], ceiling: float) -> list[Ra
 
 
 def fit_budget(chunks: Sequence[RankedChunk], budget: int) -> list[RankedChunk]:
-    """The chunks that `budget` tokens hold, taken in the given order; see `within_budget`."""
+    """Select chunks in the given order within `budget` tokens; see `within_budget`."""
     return within_budget(chunks, budget, tokens=lambda ranked: ranked.chunk.token_count)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from webrag_core.retrieval.request import Pattern
 
 Capability = Literal["dense"]
-"""A part of retrieval that a result had to do without."""
+"""A part of retrieval missing from a degraded result."""
 
 
 class Contract(BaseModel):
@@ -118,7 +118,7 @@ class RetrievalResult(Contract):
 
     `term_idf` is the weight of each query term within the scope; a term that occurs nowhere has the highest.
     `model_id` names the embedding model of query and chunks, `candidates` counts the parents considered. `degraded`
-    lists what the search had to do without, and `warnings` explains it to the user.
+    lists the missing parts of retrieval; `warnings` explains them to the user.
     """
 
     mode: Literal["full_context", "chunk"]

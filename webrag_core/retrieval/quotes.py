@@ -51,8 +51,8 @@ def best_sentences(passage: str, query: str, limit: int = 300) -> Span | None:
     units = list(sentence_spans(passage[:MAX_PASSAGE_CHARS]))
     if not units:
         return None
-    wanted = set(terms(query))
-    matches = [wanted.intersection(terms(plain_text(unit.of(passage)))) for unit in units]
+    query_terms = set(terms(query))
+    matches = [query_terms.intersection(terms(plain_text(unit.of(passage)))) for unit in units]
     best, best_score = units[0], (-1.0, 0)
     for first, start in enumerate(units):
         covered: set[str] = set()

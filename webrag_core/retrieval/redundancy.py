@@ -48,13 +48,13 @@ def redundant_indices(texts: Sequence[str], ceiling: float) -> list[int]:
         return []
     shared, sizes = _shared_shingles(texts)
     dropped: list[int] = []
-    kept: list[int] = []
+    retained: list[int] = []
     for index, size in enumerate(sizes):
-        most = float(shared[index, kept].max(initial=0))
+        most = float(shared[index, retained].max(initial=0))
         if most and most / int(size) >= ceiling:
             dropped.append(index)
         else:
-            kept.append(index)
+            retained.append(index)
     return dropped
 
 
@@ -70,15 +70,15 @@ def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt
     hashes = np.fromiter(map(hash, chain.from_iterable(words)), np.int64, int(ends[-1])).view(np.uint64)
     shingles = (hashes[:-2] * _ODD[0] + hashes[1:-1]) * _ODD[1] + hashes[2:]
     own = [np.sort(shingles[end - len(w) : end - 2]) for w, end in zip(words, ends, strict=True)]
-    own = [found[np.concatenate([found[:1] != 0, found[1:] != found[:-1]])] for found in own]  # 0: no word at all
-    sizes = np.array([len(found) for found in own])
+    own = [hashed[np.concatenate([hashed[:1] != 0, hashed[1:] != hashed[:-1]])] for hashed in own]  # 0: no word at all
+    sizes = np.array([len(hashed) for hashed in own])
 
     every = np.concatenate(own)
     order = np.argsort(every, kind="stable")  # quick on texts that are in order each
     ranked = every[order]
     group = np.cumsum(np.concatenate([[False], ranked[1:] != ranked[:-1]]))[: len(ranked)]
     common = np.bincount(group) > 1
-    held = common[group]
+    shared_rows = common[group]
     table = np.zeros((len(texts), int(common.sum())), np.float32)
-    table[np.repeat(np.arange(len(texts)), sizes)[order[held]], (np.cumsum(common) - 1)[group[held]]] = 1
+    table[np.repeat(np.arange(len(texts)), sizes)[order[shared_rows]], (np.cumsum(common) - 1)[group[shared_rows]]] = 1
     return table @ table.T, sizes

@@ -23,7 +23,7 @@ MAX_QUERY_CHARS = 10_000
 
 def check_text(text: str, name: str) -> None:
     """Raise InvalidInputError, naming the argument, unless `text` is a non-blank string without NUL characters and
-    lone surrogates: what the database and every tokenizer can take."""
+    lone surrogates, as required by the database and every tokenizer."""
     if not isinstance(text, str):
         raise InvalidInputError(f"the {name} must be a string, not {type(text).__name__}")
     if not text.strip():
@@ -104,9 +104,9 @@ class Pattern(StrEnum):
 
         Raises InvalidInputError that lists the patterns.
         """
-        wanted = name.strip().lower().replace("-", "_")
+        normalized = name.strip().lower().replace("-", "_")
         for number, pattern in enumerate(cls, start=1):
-            if wanted in (pattern.value, pattern.short, f"p{number}"):
+            if normalized in (pattern.value, pattern.short, f"p{number}"):
                 return pattern
         known = ", ".join(f"{pattern.short} (P{number})" for number, pattern in enumerate(cls, start=1))
         raise InvalidInputError(f"no such retrieval pattern: {name.strip()!r}; there are {known}")

@@ -1,4 +1,4 @@
-"""The set of documents that a search may return, and what it holds."""
+"""The scope of a search: the documents that it may return, and their sizes."""
 
 from __future__ import annotations
 

@@ -64,9 +64,9 @@ def profile(query: str, idf: Mapping[str, float]) -> QueryProfile:
     pairs = np.stack([position[:-1], position[1:]], axis=1) if len(codes) > 1 else np.empty((0, 2), dtype=np.int64)
     ids, counts = np.unique(token_ids([query])[0], return_counts=True)
     share = token_weights()[ids] * counts
-    kept = np.sort(np.argsort(-share, kind="stable")[:_MAX_TOKENS])
-    kept = kept[share[kept] > 0]
-    ids, share = ids[kept], share[kept]
+    top = np.sort(np.argsort(-share, kind="stable")[:_MAX_TOKENS])
+    top = top[share[top] > 0]
+    ids, share = ids[top], share[top]
     return QueryProfile(
         codes=codes[order],
         weights=weights[order],

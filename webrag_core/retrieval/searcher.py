@@ -175,7 +175,7 @@ def _finished(
 
 
 def _full_context(mode: Mode, size: ScopeSize, threshold: int, budget: int) -> tuple[bool, list[str]]:
-    """Whether the full context is used, and a warning when it is not although it was asked for."""
+    """Whether to use the full context, and a warning when a requested full context exceeds the budget."""
     if mode == "full_context":
         if size.tokens <= budget:
             return True, []

@@ -1,4 +1,4 @@
-"""Component `CuratedSource`: one YAML file says what a source is, where it begins and how it is kept fresh.
+"""Component `CuratedSource`: one YAML file declares a source, its seed and its refresh cadence.
 
 The file is the only place for these facts; sensor `declared_sources` takes them over into the corpus. Whether the
 source is paused is not among them: that is the operator's switch (`webrag source pause`), and it wins.
@@ -17,17 +17,17 @@ from webrag_core.errors import FetchError, InvalidInputError
 
 GROUP = "sources"
 DECLARATION = "webrag/declaration"
-"""Key of the metadata that carries what the sensor writes into the corpus."""
+"""Metadata key of the declaration that the sensor writes into the corpus."""
 
 _WORDS = {"hourly": 1.0, "daily": 24.0, "weekly": 168.0, "monthly": 720.0}
 _UNITS = {"m": 1 / 60, "h": 1.0, "d": 24.0}
 
 
 class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
-    """A site section that is kept whole and fresh: where it begins, what belongs to it, how often it is looked at."""
+    """A site section to refresh regularly: its seed, its scope and its cadence."""
 
     seed: str = Field(description="URL of the page where the section begins.")
-    description: str | None = Field(default=None, description="What it is, for the catalog.")
+    description: str | None = Field(default=None, description="Description for the catalog.")
     scope: str | None = Field(
         default=None, description="Path that all of its pages begin with, as /docs/; unset = the folder of the seed."
     )
@@ -38,7 +38,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
     )
     refresh: str = Field(default="daily", description="How often: hourly, daily, weekly, monthly, or as 90m, 6h, 3d.")
     watch: str | None = Field(
-        default=None, description="How often its change signals are looked at, as 15m; unset = hourly."
+        default=None, description="How often its change signals are checked, as 15m; unset = hourly."
     )
     acquirer: Literal["auto", "http", "firecrawl"] = Field(
         default="auto", description="Who fetches: as the settings say, our own fetcher, or Firecrawl."
@@ -89,7 +89,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
 
     @property
     def prefix(self) -> str:
-        """What the paths of its pages begin with."""
+        """Path prefix of its pages."""
         return checked_prefix(self.seed, section_prefix(self.seed) if self.scope is None else self.scope)
 
     def declaration(self, declared_in: str) -> dict[str, Any]:
@@ -139,23 +139,23 @@ def hours_of(span: str) -> float:
     """Hours of `hourly`, `daily`, `weekly`, `monthly`, or of a number with m, h or d. Raises ValueError."""
     if span in _WORDS:
         return _WORDS[span]
-    found = re.fullmatch(r"(\d{1,4})([mhd])", span)
-    hours = int(found[1]) * _UNITS[found[2]] if found else 0.0
+    match = re.fullmatch(r"(\d{1,4})([mhd])", span)
+    hours = int(match[1]) * _UNITS[match[2]] if match else 0.0
     if not hours:
         raise ValueError(f"{span!r} is no time span: say hourly, daily, weekly, monthly, or a number as 90m, 6h, 3d")
     return hours
 
 
 def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]:
-    """What the loaded YAML files declare, enabled ones only. Raises InvalidInputError, which names the files, when
+    """Declarations of the loaded YAML files, enabled ones only. Raises InvalidInputError, which names the files, when
     two of them are about one section."""
-    found: dict[str, dict[str, Any]] = {}
+    declared_by_key: dict[str, dict[str, Any]] = {}
     for node in repository.asset_graph.asset_nodes:
         value = node.metadata.get(DECLARATION)
         if isinstance(value, dg.JsonMetadataValue) and value.data:
             declared = dict(value.data)
-            twin = found.setdefault(declared["key"], declared)
+            twin = declared_by_key.setdefault(declared["key"], declared)
             if twin is not declared:
                 files = " and ".join(sorted((twin["declared_in"], declared["declared_in"])))
                 raise InvalidInputError(f"{declared['key']} is declared twice, in {files}: a section is one source")
-    return list(found.values())
+    return list(declared_by_key.values())

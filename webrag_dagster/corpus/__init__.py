@@ -1,1 +1,1 @@
-"""What the corpus assets, their checks and their sensors do."""
+"""Implementation of the corpus assets, checks and sensors."""

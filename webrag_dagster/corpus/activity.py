@@ -1,4 +1,4 @@
-"""What runs right now, so that nothing is asked for twice."""
+"""Runs in progress, to avoid duplicate requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """Partitions that some unfinished run works on, whether any run answers a question, and unfinished runs in all."""
+    """Partitions with an unfinished run, whether an answer run is unfinished, and the number of unfinished runs."""
 
     partitions: frozenset[str]
     answering: bool
@@ -26,7 +26,7 @@ class Activity:
 
 
 def activity(instance: dg.DagsterInstance) -> Activity:
-    """One query. An answer run names no partition: it may touch any source, and reports that itself when it ends."""
+    """Query the unfinished runs. An answer run has no partition: it may touch any source."""
     runs = instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED), limit=_MOST)
     keys = {run.tags["dagster/partition"] for run in runs if "dagster/partition" in run.tags}
     return Activity(frozenset(keys), any(run.job_name == "answer" for run in runs), len(runs))

@@ -1,4 +1,4 @@
-"""Checks of corpus assets: counts, violations as a table, and one sentence."""
+"""Asset checks of the corpus: counts, a table of violations, and a one-sentence summary."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -68,24 +68,24 @@ async def _verify(
 
 
 async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tuple[Page, list[Violation]]]":
-    """Pages whose newest version breaks what the blocking checks of `chunks` ask for, and how."""
+    """Pages whose newest version fails the blocking checks of `chunks`, with the violations."""
     from webrag_core.corpus.verification import VerificationCounts, verify_counts, verify_slices
 
-    found = []
+    broken = []
     async with corpus.database.snapshot() as connection:
         for page in pages:
             if page.version_id is not None:
                 violations = await verify_slices(connection, [page.version_id], VerificationCounts())
                 violations += await verify_counts(connection, [page.document_id])
                 if violations:
-                    found.append((page, violations))
-    return found
+                    broken.append((page, violations))
+    return broken
 
 
 def verdict(
     name: str, checked: Mapping[str, dg.MetadataValue], violations: "Sequence[Violation]"
 ) -> dg.AssetCheckResult:
-    """Passed without violations; otherwise what is broken, how often, and the first rows."""
+    """Check result with the number of violations and the first rows."""
     metadata: dict[str, Any] = {**checked, "violations": dg.MetadataValue.int(len(violations))}
     description = None
     if violations:

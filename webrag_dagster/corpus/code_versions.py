@@ -1,17 +1,17 @@
-"""Code versions of the corpus assets: what their content depends on besides their inputs."""
+"""Code versions of the corpus assets."""
 
 from __future__ import annotations
 
 
 def extractor() -> str:
-    """Of the HTML to Markdown conversion, links included."""
+    """Version of the HTML to Markdown conversion, links included."""
     from webrag_core.conversion.html import EXTRACTOR_VERSION
 
     return EXTRACTOR_VERSION
 
 
 def chunker() -> str:
-    """Of the chunker with the limits that are set. Raises InvalidInputError for settings that cannot be read."""
+    """Version of the chunker with its configured limits. Raises InvalidInputError for invalid settings."""
     from webrag_core.config import load_settings
     from webrag_core.indexing.chunks import chunker_key
 
@@ -20,7 +20,7 @@ def chunker() -> str:
 
 
 def embedding() -> str:
-    """Of the embedding model. Raises InvalidInputError for settings that cannot be read."""
+    """Identity of the embedding model. Raises InvalidInputError for invalid settings."""
     from webrag_core.config import load_settings
     from webrag_core.providers.embedder import identity_of
 

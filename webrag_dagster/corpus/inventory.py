@@ -1,4 +1,4 @@
-"""Which partitions of the corpus are left failed, and which sources are overdue: what an operator asks first."""
+"""Failed partitions and overdue sources of the corpus."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FailedPartition:
 def failed_partitions(instance: dg.DagsterInstance) -> list[FailedPartition]:
     """Partitions whose last attempt failed, by key; the upstream asset counts when several failed in one run."""
     keys = set(instance.get_dynamic_partitions(str(SOURCES.name)))
-    found: dict[str, FailedPartition] = {}
+    failed: dict[str, FailedPartition] = {}
     for name in layers.UPSTREAM:
         attempts = (
             instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
@@ -33,18 +33,18 @@ def failed_partitions(instance: dg.DagsterInstance) -> list[FailedPartition]:
             )
         )
         for key, (run_id, _) in attempts.items():
-            if key not in keys or key in found:
+            if key not in keys or key in failed:
                 continue
             run = instance.get_run_by_id(run_id)
             if run is None or run.status is not dg.DagsterRunStatus.FAILURE:
                 continue
             permanent = run.tags.get("webrag/permanent") == "true"
-            found[key] = FailedPartition(key, name, run_id, _reason(instance, run), permanent)
-    return [found[key] for key in sorted(found)]
+            failed[key] = FailedPartition(key, name, run_id, _reason(instance, run), permanent)
+    return [failed[key] for key in sorted(failed)]
 
 
 def _reason(instance: dg.DagsterInstance, run: dg.DagsterRun) -> str:
-    """What the first failed step said, or what the run was tagged with."""
+    """Message of the first failed step, else the run's tag."""
     failures = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.STEP_FAILURE, limit=1).records
     event = failures[0].event_log_entry.dagster_event if failures else None
     if event is not None:

@@ -1,4 +1,4 @@
-"""The four corpus layers under their asset keys: one place that knows both."""
+"""Asset keys of the four corpus layers, their code versions and their states."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from webrag_dagster.corpus.state import Layer, Page
 
 WEB_PAGES = "web_pages"
-"""The site itself, as its change signals show it: observed, never made."""
+"""The change signals of the site: observed, never materialized."""
 DOCUMENTS, LINKS, CHUNKS, EMBEDDINGS = "documents", "link_candidates", "chunks", "embeddings"
 
 UPSTREAM: dict[str, str] = {DOCUMENTS: WEB_PAGES, LINKS: DOCUMENTS, CHUNKS: DOCUMENTS, EMBEDDINGS: CHUNKS}
-"""What each layer is made of, in the order they are made."""
+"""Input of each layer, in order of materialization."""
 
 
 def code_version(layer: str) -> str:
-    """What the content of a layer depends on besides its input."""
+    """Code version of a layer's asset."""
     if layer in (DOCUMENTS, LINKS):
         return code_versions.extractor()
     return code_versions.chunker() if layer == CHUNKS else code_versions.embedding()
 
 
 async def state(connection: AsyncConnection, pages: Sequence[Page], layer: str) -> Layer:
-    """The present content of one layer of a source."""
+    """Current state of one layer of a source."""
     from webrag_dagster.corpus import state as corpus_state
 
     if layer == DOCUMENTS:

@@ -1,4 +1,4 @@
-"""The work of the corpus assets: one source (or one shard of it), one stage."""
+"""Work of the corpus assets: one stage of one source, or of one shard."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from webrag_dagster.corpus.state import Layer, Page, source_pages
 
 _ORDER = ("failed", "changed", "new", "unchanged", "not due")
 _SITE_IS_DOWN = 0.5
-"""A site is down, and not some of its pages, when at least this share of what is known failed and nothing came."""
+"""A site counts as down when no page was fetched and at least this share of its known pages failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageChange:
-    """What a refresh found out about one page."""
+    """Result of a refresh for one page."""
 
     url: str
     change: str
@@ -36,29 +36,28 @@ class PageChange:
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What a refresh did: pages by what became of them (failed ones first), and the balance."""
+    """Result of a refresh: changes per page (failed pages first) and the report."""
 
     changes: list[PageChange]
     report: RefreshReport
 
     @property
     def failure(self) -> dg.Failure | None:
-        """Set when the source gave nothing at all, or is attached and holds no page. Dagster asks again only where that
-        can help: a site that is overloaded or cannot be reached is asked again, one that says that its page is not
-        there is not."""
+        """Failure of the whole source: no page was fetched, or an attached source holds no page. Retries are allowed
+        only for transient errors (overload, network), not for missing pages."""
         if self.report.empty is not None:
-            return self._gave_nothing(self.report.empty)
-        asked = self.report.counts.fetched + self.report.counts.unchanged
+            return self._no_page(self.report.empty)
+        requested = self.report.counts.fetched + self.report.counts.unchanged
         failed = self.report.failed
         holds = [change for change in self.changes if change.characters is not None]
         down = len(failed) >= _SITE_IS_DOWN * max(1, len(holds))
-        if asked or not failed or not down:
+        if requested or not failed or not down:
             return None
         if holds and not self.report.transient:
-            return None  # pages that are gone are told by their reasons; the rest of the source is as good as it was
-        return self._gave_nothing(failed)
+            return None  # missing pages are reported one by one; the rest of the source is unaffected
+        return self._no_page(failed)
 
-    def _gave_nothing(self, failed: Mapping[str, str]) -> dg.Failure:
+    def _no_page(self, failed: Mapping[str, str]) -> dg.Failure:
         transient = not self.report.transient.isdisjoint(failed)
         reasons = Counter(failed.values())
         shown = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
@@ -67,7 +66,7 @@ class Refreshed:
             metadata={
                 "reasons": shown,
                 "permanent": not transient,
-                "asked again": "by the next refresh" if not transient else "now, a few times; then by the next refresh",
+                "next attempt": "next refresh" if not transient else "now, a few times; then the next refresh",
                 "first pages": dg.MetadataValue.json(dict(list(failed.items())[:20])),
             },
             allow_retries=transient,
@@ -84,7 +83,7 @@ async def layer_of(corpus: Corpus, key: str, name: str) -> tuple[list[Page], Lay
 
 
 async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: bool = False) -> Refreshed:
-    """Ask the site for every page that is known of it, or only for those that are due or seem changed.
+    """Request every known page of the source, or only due and flagged pages.
 
     A page that fails is a line of the result, not an error. Nothing is indexed here: that is for the assets below.
     Raises StoreError, InvalidInputError.
@@ -103,9 +102,9 @@ async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: boo
         report = await refresh.run(name, run_id=run_id, due_only=due_only, shard=shard)
     async with corpus.database.connection() as connection:
         after = {page.url: page for page in await source_pages(connection, key)}
-    asked = await _asked(corpus, run_id)
+    requested = await _requested_urls(corpus, run_id)
     failed = report.failed
-    changes = [_change(page, before.get(url), failed.get(url), url in asked) for url, page in after.items()]
+    changes = [_change(page, before.get(url), failed.get(url), url in requested) for url, page in after.items()]
     missing = failed.keys() - after.keys()
     changes += [PageChange(url, "failed", failed[url], None, None) for url in sorted(missing)]
     changes.sort(key=lambda change: (_ORDER.index(change.change), change.url))
@@ -114,7 +113,7 @@ async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: boo
 
 @asynccontextmanager
 async def _acquirer_for(corpus: Corpus, source: Source) -> AsyncIterator[Acquirer]:
-    """The corpus' acquirer, or the one that the source itself asks for."""
+    """The acquirer of the source's own setting, else that of the corpus."""
     if source.acquirer is None:
         yield corpus.ingestor.acquirer
         return
@@ -125,22 +124,22 @@ async def _acquirer_for(corpus: Corpus, source: Source) -> AsyncIterator[Acquire
         await own.aclose()
 
 
-async def _asked(corpus: Corpus, run_id: str) -> set[str]:
-    """URLs that answered in a refresh, under the name they were asked by and under their own."""
+async def _requested_urls(corpus: Corpus, run_id: str) -> set[str]:
+    """Requested and final URLs of a refresh."""
     async with corpus.database.connection() as connection:
         cursor = await connection.execute("SELECT url, final_url FROM fetch_log WHERE run_id = %s", (run_id,))
         return {url for row in await cursor.fetchall() for url in row if url is not None}
 
 
 async def retire_missing(corpus: Corpus, key: str) -> int:
-    """Take pages out of the index that their site has confirmed to be gone; returns how many."""
+    """Retire pages confirmed as gone by their site. Returns their number."""
     async with corpus.database.connection() as connection:
         name, shard = split_key(key)
         missing = [url for url in await confirmed_missing(connection, name) if shard.holds(url)]
     return sum([await corpus.indexer.retire(url) for url in missing])
 
 
-def _change(page: Page, before: Page | None, failure: str | None, asked: bool) -> PageChange:
+def _change(page: Page, before: Page | None, failure: str | None, requested: bool) -> PageChange:
     reason = page.reason
     if failure is not None:
         change, reason = "failed", failure
@@ -149,5 +148,5 @@ def _change(page: Page, before: Page | None, failure: str | None, asked: bool) -
     elif before.sha256 != page.sha256:
         change = "changed"
     else:
-        change = "unchanged" if asked else "not due"
+        change = "unchanged" if requested else "not due"
     return PageChange(page.url, change, reason, page.title, page.characters)

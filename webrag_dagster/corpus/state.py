@@ -57,7 +57,7 @@ class Layer:
 
 
 async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
-    """All documents of a source, or of a shard of one, by URL. Empty for a source that nobody has asked for."""
+    """All documents of a source, or of a shard of one, by URL. Empty for an unknown source."""
     source, shard = split_key(key)
     async with connection.cursor(row_factory=class_row(Page)) as cursor:
         await cursor.execute(
@@ -74,23 +74,23 @@ async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
 
 
 def documents_layer(pages: Sequence[Page]) -> Layer:
-    """The texts themselves. A page that fails changes nothing as long as its last good text is kept."""
-    held = [page for page in pages if page.version_id is not None]
+    """Layer of the texts. A failed page keeps its last good text, so it does not change the layer."""
+    stored = [page for page in pages if page.version_id is not None]
     return Layer(
-        digest=_digest((page.url, page.sha256) for page in held),
+        digest=_digest((page.url, page.sha256) for page in stored),
         totals={
-            "pages": len(held),
+            "pages": len(stored),
             "pages_failed": sum(page.status == "failed" for page in pages),
-            "characters": sum(page.characters or 0 for page in held),
+            "characters": sum(page.characters or 0 for page in stored),
         },
         per_version={},
     )
 
 
 async def links_layer(connection: AsyncConnection, pages: Sequence[Page]) -> Layer:
-    """Links that stand on the newest versions."""
+    """Links of the newest versions."""
     versions = _versions(pages)
-    found = await _counts(
+    counts = await _counts(
         connection,
         "SELECT version_id, count(*) AS rows, md5(string_agg(md5((target_url, anchor_text, context, heading_path,"
         " in_navigation, nofollow)::text), '' ORDER BY ordinal)) AS digest,"
@@ -103,43 +103,43 @@ async def links_layer(connection: AsyncConnection, pages: Sequence[Page]) -> Lay
     )
     row = await cursor.fetchone()
     return Layer(
-        digest=_digest(_content(pages, found)),
+        digest=_digest(_content(pages, counts)),
         totals={
-            "links": sum(count.rows for count in found.values()),
-            "links_in_navigation": sum(count.part for count in found.values()),
+            "links": sum(count.rows for count in counts.values()),
+            "links_in_navigation": sum(count.part for count in counts.values()),
             "distinct_targets": int(row[0]) if row else 0,
         },
-        per_version=found,
+        per_version=counts,
     )
 
 
 async def chunks_layer(connection: AsyncConnection, pages: Sequence[Page], chunker: str) -> Layer:
     """Chunks of the newest versions.
 
-    Chunking is a pure function of text and chunker, and a current page is cut anew only together with its vectors:
-    so the digest is that of the text and of the chunker whose work is, or is about to be, stored.
+    Chunking is a pure function of text and chunker, and a current page is re-chunked only together with its vectors.
+    The digest therefore covers the text and the configured chunker.
     """
-    found = await _counts(
+    counts = await _counts(
         connection,
         "SELECT version_id, count(*) AS rows, '' AS digest, count(*) FILTER (WHERE level = 'parent') AS part"
         " FROM chunks WHERE version_id = ANY(%s) GROUP BY version_id",
         _versions(pages),
     )
-    parents = sum(count.part for count in found.values())
+    parents = sum(count.part for count in counts.values())
     return Layer(
-        digest=_digest((page.url, page.sha256, chunker) for page in pages if page.version_id in found),
+        digest=_digest((page.url, page.sha256, chunker) for page in pages if page.version_id in counts),
         totals={
-            "pages": len(found),
+            "pages": len(counts),
             "parents": parents,
-            "children": sum(count.rows for count in found.values()) - parents,
-            "pages_cut_by_another_chunker": sum(page.version_id in found and page.chunker != chunker for page in pages),
+            "children": sum(count.rows for count in counts.values()) - parents,
+            "pages_with_another_chunker": sum(page.version_id in counts and page.chunker != chunker for page in pages),
         },
-        per_version=found,
+        per_version=counts,
     )
 
 
 async def top_targets(database: Database, pages: Sequence[Page]) -> list[tuple[str, int, bool]]:
-    """The pages that most links lead to: (URL, links outside navigation, whether the corpus holds it)."""
+    """Most linked targets: (URL, links outside navigation, whether the corpus holds it)."""
     async with database.connection() as connection:
         cursor = await connection.execute(
             "SELECT t.target_url, t.links, EXISTS (SELECT FROM documents d WHERE d.canonical_url = t.target_url"
@@ -148,7 +148,7 @@ async def top_targets(database: Database, pages: Sequence[Page]) -> list[tuple[s
             " ORDER BY 2 DESC, 1",
             (_versions(pages),),
         )
-        return [(str(url), int(links), bool(held)) for url, links, held in await cursor.fetchall()]
+        return [(str(url), int(links), bool(in_corpus)) for url, links, in_corpus in await cursor.fetchall()]
 
 
 async def token_histogram(connection: AsyncConnection, pages: Sequence[Page]) -> list[tuple[str, int]]:
@@ -158,16 +158,19 @@ async def token_histogram(connection: AsyncConnection, pages: Sequence[Page]) ->
         " WHERE version_id = ANY(%s) AND level = 'child' GROUP BY 1 ORDER BY 1",
         (_LAST_BUCKET, _BUCKET, _versions(pages)),
     )
-    found = {int(bucket): int(count) for bucket, count in await cursor.fetchall()}
+    chunks_by_bucket = {int(bucket): int(count) for bucket, count in await cursor.fetchall()}
     return [
-        (f"{bucket * _BUCKET}+" if bucket * _BUCKET == _LAST_BUCKET else f"{bucket * _BUCKET}", found.get(bucket, 0))
-        for bucket in range(max(found, default=-1) + 1)
+        (
+            f"{bucket * _BUCKET}+" if bucket * _BUCKET == _LAST_BUCKET else f"{bucket * _BUCKET}",
+            chunks_by_bucket.get(bucket, 0),
+        )
+        for bucket in range(max(chunks_by_bucket, default=-1) + 1)
     ]
 
 
 async def vectors_layer(connection: AsyncConnection, pages: Sequence[Page], model: str) -> Layer:
     """Vectors of current versions. The live model must be registered (Indexer.model_id does that)."""
-    found = await _counts(
+    counts = await _counts(
         connection,
         "SELECT c.version_id, count(*) AS rows, md5(string_agg(c.embed_sha256, '' ORDER BY c.ordinal)) AS digest,"
         " 0 AS part FROM chunks c JOIN contract.v_embedding e ON e.chunk_id = c.id"
@@ -175,13 +178,13 @@ async def vectors_layer(connection: AsyncConnection, pages: Sequence[Page], mode
         _versions(pages),
     )
     return Layer(
-        digest=_digest((*content, model) for content in _content(pages, found)),
+        digest=_digest((*content, model) for content in _content(pages, counts)),
         totals={
-            "pages": len(found),
-            "vectors": sum(count.rows for count in found.values()),
-            "pages_waiting": sum(page.version_id is not None and page.version_id not in found for page in pages),
+            "pages": len(counts),
+            "vectors": sum(count.rows for count in counts.values()),
+            "pages_waiting": sum(page.version_id is not None and page.version_id not in counts for page in pages),
         },
-        per_version=found,
+        per_version=counts,
     )
 
 
@@ -195,8 +198,8 @@ def _versions(pages: Iterable[Page]) -> list[int]:
     return [page.version_id for page in pages if page.version_id is not None]
 
 
-def _content(pages: Iterable[Page], found: dict[int, PageCount]) -> Iterable[tuple[str, str]]:
-    return ((page.url, found[page.version_id].digest) for page in pages if page.version_id in found)
+def _content(pages: Iterable[Page], counts: dict[int, PageCount]) -> Iterable[tuple[str, str]]:
+    return ((page.url, counts[page.version_id].digest) for page in pages if page.version_id in counts)
 
 
 def _digest(lines: Iterable[Sequence[str | None]]) -> str:

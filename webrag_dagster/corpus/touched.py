@@ -1,4 +1,4 @@
-"""Corpus content that was made outside the corpus assets, as events of those assets."""
+"""Report corpus content written outside the corpus assets as events of those assets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NEVER_OBSERVED = "INITIAL"
 
 
 class WatchedCorpus(Corpus):
-    """A corpus that remembers the URLs it was asked for, also when the run is cancelled half-way."""
+    """A corpus that records requested URLs, also when the run is cancelled."""
 
     def __init__(self, corpus: Corpus) -> None:
         super().__init__(corpus.database, corpus.ingestor.acquirer, corpus.settings, corpus.indexer.embedder)
@@ -34,7 +34,7 @@ class WatchedCorpus(Corpus):
     async def add(
         self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
     ) -> AddedDocument:
-        """As Corpus.add. A redirect to another site touches both."""
+        """As Corpus.add. Record the requested and the final URL."""
         self.urls.add(canonicalise(url))
         added = await super().add(url, run_id=run_id, refresh=refresh, max_age=max_age)
         self.urls.add(added.url)
@@ -42,17 +42,19 @@ class WatchedCorpus(Corpus):
 
 
 async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> list[str]:
-    """Log every layer of the touched sources whose content is not what Dagster last heard of. Returns the sources."""
+    """Log every layer of the touched sources with content unknown to Dagster. Return the sources."""
     await corpus.indexer.model_id()
     async with corpus.database.connection() as connection:
         keys = keys_of(await sources_of_urls(connection, sorted(corpus.urls)))
-    events = await news(context.instance, corpus.database, corpus.settings, keys, "Changed by an answer run.")
+    events = await unreported_materializations(
+        context.instance, corpus.database, corpus.settings, keys, "Changed by an answer run."
+    )
     for event in events:
         context.log_event(event)
     return sorted({str(event.partition) for event in events})
 
 
-async def news(
+async def unreported_materializations(
     instance: dg.DagsterInstance,
     database: Database,
     settings: Settings,
@@ -60,41 +62,41 @@ async def news(
     description: str,
     only: Sequence[str] = tuple(layers.UPSTREAM),
 ) -> list[dg.AssetMaterialization]:
-    """A materialization for every layer (of `only`) of these partitions whose content Dagster has not heard of.
+    """A materialization for every layer (of `only`) of these partitions with content unknown to Dagster.
 
-    Partitions that hold pages are registered; a source that never gave a page gets none: a mistyped host would stay
-    in every list for ever. Vectors are left out while another model than the one that is set is live.
+    Registers partitions that hold pages. Sources without pages get none, since a mistyped host would stay listed for
+    ever. Vectors are left out while the live model differs from the configured one.
     """
     async with database.connection() as connection:
         live = await live_identity(connection)
     names = [name for name in layers.UPSTREAM if name != layers.EMBEDDINGS or live == identity_of(settings)]
-    found: list[tuple[str, list[Page], dict[str, Layer]]] = []
+    touched: list[tuple[str, list[Page], dict[str, Layer]]] = []
     for key in keys:
         async with database.snapshot() as connection:
             pages = await source_pages(connection, key)
             if any(page.version_id is not None for page in pages):
-                found.append((key, pages, {name: await layers.state(connection, pages, name) for name in names}))
-    held = [key for key, _, _ in found]
-    partitions.register(instance, held)
-    told = [name for name in names if name in only]
-    heard = {name: _heard(instance, name, held) for name in told}
-    watched = _heard(instance, layers.WEB_PAGES, held, dg.DagsterEventType.ASSET_OBSERVATION)
+                touched.append((key, pages, {name: await layers.state(connection, pages, name) for name in names}))
+    touched_keys = [key for key, _, _ in touched]
+    partitions.register(instance, touched_keys)
+    reported = [name for name in names if name in only]
+    last_versions = {name: _last_versions(instance, name, touched_keys) for name in reported}
+    observed_versions = _last_versions(instance, layers.WEB_PAGES, touched_keys, dg.DagsterEventType.ASSET_OBSERVATION)
     return [
-        _materialization(name, key, pages, state, watched.get(key), description)
-        for key, pages, state in found
-        for name in told
-        if heard[name].get(key) != state[name].digest
+        _materialization(name, key, pages, state, observed_versions.get(key), description)
+        for key, pages, state in touched
+        for name in reported
+        if last_versions[name].get(key) != state[name].digest
     ]
 
 
 def _materialization(
-    name: str, key: str, pages: list[Page], state: dict[str, Layer], watched: str | None, description: str
+    name: str, key: str, pages: list[Page], state: dict[str, Layer], observed_version: str | None, description: str
 ) -> dg.AssetMaterialization:
-    """With the tags that Dagster itself would set, so that it sees neither more nor less as out of date."""
+    """Build the event with the tags that Dagster itself sets, so that staleness is computed as usual."""
     tags = {_VERSION: state[name].digest, "dagster/code_version": layers.code_version(name)}
     tags["dagster/data_version_is_user_provided"] = "true"
     upstream = layers.UPSTREAM[name]
-    version = (watched or _NEVER_OBSERVED) if upstream == layers.WEB_PAGES else state[upstream].digest
+    version = (observed_version or _NEVER_OBSERVED) if upstream == layers.WEB_PAGES else state[upstream].digest
     tags[f"dagster/input_data_version/{upstream}"] = version
     tags[f"dagster/input_event_pointer/{upstream}"] = "NULL"
     metadata = layer_metadata(state[name])
@@ -105,17 +107,17 @@ def _materialization(
     return dg.AssetMaterialization(asset_key=name, partition=key, description=description, metadata=metadata, tags=tags)
 
 
-def _heard(
+def _last_versions(
     instance: dg.DagsterInstance,
     name: str,
     keys: Iterable[str],
     event: dg.DagsterEventType = dg.DagsterEventType.ASSET_MATERIALIZATION,
 ) -> dict[str, str]:
     """Data version of the latest event per partition, in one query."""
-    wanted = list(keys)
-    if not wanted:
+    partition_keys = list(keys)
+    if not partition_keys:
         return {}
-    found = instance.event_log_storage.get_latest_tags_by_partition(
-        dg.AssetKey(name), event, [_VERSION], asset_partitions=wanted
+    tags_by_key = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey(name), event, [_VERSION], asset_partitions=partition_keys
     )
-    return {key: tags[_VERSION] for key, tags in found.items() if _VERSION in tags}
+    return {key: tags[_VERSION] for key, tags in tags_by_key.items() if _VERSION in tags}

@@ -1,4 +1,4 @@
-"""One look at sites' change signals, as observations of asset `web_pages`."""
+"""Check the change signals of sites; report them as observations of asset `web_pages`."""
 
 from __future__ import annotations
 
@@ -20,42 +20,42 @@ from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.metadata import table
 
 AT_ONCE = 4
-"""Sites that are looked at at the same time."""
+"""Sites checked concurrently."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a look at some sources found: per partition the flagged pages, and what went wrong."""
+class WatchReport:
+    """Result of a change check: sources checked, flagged pages per partition, warnings."""
 
-    looked_at: int
+    checked: int
     flagged: dict[str, tuple[Flag, ...]]
     warnings: tuple[str, ...]
 
 
 async def watch(
     settings: Settings, keys: Sequence[str] | None, *, begin: float, seconds: float, limit: int = 200
-) -> Look:
-    """Look at these sources, or (None) at those whose turn it is. No look begins after `begin` seconds, all end after
-    `seconds`. Those that were not reached come first the next time. Raises StoreError."""
+) -> WatchReport:
+    """Check these sources, or (None) the due ones. No check starts after `begin` seconds; all end after `seconds`.
+    Sources not reached come first next time. Raises StoreError."""
     started = time.monotonic()
     token = frozen_snapshot(settings)
     async with await Database.open(settings) as database:
         async with database.connection() as connection:
             known = {source.key: source for source in await list_sources(connection)}
             turn = await unwatched_sources(connection, frozen=token, limit=limit) if keys is None else list(keys)
-        wanted = [known[key] for key in turn if key in known]
-        if not wanted:
-            return Look(0, {}, ())
-        return await _watch(database, settings, wanted, started + begin, started + seconds)
+        sources = [known[key] for key in turn if key in known]
+        if not sources:
+            return WatchReport(0, {}, ())
+        return await _watch(database, settings, sources, started + begin, started + seconds)
 
 
 async def _watch(
-    database: Database, settings: Settings, wanted: Sequence[Source], last_begin: float, until: float
-) -> Look:
-    queue = list(reversed(wanted))
+    database: Database, settings: Settings, sources: Sequence[Source], last_begin: float, until: float
+) -> WatchReport:
+    queue = list(reversed(sources))
     done: list[tuple[Source, WatchResult]] = []
     late: list[str] = []
-    acquirer = make_acquirer(settings, "http", database=database)  # a look costs nobody's credits
+    acquirer = make_acquirer(settings, "http", database=database)  # plain HTTP: a check must not use paid credits
 
     async def work() -> None:
         while queue and time.monotonic() < last_begin:
@@ -79,11 +79,11 @@ async def _watch(
             flags = tuple(flag for flag in watched.flags if shard.holds(flag.url))
             if flags:
                 flagged[key] = flags
-    return Look(len(done), flagged, (*(w for _, watched in done for w in watched.warnings), *late))
+    return WatchReport(len(done), flagged, (*(w for _, watched in done for w in watched.warnings), *late))
 
 
 def observations(instance: dg.DagsterInstance, flagged: dict[str, tuple[Flag, ...]]) -> list[dg.AssetObservation]:
-    """One observation per partition whose flags are not what was observed last."""
+    """One observation per partition whose flags differ from the last observation."""
     now = datetime.now(UTC)
     versions = {key: flags_version(flags, now) for key, flags in flagged.items()}
     last = last_observed(instance, versions)
@@ -91,7 +91,7 @@ def observations(instance: dg.DagsterInstance, flagged: dict[str, tuple[Flag, ..
         dg.AssetObservation(
             asset_key=WEB_PAGES,
             partition=key,
-            description=f"{len(flags)} pages seem to have changed.",
+            description=f"{len(flags)} pages flagged as changed.",
             metadata={
                 "pages_flagged": dg.MetadataValue.int(len(flags)),
                 "flagged": table({"page": f.url, "signal": f.signal, "says": f.value} for f in flags),
@@ -104,12 +104,12 @@ def observations(instance: dg.DagsterInstance, flagged: dict[str, tuple[Flag, ..
 
 
 def last_observed(instance: dg.DagsterInstance, keys: Iterable[str]) -> dict[str, str]:
-    """Data version that was observed last, per partition that was observed."""
-    wanted = list(keys)
-    if not wanted:
+    """Last observed data version per partition. Partitions without an observation are absent."""
+    partitions = list(keys)
+    if not partitions:
         return {}
     tag = "dagster/data_version"
-    found = instance.event_log_storage.get_latest_tags_by_partition(
-        dg.AssetKey(WEB_PAGES), dg.DagsterEventType.ASSET_OBSERVATION, [tag], asset_partitions=wanted
+    tags_by_key = instance.event_log_storage.get_latest_tags_by_partition(
+        dg.AssetKey(WEB_PAGES), dg.DagsterEventType.ASSET_OBSERVATION, [tag], asset_partitions=partitions
     )
-    return {key: tags[tag] for key, tags in found.items() if tag in tags}
+    return {key: tags[tag] for key, tags in tags_by_key.items() if tag in tags}

@@ -1,1 +1,1 @@
-"""What the evaluation assets do: walks, scores, the gate, and when they run by themselves."""
+"""Implementation of the evaluation assets: runs, scores, the gate, and their automation."""

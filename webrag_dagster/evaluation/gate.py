@@ -75,7 +75,7 @@ def gate(
             passed=True,
             description=f"No earlier run{_under(policy)} that passed: this one is what the next must match.",
         )
-        return result, _kept(now, True, policy)
+        return result, _gate_metadata(now, True, policy)
     runs = Counter(base.runs[item] for item in before)
     verdict = compare(now, before, clusters=clusters, metrics=metrics)
     passed = verdict.passes or accept
@@ -98,22 +98,22 @@ def gate(
             **{f"{change.metric}_difference": _number(change.difference.mean) for change in verdict.changes},
         },
     )
-    return result, _kept(now, passed, policy)
+    return result, _gate_metadata(now, passed, policy)
 
 
 def _passed(record: dg.EventLogRecord, policy: str | None) -> Scores:
     """The scores of one materialization; none when the gate did not let it through or another policy was at work."""
     metadata = record.asset_materialization.metadata if record.asset_materialization is not None else {}
-    passed, kept, told = metadata.get(PASSED), metadata.get(SCORES), metadata.get(POLICY)
-    if passed is None or not passed.value or (told.value if told is not None else None) != policy:
+    passed, scores, run_policy = metadata.get(PASSED), metadata.get(SCORES), metadata.get(POLICY)
+    if passed is None or not passed.value or (run_policy.value if run_policy is not None else None) != policy:
         return {}
-    return kept.data if isinstance(kept, dg.JsonMetadataValue) and isinstance(kept.data, dict) else {}
+    return scores.data if isinstance(scores, dg.JsonMetadataValue) and isinstance(scores.data, dict) else {}
 
 
-def _kept(now: Scores, passed: bool, policy: str | None) -> Metadata:
+def _gate_metadata(now: Scores, passed: bool, policy: str | None) -> Metadata:
     numbers = {item: {name: round(float(score), 6) for name, score in scores.items()} for item, scores in now.items()}
-    kept: Metadata = {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(numbers)}
-    return kept if policy is None else {**kept, POLICY: dg.MetadataValue.text(policy)}
+    metadata: Metadata = {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(numbers)}
+    return metadata if policy is None else {**metadata, POLICY: dg.MetadataValue.text(policy)}
 
 
 def _under(policy: str | None) -> str:
@@ -123,9 +123,9 @@ def _under(policy: str | None) -> str:
 def _base(runs: Counter[str], policy: str | None, *, unknown: int) -> str:
     """Which runs the base is from, with the items from each, and how many items have none."""
     names = {run_id: f"run {run_id[:8]}" if run_id else "reports outside runs" for run_id in runs}
-    told = ", ".join(f"{items} items of {names[run_id]}" for run_id, items in runs.items())
+    parts = ", ".join(f"{items} items of {names[run_id]}" for run_id, items in runs.items())
     new = f"; {unknown} items have none yet" if unknown else ""
-    return f"Base{_under(policy)}: {told}{new}."
+    return f"Base{_under(policy)}: {parts}{new}."
 
 
 def _words(verdict: Verdict, accept: bool) -> str:
@@ -133,12 +133,12 @@ def _words(verdict: Verdict, accept: bool) -> str:
     if not fell:
         moved = {item for change in verdict.changes for item in (*change.worse, *change.better)}
         return f"No metric fell; {len(moved)} items moved." if moved else "Nothing moved."
-    told = "; ".join(
+    metrics = "; ".join(
         f"{change.metric} {change.difference.mean:+.2f} [{change.difference.low:+.2f}, {change.difference.high:+.2f}],"
         f" worse: {', '.join(sorted(change.worse))}"
         for change in fell
     )
-    return f"{'Accepted although it fell' if accept else 'Fell'}: {told}."
+    return f"{'Accepted although it fell' if accept else 'Fell'}: {metrics}."
 
 
 def _row(change: Change) -> dict[str, object]:

@@ -45,9 +45,9 @@ async def rank(
         seconds = time.perf_counter() - started
         parents = len(bench.parents)
     low = lowest_third(questions, {document.id: document for document in documents})
-    tables = {name: aggregate(questions, found, low) for name, found in scores.items()}
+    tables = {name: aggregate(questions, scores_of, low) for name, scores_of in scores.items()}
     product = scores["local"]
-    verdict, kept = gate(
+    verdict, gate_metadata = gate(
         "no_regression",
         last_passing(context.instance, "retrieval_scores", items=product),
         {item: {name: row[name] for name in GATED} for item, row in product.items()},
@@ -80,7 +80,7 @@ async def rank(
             "parents": dg.MetadataValue.int(parents),
             "seconds": number(seconds),
             "rankings": dg.MetadataValue.path(files.log),
-            **kept,
+            **gate_metadata,
         },
         check_results=[verdict],
     )

@@ -56,8 +56,8 @@ def scores_markdown(groups: Mapping[str, Mapping[str, Interval]], metrics: Seque
     rows: list[dict[str, object]] = []
     for group, cells in groups.items():
         size = max((cell.n for cell in cells.values()), default=0)
-        told = {metric: str(cells[metric]) if metric in cells else "–" for metric in metrics}
-        rows.append({"questions": group, "n": size, **told})
+        values = {metric: str(cells[metric]) if metric in cells else "–" for metric in metrics}
+        rows.append({"questions": group, "n": size, **values})
     return "\n".join(rows_markdown(rows))
 
 

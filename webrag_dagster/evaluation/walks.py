@@ -57,7 +57,7 @@ async def walk(
     page = render_report([NamedRun(asset, runs)], goldens=goldens, recording=None, links=links, settings=settings)
     files.report.write_text(page, encoding="utf-8")
     scores = {one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)}
-    verdict, kept = gate(
+    verdict, gate_metadata = gate(
         "no_regression",
         last_passing(context.instance, asset, policy, scores),
         {item: {name: float(score) for name, score in row.items() if name in GATED} for item, row in scores.items()},
@@ -72,7 +72,7 @@ async def walk(
             "report": dg.MetadataValue.path(files.report),
             "run_log": dg.MetadataValue.path(files.log),
             "digest": dg.MetadataValue.text(log_digest(records)),
-            **kept,
+            **gate_metadata,
         },
         data_version=dg.DataVersion(log_digest(records)),
         check_results=[verdict, _replayed(runs, settings)],

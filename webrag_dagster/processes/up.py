@@ -86,9 +86,9 @@ def services(folder: Path, port: int) -> list[Service]:
 
 def supervise(running: Sequence[Service], parent: int) -> None:
     """Keep the services running until SIGTERM, or until `parent` is gone; then end this process's group."""
-    asked: list[int] = []
-    signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
-    while not asked and os.getppid() == parent:
+    received: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    while not received and os.getppid() == parent:
         for service in running:
             service.keep_running()
         time.sleep(_TICK)

@@ -66,7 +66,7 @@ def completeness_table() -> CompletenessTable:
 
 @lru_cache(maxsize=1)
 def completeness_provenance() -> Provenance:
-    """Where that table comes from and what it holds for."""
+    """Provenance of the table: its data, label and validation figures."""
     return Provenance.of(json.loads(TABLE.read_text(encoding="utf-8")))
 
 

@@ -146,7 +146,7 @@ class SeedMatrix:
         return _decision(DEFAULT, "stop", rest, "low")
 
     def _rewrite(self, rule: str, now: EvaluationSignals, reason: str, confidence: Confidence) -> ExpansionDecision:
-        """Ask differently if that can change anything, else look at more pages."""
+        """Rewrite the query if a new rewriting is left, else fetch more pages."""
         if now.can_rewrite and now.source_document_count > 1:
             return _decision(rule, "expand_intent", reason, confidence)
         why = "no other wording to try" if not now.can_rewrite else "no second page to ask differently"

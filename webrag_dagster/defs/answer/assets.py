@@ -1,4 +1,4 @@
-"""What the `answer` job leaves behind, in the lineage."""
+"""Assets written by the `answer` job, for the lineage."""
 
 from __future__ import annotations
 

@@ -24,14 +24,16 @@ _QUERY_CHARS = 60
 
 
 class AnswerConfig(dg.Config):
-    """What the launchpad asks for. Bounds are checked by the core: a bound here would be an HTTP 500 at launch."""
+    """Config for the launchpad. Bounds are checked by the core: a bound here would be an HTTP 500 at launch."""
 
     url: str = Field(default=DEMO_URL, description="Where to start. Kept with the run: no password in it.")
-    query: str = Field(default=DEMO_QUERY, description="What to find out.")
+    query: str = Field(default=DEMO_QUERY, description="The question.")
     expansion_budget: int | None = Field(default=None, description="Expansion rounds at most; 0 = none.")
     intent: str | None = Field(default=None, description="factual, comparison, how_to or exploratory.")
-    known_context: str | None = Field(default=None, description="What the asker knows already; not to be found again.")
-    constraints: list[str] | None = Field(default=None, description="What good evidence has.")
+    known_context: str | None = Field(
+        default=None, description="Facts you already have; passages repeating them are skipped."
+    )
+    constraints: list[str] | None = Field(default=None, description="Requirements the evidence must meet.")
     mode: str | None = Field(default=None, description="auto, chunk or full_context.")
     policy: str | None = Field(default=None, description="Stop policy.")
 
@@ -52,7 +54,7 @@ def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: 
     try:
         return run(_find_evidence(context, config, corpus)).model_dump(mode="json")
     except dg.Failure as failed:
-        # nothing retries an answer: whoever asked sees what happened and asks again
+        # answers are not retried: the caller sees the failure and decides
         code = failed.__cause__.code if isinstance(failed.__cause__, WebragError) else "failed"
         context.instance.add_run_tags(context.run_id, {"webrag/stop_reason": code})
         raise ReadableFailure(str(failed.description), {"code": code}) from failed.__cause__
@@ -62,7 +64,7 @@ def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: 
     config=question,
     executor_def=dg.in_process_executor,
     logger_defs={"console": console},
-    # whoever asked sees that the run failed and asks again; an answer that was told already would be told twice
+    # no retries: a retry could report the same answer twice
     tags={"dagster/max_retries": "0"},
     description=(
         "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
@@ -104,8 +106,8 @@ async def _find_evidence(
             result = await OrchestratorEngine(corpus).run(request, progress)
         except asyncio.CancelledError:
             now = context.instance.get_run_by_id(context.run_id)
-            asked = now is not None and now.status is dg.DagsterRunStatus.CANCELING
-            tag({"webrag/stop_reason": "cancelled" if asked else "interrupted"})
+            cancelling = now is not None and now.status is dg.DagsterRunStatus.CANCELING
+            tag({"webrag/stop_reason": "cancelled" if cancelling else "interrupted"})
             raise
         finally:
             await log_touched(context, corpus)
@@ -136,9 +138,9 @@ def _request(config: AnswerConfig) -> "AnswerRequest":
     from webrag_core.errors import InvalidInputError
     from webrag_core.orchestration.engine import AnswerRequest
 
-    given = {name: value for name, value in config.model_dump(exclude={"url"}).items() if value is not None}
+    options = {name: value for name, value in config.model_dump(exclude={"url"}).items() if value is not None}
     try:
-        return TypeAdapter(AnswerRequest).validate_python({"urls": (config.url,), **given})
+        return TypeAdapter(AnswerRequest).validate_python({"urls": (config.url,), **options})
     except ValidationError as error:
         problems = "; ".join(f"{item['loc'][0]}: {item['msg']}" for item in error.errors(include_url=False))
         raise InvalidInputError(problems) from None

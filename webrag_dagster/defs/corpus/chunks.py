@@ -1,9 +1,9 @@
-"""Asset `chunks`: the pages of a source, cut into exact slices."""
+"""Asset `chunks`: chunk the pages of a source into exact slices."""
 
 import dagster as dg
 from pydantic import Field
 
-from webrag_dagster.conditions import made_again_on_change
+from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, code_version
 from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import Metadata, table
@@ -14,9 +14,9 @@ from webrag_dagster.running import run
 
 
 class ChunksConfig(dg.Config):
-    """What is cut besides the pages that are not cut yet."""
+    """Select pages to chunk again, besides the pages without chunks."""
 
-    mend: bool = Field(default=False, description="Cut pages again whose chunks fail the checks.")
+    mend: bool = Field(default=False, description="Re-chunk pages whose chunks fail the checks.")
 
 
 @dg.asset(
@@ -27,7 +27,7 @@ class ChunksConfig(dg.Config):
     kinds={"postgres"},
     owners=["team:corpus"],
     tags={"webrag/layer": "indexing"},
-    automation_condition=made_again_on_change(),
+    automation_condition=rebuild_on_change(),
     code_version=code_version(CHUNKS),
     description=(
         "Parent chunks (context) and child chunks (search) of the newest versions; each is an exact slice of its"
@@ -37,20 +37,20 @@ class ChunksConfig(dg.Config):
 def chunks(
     context: dg.AssetExecutionContext, config: ChunksConfig, corpus: CorpusResource
 ) -> dg.MaterializeResult[None]:
-    """Cut what is not cut yet."""
+    """Chunk the pending pages."""
     from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import token_histogram
-    from webrag_dagster.corpus.touched import news
+    from webrag_dagster.corpus.touched import unreported_materializations
 
     key = context.partition_key
-    mended: list[str] = []
+    rechunked: list[str] = []
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
-            # texts that somebody else read: this is the first run to make something of them
-            for event in await news(
-                context.instance, opened.database, opened.settings, [key], "Read outside this run.", (DOCUMENTS,)
+            # texts stored outside this run have no materialization of `documents` yet
+            for event in await unreported_materializations(
+                context.instance, opened.database, opened.settings, [key], "Fetched outside this run.", (DOCUMENTS,)
             ):
                 context.log_event(event)
             pages, _ = await layer_of(opened, key, CHUNKS)
@@ -58,18 +58,18 @@ def chunks(
             pending = await opened.indexer.pending(list(urls), "chunk")
             written = {urls[version_id]: await opened.indexer.chunk(version_id) for version_id in pending}
             for page, violations in await broken_chunks(opened, pages) if config.mend else ():
-                context.log.warning(f"{page.url} is cut again: {violations[0].rule}: {violations[0].found}")
+                context.log.warning(f"{page.url} is re-chunked: {violations[0].rule}: {violations[0].found}")
                 assert page.version_id is not None
                 await opened.indexer.rechunk(page.version_id)
-                mended.append(page.url)
+                rechunked.append(page.url)
             pages, layer = await layer_of(opened, key, CHUNKS)
             async with opened.database.connection() as connection:
                 sizes = await token_histogram(connection, pages)
         cut = [(page, written.get(page.url, 0)) for page in pages if page.version_id in layer.per_version]
         cut.sort(key=lambda item: -item[1])
         metadata: Metadata = {
-            "pages_cut_now": dg.MetadataValue.int(sum(rows > 0 for rows in written.values())),
-            "pages_mended": dg.MetadataValue.int(len(mended)),
+            "pages_chunked": dg.MetadataValue.int(sum(rows > 0 for rows in written.values())),
+            "pages_rechunked": dg.MetadataValue.int(len(rechunked)),
             "rows_written": dg.MetadataValue.int(sum(written.values())),
             **layer_metadata(layer),
             "child_sizes": dg.MetadataValue.md(bar_plot("Child chunks by size", "tokens", sizes)),

@@ -1,4 +1,4 @@
-"""Check of the stored answers: does the page still say what they quote?"""
+"""Check whether pages still contain the quotes of stored answers."""
 
 from collections import Counter
 
@@ -20,9 +20,9 @@ _REPORTED = ("broken", "gone", "changed", "moved")
     blocking=True,
     partitions_def=SOURCES,
     description=(
-        "What became of the pages that stored answers quote. valid: the page says it where it said it; moved: it says"
-        " it elsewhere; changed: no longer; gone: there is no such page. Those are warnings, since a stored version is"
-        " never changed; a quote that differs from its own version is an error."
+        "State of the quotes of stored answers on the current pages. valid: at the same place; moved: elsewhere on the"
+        " page; changed: no longer on the page; gone: the page was removed. These are warnings, since stored versions"
+        " are immutable; a quote that differs from its stored version is an error."
     ),
 )
 def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from pydantic import Field
 
-from webrag_dagster.conditions import refreshed_when_seen_to_change
+from webrag_dagster.conditions import refresh_on_change
 from webrag_dagster.corpus.layers import DOCUMENTS, WEB_PAGES, code_version
 from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import MAX_ROWS, Metadata, table
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from webrag_dagster.corpus.refreshing import PageChange
 
 RETRIES = dg.RetryPolicy(max_retries=3, delay=2, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
-"""For a site that is overloaded or away for a moment: about 15 seconds in all. What lasts longer waits."""
+"""Retries for transient failures of a site: about 15 seconds in all. Longer outages wait for the next refresh."""
 _BY_ITSELF = ("dagster/from_automation_condition", "dagster/auto_materialize")
 
 
 class RefreshConfig(dg.Config):
-    """Which pages are asked for."""
+    """Select the pages to request."""
 
     pages: str = Field(
         default="auto",
-        description="all: every known page; due: those that are due or seem changed; auto: due when nobody asked for it"
-        " by hand, else all.",
+        description="all: every known page; due: due pages and pages flagged as changed; auto: all for a manual launch,"
+        " else due.",
     )
 
 
@@ -42,12 +42,12 @@ class RefreshConfig(dg.Config):
     tags={"webrag/layer": "ingestion"},
     pool="web",
     code_version=code_version(DOCUMENTS),
-    automation_condition=refreshed_when_seen_to_change(),
+    automation_condition=refresh_on_change(),
     retry_policy=RETRIES,
     description=(
-        "Markdown of every known page of a source, one immutable version per distinct content. Materializing asks the"
-        " site again, conditionally. A page that fails keeps its last good version and is listed with its reason; a"
-        " source that gives nothing at all fails, and is asked again only where that can help."
+        "Markdown of every known page of a source, one immutable version per distinct content. Materializing sends"
+        " conditional requests. A page that fails keeps its last good version and is listed with its reason; a"
+        " source without any fetched page fails; only transient failures are retried."
     ),
 )
 def documents(

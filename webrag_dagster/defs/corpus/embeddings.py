@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.conditions import made_again_on_change
+from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, code_version
 from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import Metadata, table
@@ -29,7 +29,7 @@ _SECONDS_APART = 10.0
     owners=["team:corpus"],
     tags={"webrag/layer": "indexing"},
     pool="embedding",
-    automation_condition=made_again_on_change(),
+    automation_condition=rebuild_on_change(),
     retry_policy=dg.RetryPolicy(max_retries=2, delay=1, backoff=dg.Backoff.EXPONENTIAL),
     code_version=code_version(EMBEDDINGS),
     description=(
@@ -39,7 +39,7 @@ _SECONDS_APART = 10.0
     ),
 )
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
-    """Index what is not indexed yet."""
+    """Index the pending pages."""
     from webrag_core.indexing.model_switch import adopt_model
     from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
@@ -94,7 +94,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
 
 
 class _Progress:
-    """How many texts have a vector of the new model, told every ten seconds."""
+    """Log the number of texts embedded by the new model every ten seconds."""
 
     def __init__(self, context: dg.AssetExecutionContext) -> None:
         self._context = context
@@ -102,7 +102,7 @@ class _Progress:
         self._told_at = time.monotonic()
 
     def add(self, texts: int) -> None:
-        """So many more."""
+        """Count `texts` more."""
         self._texts += texts
         if time.monotonic() - self._told_at >= _SECONDS_APART:
             self._told_at = time.monotonic()
@@ -110,19 +110,19 @@ class _Progress:
 
 
 def _follows_chunks(of: dg.DagsterRun) -> bool:
-    """Whether this run makes `chunks` first, whose blocking checks then stand between."""
+    """Whether this run materializes `chunks` first and so runs its blocking checks."""
     assets, steps = of.asset_selection, of.step_keys_to_execute
     return (assets is None or dg.AssetKey(CHUNKS) in assets) and (steps is None or CHUNKS in steps)
 
 
 def _require_whole(broken: "list[tuple[Page, list[Violation]]]") -> None:
-    """What the checks of `chunks` would stop is stopped here as well, when they are not part of the run."""
+    """Apply the blocking checks of `chunks` when they are not part of the run. Raises dg.Failure."""
     if not broken:
         return
     page, violations = broken[0]
     raise dg.Failure(
         description=f"chunks of {len(broken)} pages are broken, first {page.url}: {violations[0].rule}:"
-        f" {violations[0].found}. Job `index` with `mend: true` for `chunks` cuts them again.",
+        f" {violations[0].found}. Job `index` with `mend: true` for `chunks` re-chunks them.",
         metadata={
             "broken": table({"page": one.url, "rule": v.rule, "found": v.found} for one, vs in broken for v in vs)
         },

@@ -1,8 +1,8 @@
-"""Asset `link_candidates`: where the pages of a source lead."""
+"""Asset `link_candidates`: the links of a source's pages."""
 
 import dagster as dg
 
-from webrag_dagster.conditions import made_again_on_change
+from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layers import DOCUMENTS, LINKS, code_version
 from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import table
@@ -19,11 +19,11 @@ from webrag_dagster.running import run
     kinds={"postgres"},
     owners=["team:corpus"],
     tags={"webrag/layer": "ingestion"},
-    automation_condition=made_again_on_change(),
+    automation_condition=rebuild_on_change(),
     code_version=code_version(LINKS),
     description=(
-        "Links on the newest version of every page of a source, with anchor text, sentence and heading: what the loop"
-        " chooses from. They are stored together with the page's text, in one transaction."
+        "Links on the newest version of every page of a source, with anchor text, sentence and heading: the"
+        " candidates for link following. They are stored together with the page's text, in one transaction."
     ),
 )
 def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
@@ -45,7 +45,9 @@ def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -
             metadata={
                 **layer_metadata(layer),
                 "page_list": rows,
-                "most_linked": table({"target": url, "links": count, "held": held} for url, count, held in targets),
+                "most_linked": table(
+                    {"target": url, "links": count, "held": in_corpus} for url, count, in_corpus in targets
+                ),
             },
             data_version=dg.DataVersion(layer.digest),
         )

@@ -1,4 +1,4 @@
-"""Observable asset `web_pages`: the site itself, as its own change signals show it."""
+"""Observable asset `web_pages`: the change signals of a site."""
 
 import dagster as dg
 
@@ -16,21 +16,21 @@ _SECONDS = 300.0
     group_name="corpus",
     tags={"webrag/layer": "web", "dagster/kind/web": ""},
     description=(
-        "The pages out there. Sensor `site_watch` looks at sitemaps, feeds, ETag and Last-Modified of sources whose"
-        " turn it is; an observation says what they flag as changed, and only then is the source read again."
+        "The pages on the web. Sensor `site_watch` checks sitemaps, feeds, ETag and Last-Modified of due sources; an"
+        " observation lists the pages flagged as changed and triggers a refresh of the source."
     ),
 )
 def web_pages(context: dg.OpExecutionContext, corpus: CorpusResource) -> dg.DataVersionsByPartition:
-    """Look at one site now. A site that flags nothing keeps the version it was observed with last."""
+    """Check one site now. Without flagged changes the last observed version stays."""
     from webrag_core.corpus.sources import split_key
     from webrag_dagster.corpus.watching import last_observed, observations, watch
 
     key = context.partition_key
-    look = run(watch(corpus.settings(), [split_key(key)[0]], begin=_SECONDS, seconds=_SECONDS))
-    for warning in look.warnings:
+    result = run(watch(corpus.settings(), [split_key(key)[0]], begin=_SECONDS, seconds=_SECONDS))
+    for warning in result.warnings:
         context.log.warning(warning)
     versions: dict[str, str | dg.DataVersion] = dict(last_observed(context.instance, [key]))
-    for seen in observations(context.instance, {name: flags for name, flags in look.flagged.items() if name == key}):
+    for seen in observations(context.instance, {name: flags for name, flags in result.flagged.items() if name == key}):
         context.log.info(seen.description or "")
         versions[key] = seen.tags["dagster/data_version"]
     return dg.DataVersionsByPartition(versions)

@@ -44,11 +44,11 @@ def decision_scores() -> dg.MaterializeResult:  # type: ignore[type-arg]  # with
     rows = []
     for policy, rule in rules:
         mine = [one for one in decided if (one.golden.policy, one.golden.rule) == (policy, rule)]
-        told = {}
+        cells = {}
         for column, fires in (("must fire", True), ("must not fire", False)):
             group = [one.right for one in mine if one.golden.fires is fires]
-            told[column] = f"{sum(group)} of {len(group)}" if group else "–"
-        rows.append({"policy": policy, "rule": rule, **told})
+            cells[column] = f"{sum(group)} of {len(group)}" if group else "–"
+        rows.append({"policy": policy, "rule": rule, **cells})
     numbers: Metadata = {
         "right": dg.MetadataValue.int(len(decided) - len(wrong)),
         "goldens": dg.MetadataValue.int(len(decided)),

@@ -1,4 +1,4 @@
-"""What the evaluations ask, in the lineage."""
+"""Asset of the golden queries, for the lineage."""
 
 import dagster as dg
 
@@ -8,7 +8,7 @@ golden_queries = dg.AssetSpec(
     kinds={"json"},
     owners=["team:webrag"],
     description=(
-        "Questions with known answers that come with the code: walks over three frozen sites, signal histories for"
+        "Questions with known answers that come with the code: runs on three WARC snapshots, signal histories for"
         " every rule of the stop policies, and retrieval questions with evidence spans (`evals/golden/`)."
     ),
 )

@@ -10,7 +10,7 @@ from webrag_dagster.running import run
 
 
 class RetrievalConfig(dg.Config):
-    """How much of the benchmark is asked."""
+    """Sample size of the benchmark."""
 
     questions: int = Field(default=120, description="Every n-th question of the file; 1000 for all of them.")
     accept: bool = Field(default=False, description="Make this run the base of later comparisons, even if it is worse.")
@@ -32,8 +32,8 @@ class RetrievalConfig(dg.Config):
         )
     ],
     description=(
-        "Search and local reranker on a sample of the retrieval questions, beside BM25 alone. The benchmark's documents"
-        " are indexed once into a database of their own."
+        "Search and local reranker on a sample of retrieval questions, compared with BM25 alone. The documents of the"
+        " benchmark are indexed once into a database of their own."
     ),
 )
 def retrieval_scores(

@@ -1,4 +1,4 @@
-"""When evaluations run: every night, and after an edit of what they judge."""
+"""Schedule of the evaluations: every night, and after a change of the evaluated code or goldens."""
 
 import dagster as dg
 
@@ -7,7 +7,7 @@ EVALS = dg.AssetSelection.groups("evals")
 evals_job = dg.define_asset_job(
     "evals",
     selection=EVALS,
-    description="All evaluations: decision goldens, a sample of the retrieval questions, a sample of walks per site.",
+    description="All evaluations: decision goldens, a sample of the retrieval questions, a sample of runs per site.",
     executor_def=dg.in_process_executor,
 )
 

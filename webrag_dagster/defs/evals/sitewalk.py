@@ -1,4 +1,4 @@
-"""Assets `sitewalk_…`: the loop on a sample of golden questions of each frozen site, gated by the last good runs."""
+"""Assets `sitewalk_…`: the loop on a sample of golden questions per WARC snapshot, gated by the last passing runs."""
 
 from pathlib import Path
 
@@ -12,13 +12,13 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 SITES = ("python-3.11", "rust-1.63", "postgresql-15")
-"""Frozen sites that have golden queries."""
+"""WARC snapshots that have golden queries."""
 
 GATE, REPLAY = "no_regression", "decisions_replay"
 
 
 class SitewalkConfig(dg.Config):
-    """How much of the suite is walked."""
+    """Sample size of the suite."""
 
     items: int = Field(default=12, description="Golden questions, every kind in turn; 1000 for all of them.")
     policy: str = Field(default="calibrated", description="Stop policy; each has a base of its own.")
@@ -49,7 +49,7 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
             ),
         ],
         description=(
-            f"Walks over the frozen site {site}: each golden question from its seed page, from an empty corpus, scored"
+            f"Runs on the WARC snapshot {site}: each golden question from its seed page, from an empty corpus, scored"
             " against gold pages and gold quotes. Under Metadata the UI plots every score over time."
         ),
     )
@@ -77,7 +77,7 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
 
 @dg.definitions
 def sitewalks() -> dg.Definitions:
-    """One asset per frozen site that is there: an installed package holds none of them whole."""
+    """One asset per WARC snapshot that is present: an installed package contains none of them."""
     return dg.Definitions(assets=[_sitewalk(site) for site in SITES if _warc(site).is_file()])
 
 

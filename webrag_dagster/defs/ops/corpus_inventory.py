@@ -1,4 +1,4 @@
-"""Asset `corpus_inventory`: what the corpus holds per source, what failed, what is overdue; with a check for each."""
+"""Asset `corpus_inventory`: totals per source, failed partitions and overdue sources, with a check for each."""
 
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 _OVERDUE = timedelta(days=1)
 _HOW_TO_RECOVER = """\
-- **A source that gave no page** (`documents`): open its run for the pages and reasons. A wrong seed is mended in its
-  YAML file; a site that is away is asked again by the schedule, once a day. Materialize the partition to ask now.
-- **Everything below** is tried again once an hour. Materialize the partition with job `index` to try now.
-- **A blocking check** says in its own tab what is broken, row by row; job `index` with `mend: true` for
-  `chunks` cuts broken pages again, `webrag verify` looks at the whole corpus.
-- **Not wanted any more**: job `forget` (or `webrag forget SOURCE`), and delete the partition in the UI.
+- **A source that gave no page** (`documents`): open its run for the pages and reasons. Correct a wrong seed in its
+  YAML file. The schedule retries an unreachable site once a day; materialize the partition to retry now.
+- **Downstream assets** are retried once an hour. Materialize the partition with job `index` to retry now.
+- **A blocking check** lists the broken rows in its own tab. Job `index` with `mend: true` for `chunks` re-chunks
+  broken pages; `webrag verify` checks the whole corpus.
+- **To remove a source**: run job `forget` (or `webrag forget SOURCE`), and delete the partition in the UI.
 """
 
 
@@ -43,10 +43,10 @@ _HOW_TO_RECOVER = """\
             description="Sources whose refresh should have happened more than a day ago.",
         ),
     ],
-    description="What the corpus holds, per source; what failed, and what is overdue. Made four times a day.",
+    description="Totals per source, failed partitions, overdue sources. Materialized four times a day.",
 )
 def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster does not know the generic one beside checks
-    """Look at the corpus and at Dagster's own record of it."""
+    """Compare the corpus with Dagster's event log."""
     from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.status import corpus_status
     from webrag_core.store.database import Database
@@ -95,7 +95,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                 check_name="no_partition_is_left_failed",
                 passed=not failed,
                 severity=dg.AssetCheckSeverity.WARN,
-                description=f"{len(failed)} partitions are left failed" if failed else None,
+                description=f"{len(failed)} partitions failed" if failed else None,
                 metadata={
                     "partitions_failed": len(failed),
                     "failed": table(
@@ -104,7 +104,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                             "asset": one.asset,
                             "reason": one.reason,
                             "permanent": one.permanent,
-                            "asked again": "with its next refresh" if one.asset == DOCUMENTS else "within the hour",
+                            "next attempt": "with its next refresh" if one.asset == DOCUMENTS else "within the hour",
                             "run": one.run_id,
                         }
                         for one in failed
@@ -135,7 +135,7 @@ take_inventory = dg.define_asset_job(
     "inventory",
     selection=dg.AssetSelection.assets("corpus_inventory"),
     executor_def=dg.in_process_executor,
-    description="What the corpus holds, what failed, what is overdue.",
+    description="Totals per source, failed partitions, overdue sources.",
 )
 
 inventory_schedule = dg.ScheduleDefinition(
@@ -144,5 +144,5 @@ inventory_schedule = dg.ScheduleDefinition(
     cron_schedule="17 */6 * * *",
     execution_timezone="UTC",
     default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Takes the inventory four times a day.",
+    description="Materializes the inventory four times a day.",
 )

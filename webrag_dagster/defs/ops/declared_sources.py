@@ -1,4 +1,4 @@
-"""Sensor `declared_sources`: what the YAML files say, taken over into the corpus."""
+"""Sensor `declared_sources`: apply the YAML declarations to the corpus."""
 
 import dagster as dg
 
@@ -13,28 +13,28 @@ from webrag_dagster.running import run
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
-        "Makes the corpus' list of sources say what the YAML files say. A paused source stays paused; a source whose"
-        " file is gone keeps its pages and is no longer attached."
+        "Applies the declarations of the YAML files to the corpus' sources. A paused source stays paused; a source"
+        " whose file was removed keeps its pages and is detached."
     ),
 )
 def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SkipReason:
-    """Compares every time: the corpus may be another one."""
+    """Compare on every tick, since the database may have been replaced."""
     from webrag_core.corpus.declared import Applied, Declaration, apply_declarations
     from webrag_core.corpus.sources import Source, keys_of, list_sources, split_key
     from webrag_core.store.database import Database
 
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
-    wanted = [Declaration(**fields) for fields in declarations_of(context.repository_def)]
+    declarations = [Declaration(**fields) for fields in declarations_of(context.repository_def)]
 
     async def work() -> tuple[Applied, list[Source]]:
         async with await Database.open(corpus.settings()) as database, database.transaction() as connection:
-            applied = await apply_declarations(connection, wanted)
+            applied = await apply_declarations(connection, declarations)
             return applied, await list_sources(connection)
 
     applied, sources = run(work())
     paused = {source.key for source in sources if source.paused}
-    keys = keys_of((declared.key, declared.shards) for declared in wanted)
+    keys = keys_of((declared.key, declared.shards) for declared in declarations)
     # an operator who paused a source may have deleted its partition: it stays so until the source is resumed
     partitions.register(context.instance, (key for key in keys if split_key(key)[0] not in paused))
     existing = {source.key for source in sources}
@@ -48,6 +48,6 @@ def declared_sources(context: dg.SensorEvaluationContext, corpus: CorpusResource
         if which:
             context.log.info(f"{what}: {', '.join(which)}")
     return dg.SkipReason(
-        f"{len(wanted)} sources are declared;"
+        f"{len(declarations)} sources are declared;"
         f" {len(applied.added)} added, {len(applied.changed)} changed, {len(applied.dropped)} dropped"
     )

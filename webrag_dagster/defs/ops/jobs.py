@@ -1,4 +1,4 @@
-"""Jobs of the corpus: read a source again, or finish what was read."""
+"""Jobs of the corpus: refresh a source, or index its pending pages."""
 
 import dagster as dg
 
@@ -8,12 +8,12 @@ refresh = dg.define_asset_job(
     "refresh",
     selection=dg.AssetSelection.assets(DOCUMENTS, LINKS, CHUNKS, EMBEDDINGS),
     executor_def=dg.in_process_executor,
-    description="Read one source again and index what changed, with all checks. Pick the source as partition.",
+    description="Refresh one source and index its changed pages, with all checks. Pick the source as partition.",
 )
 
 index = dg.define_asset_job(
     "index",
     selection=dg.AssetSelection.assets(LINKS, CHUNKS, EMBEDDINGS),
     executor_def=dg.in_process_executor,
-    description="Finish what was read and is not searchable yet, of one source. Asks no site.",
+    description="Index pages of one source that are stored but not searchable yet. Sends no request to the site.",
 )

@@ -1,4 +1,4 @@
-"""Schedule `refresh_due`: sources whose time has come, one run each."""
+"""Schedule `refresh_due`: one refresh run per due source."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from webrag_core.corpus.refresh_store import DueSource
 
 MOST_RUNS = 20
-"""Unfinished runs up to which a tick asks for more: a long downtime is made up for in slices, the longest due first."""
+"""Limit of unfinished runs. After a long downtime ticks catch up in slices, the longest due first."""
 
 
 @dg.schedule(
@@ -26,15 +26,15 @@ MOST_RUNS = 20
     execution_timezone="UTC",
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description=(
-        "Asks for a refresh of every source that is due: at its cadence, or because pages of it are. What is due is"
-        " read from the corpus, so that after any downtime every due source is refreshed once. A refresh that failed"
-        " is asked for again the next day."
+        "Requests a refresh of every due source: by its cadence, or because pages of it are due. Due dates are read"
+        " from the corpus, so that after a downtime every due source is refreshed once. A failed refresh is requested"
+        " again the next day."
     ),
 )
 def refresh_due(
     context: dg.ScheduleEvaluationContext, corpus: CorpusResource
 ) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    """At most as many runs as there is room for."""
+    """Request runs for due sources, up to `MOST_RUNS` unfinished runs."""
     from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.sources import shard_keys
     from webrag_core.store.database import Database
@@ -51,15 +51,15 @@ def refresh_due(
     taken = free[: max(0, MOST_RUNS - now.runs)]
     if not taken:
         yield dg.SkipReason(
-            f"{len(waiting)} sources are due; {len(waiting) - len(free)} of them are being worked on,"
-            f" {now.runs} runs are unfinished (room for {MOST_RUNS})"
+            f"{len(waiting)} sources are due; {len(waiting) - len(free)} of them have a run in progress,"
+            f" {now.runs} runs are unfinished (limit {MOST_RUNS})"
         )
         return
     partitions.register(context.instance, (key for key, _ in taken))
     today = datetime.now(UTC)
     for key, due in taken:
         yield dg.RunRequest(
-            # a request that came to nothing is made again, but not before tomorrow
+            # the date in the key allows one new request per day after a failure
             run_key=f"{key} due {due.due_at:%Y-%m-%dT%H:%M:%S} asked {today:%Y-%m-%d}",
             partition_key=key,
             run_config={"ops": {DOCUMENTS: {"config": {"pages": "due"}}}},

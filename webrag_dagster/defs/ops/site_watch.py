@@ -1,4 +1,4 @@
-"""Sensor `site_watch`: cheap looks at sites, as facts; what follows from them is for the automation to say."""
+"""Sensor `site_watch`: poll the change signals of sites and observe them; automation conditions decide on refreshes."""
 
 import dagster as dg
 
@@ -7,7 +7,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 BEGIN_SECONDS, SECONDS = 6.0, 40.0
-"""When a tick begins its last look, and when a slow site is given up; Dagster gives up on a sensor after 60."""
+"""Latest start of a check in a tick, and its deadline. Dagster's own limit for a sensor is 60 seconds."""
 
 
 @dg.sensor(
@@ -15,22 +15,22 @@ BEGIN_SECONDS, SECONDS = 6.0, 40.0
     minimum_interval_seconds=15,
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
-        "Looks at sitemaps, feeds, ETag and Last-Modified of the sources whose turn it is (hourly for attached ones,"
-        " daily for the others, or as their YAML says; a frozen site whenever its file changed) and observes asset"
+        "Checks sitemaps, feeds, ETag and Last-Modified of the sources that are due for a change check (hourly for"
+        " attached sources, daily for others, or as set in YAML; a WARC snapshot when its file changes). Observes asset"
         " `web_pages` where they flag a change. Starts no run."
     ),
 )
 def site_watch(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
-    """Who was not reached in time comes first in the next tick: the corpus remembers when it looked at whom."""
+    """Check due sources. Sources not reached in time come first in the next tick."""
     from webrag_dagster.corpus.watching import observations, watch
 
-    look = run(watch(corpus.settings(), None, begin=BEGIN_SECONDS, seconds=SECONDS))
-    for warning in look.warnings:
+    result = run(watch(corpus.settings(), None, begin=BEGIN_SECONDS, seconds=SECONDS))
+    for warning in result.warnings:
         context.log.warning(warning)
-    if not look.looked_at:
-        return dg.SkipReason("it is no source's turn")
-    seen = observations(context.instance, look.flagged)
+    if not result.checked:
+        return dg.SkipReason("no source is due for a change check")
+    seen = observations(context.instance, result.flagged)
     if not seen:
-        return dg.SkipReason(f"looked at {look.looked_at} sources: nothing new is flagged")
+        return dg.SkipReason(f"{result.checked} sources checked, no new change flagged")
     partitions.register(context.instance, (str(event.partition) for event in seen))
     return dg.SensorResult(asset_events=seen)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ForgetConfig(dg.Config):
-    """What the launchpad asks for."""
+    """Config for the launchpad."""
 
     target: str = Field(
         description="URL of a page, key of a source, or number of an answer. Dagster keeps it with the run."

@@ -26,16 +26,16 @@ def prune_runs(context: dg.OpExecutionContext, config: PruneRunsConfig) -> None:
         raise dg.Failure("days must be at least 1", allow_retries=False)
     before = datetime.now(UTC) - timedelta(days=config.days)
     newest = _newest(context.instance)
-    deleted = kept = 0
+    deleted = retained = 0
     for run_id in list(_finished(context.instance, before)):
         if run_id in newest or _has_scores(context.instance, run_id):
-            kept += 1
+            retained += 1
             continue
         context.instance.delete_run(run_id)
         context.instance.compute_log_manager.delete_logs(prefix=[run_id])
         deleted += 1
-    context.log.info(f"{deleted} runs deleted, {kept} old runs kept")
-    context.add_output_metadata({"runs_deleted": deleted, "old_runs_kept": kept})
+    context.log.info(f"{deleted} runs deleted, {retained} old runs kept")
+    context.add_output_metadata({"runs_deleted": deleted, "old_runs_kept": retained})
 
 
 @dg.op(description="Delete what the corpus need not keep (`webrag prune`; settings *_RETENTION_DAYS).")
