@@ -83,7 +83,7 @@ def test_every_pattern_answers_and_says_which_it_was(filled: Search) -> None:
         assert found["citations"][0]["source_url"] == OTHER
         assert len(found["chunks"]) <= (2 if "--top-k" in arguments else 20)
         assert all(0 <= one["reranked_score"] <= 1 for one in found["chunks"])
-    assert "Also asked  nsmallest heapq" in filled(QUESTION, "--pattern", "P5", "--formulation", "nsmallest heapq")
+    assert "Sub-query   nsmallest heapq" in filled(QUESTION, "--pattern", "P5", "--formulation", "nsmallest heapq")
 
 
 def test_filters_narrow_and_an_empty_result_says_why(filled: Search) -> None:
