@@ -23,6 +23,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.answers import broken_citations
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.retrieval.request import MAX_QUERY_CHARS
 from webrag_core.retrieval.search import search_corpus
 
 STRINGS = naughty_strings()
@@ -155,7 +156,11 @@ def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
                     engine.run(AnswerRequest((seed,), question, constraints=(question,), expansion_budget=0))
                     for question in questions
                 )
-                assert refused == ["invalid_input"] * no_text
+                no_word = sum(
+                    "\0" in question or "\ud800" in question or not any(map(str.isalnum, question))
+                    for question in questions
+                )
+                assert refused == ["invalid_input"] * no_word
                 refused = await each(
                     engine.run(AnswerRequest((here + path,), "Which sentence has words?")) for path in paths[::9]
                 )
@@ -166,14 +171,18 @@ def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_query_of_any_length_is_answered(settings: Settings, name: str) -> None:
+def test_a_query_up_to_the_limit_is_answered_and_a_longer_one_refused(settings: Settings, name: str) -> None:
     site = LocalSite({"/": page("Tea", "Green tea is brewed at eighty degrees, whatever the word.")})
 
     async def work() -> None:
         async with Corpus.open(settings, site) as corpus:
-            constraints = (LONG[name][:100_000],)
-            request = AnswerRequest((f"{SITE}/",), LONG[name], constraints=constraints, expansion_budget=0)
-            result = await OrchestratorEngine(corpus).run(request)
+            engine = OrchestratorEngine(corpus)
+            constraints = (LONG[name][:MAX_QUERY_CHARS],)
+            query = f"tea {LONG[name]}"
+            with pytest.raises(InvalidInputError, match=f"{len(query):,} characters"):
+                await engine.run(AnswerRequest((f"{SITE}/",), query, constraints=constraints, expansion_budget=0))
+            request = AnswerRequest((f"{SITE}/",), query[:MAX_QUERY_CHARS], constraints=constraints, expansion_budget=0)
+            result = await engine.run(request)
             assert [document.outcome for document in result.documents] == ["fetched"]
             assert not await violations(corpus)
 

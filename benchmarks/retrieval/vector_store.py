@@ -116,7 +116,7 @@ class _CutIndexer(Indexer):
 
     cuts: Sequence[CutPage] = ()
 
-    async def _cut(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
+    async def _chunks(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
         def cut() -> tuple[list[Chunk], list[tuple[str, str]]]:
             parents = as_chunks(self.cuts[version.id - 1])
             return parents, list(embedding_inputs(version, parents))

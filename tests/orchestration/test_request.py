@@ -103,7 +103,12 @@ def test_what_is_known_does_not_come_back_as_a_neighbour(settings: Settings) -> 
     sections = "".join(f"<h2>{name}</h2><p>{text}</p>" for name, text in (("Brewing", BREWING), ("Keeping", KEEPING)))
     body = f"<html><body><main><h1>Tea</h1>{sections}<h2>Harvests</h2><p>{fill}</p></main></body></html>"
     small = settings.model_copy(update={"parent_max_tokens": 64, "min_score_for_expansion": 0.0, "reranker_top_n": 1})
-    request: dict[str, Any] = {"pages": {"/": body}, "urls": (f"{SITE}/",), "query": "How long do dry leaves keep?"}
+    request: dict[str, Any] = {
+        "pages": {"/": body},
+        "urls": (f"{SITE}/",),
+        "query": "How long do dry leaves keep?",
+        "mode": "chunk",
+    }
     plain = ask(small, **request)
     assert any("eighty degrees" in c.chunk.text for c in plain.chunks if c.is_locality_expanded)
     hinted = ask(small, **request, known_context=f"Brewing {BREWING}")

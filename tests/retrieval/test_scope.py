@@ -160,21 +160,3 @@ def test_kept_sizes_follow_every_change_of_a_page(settings: Settings) -> None:
                 assert (await check_sizes(connection, everything)).documents == 0
 
     asyncio.run(body())
-
-
-def test_a_corpus_from_before_the_sizes_is_counted_once_and_loses_its_old_graph(settings: Settings) -> None:
-    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
-        async with corpus.database.connection() as connection:
-            before = await scope_size(connection, Scope.of(dict.fromkeys(ids.values(), 0)))
-            await connection.execute(
-                "CREATE INDEX vectors_1_hnsw ON vectors_1 USING hnsw (embedding vector_cosine_ops);"
-                " DROP TABLE document_sizes, document_flag_sizes; DROP FUNCTION measure_document,"
-                " measure_current, measure_recut CASCADE; DROP INDEX chunks_document, chunks_flags;"
-                " ALTER TABLE chunks DROP COLUMN passage; DELETE FROM schema_migrations WHERE name ~ '^000[56]'"
-            )
-        async with Corpus.open(settings, LocalSite({})) as again, again.database.connection() as connection:
-            assert await check_sizes(connection, tuple(ids.values())) == before
-            cursor = await connection.execute("SELECT to_regclass('vectors_1_hnsw')")
-            assert await cursor.fetchone() == (None,)
-
-    scoped(settings, work)

@@ -27,7 +27,7 @@ _UNSTATED = frozenset({"", "application/octet-stream"})
 # What follows is the WHATWG MIME sniffing standard, reduced to telling HTML, PDF and text from everything else.
 _SNIFFED_BYTES = 1_445
 _BINARY = re.compile(rb"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
-_MAX_CONTROLS = 0.02  # as a share of declared HTML; of random bytes it is a tenth
+_MAX_CONTROLS = 0.06  # as a share of declared HTML; in random bytes it is a tenth
 _BINARY_MARKS = (b"%!PS-Adobe-", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b")
 _WIDE_BOMS = {b"\xfe\xff": "utf-16-be", b"\xff\xfe": "utf-16-le"}
 _HTML_START = re.compile(

@@ -263,14 +263,19 @@ async def cache_version(connection: AsyncConnection, model_id: int, version_id: 
     )
 
 
-async def cache_superseded(connection: AsyncConnection, model_id: int, document_id: int, version_id: int) -> None:
-    """Put vectors into the cache that only older versions of the document hold, before they are deleted."""
+async def cache_superseded(
+    connection: AsyncConnection, model_id: int, document_id: int, version_id: int | None
+) -> None:
+    """Put vectors into the cache that only versions of the document other than this one (None = all) hold.
+
+    Call before they are deleted.
+    """
     await connection.execute(
         sql.SQL(
             "INSERT INTO embedding_cache (model_id, text_sha256, embedding)"
             " SELECT DISTINCT ON (c.embed_sha256) %(model)s::integer, c.embed_sha256, e.embedding"
             " FROM chunks c JOIN {} e ON e.chunk_id = c.id"
-            " WHERE c.document_id = %(document)s AND c.version_id <> %(version)s AND NOT EXISTS"
+            " WHERE c.document_id = %(document)s AND c.version_id IS DISTINCT FROM %(version)s AND NOT EXISTS"
             " (SELECT FROM chunks o WHERE o.embed_sha256 = c.embed_sha256"
             "  AND (o.document_id <> c.document_id OR o.version_id = %(version)s))"
             " ORDER BY c.embed_sha256 ON CONFLICT DO NOTHING"

@@ -167,7 +167,7 @@ class Indexer:
                 changed = await self._make_current(connection, version)
                 if changed:
                     await documents.log_change(connection, version.document_id, version_id, "version")
-                await retire_moved(connection, version.document_id, vector_table(model_id))
+                await retire_moved(connection, version.document_id, model_id)
                 return IndexOutcome(version.document_id, version_id, embedded, changed)
         raise IntegrityError(f"vectors of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
@@ -175,7 +175,7 @@ class Indexer:
         """Remove the document at `url` from the index if it is confirmed gone. Return True if removed."""
         model_id = await self.model_id()
         async with self._database.transaction() as connection:
-            return await retire_gone(connection, url, vector_table(model_id))
+            return await retire_gone(connection, url, model_id)
 
     async def finish_bulk(self) -> bool:
         """Build the vector index after bulk writes, if the corpus has outgrown exact search."""

@@ -6,6 +6,8 @@ from psycopg import AsyncConnection, sql
 
 from webrag_core.corpus import documents
 from webrag_core.errors import Reason
+from webrag_core.indexing.embedding_models import cache_superseded
+from webrag_core.store.vector_tables import vector_table
 
 _MOVED = (
     "SELECT o.id, o.canonical_url FROM url_aliases a JOIN documents o ON o.canonical_url = a.url"
@@ -19,17 +21,17 @@ async def moved_urls(connection: AsyncConnection, document_id: int) -> list[str]
     return [str(row[1]) for row in await cursor.fetchall()]
 
 
-async def retire_moved(connection: AsyncConnection, document_id: int, vectors: sql.Identifier) -> None:
+async def retire_moved(connection: AsyncConnection, document_id: int, model_id: int) -> None:
     """Remove documents that moved to this one from the index.
 
     Call inside a transaction that holds the locks of their URLs.
     """
     cursor = await connection.execute(_MOVED, (document_id,))
     for moved, _ in await cursor.fetchall():
-        await _retire(connection, moved, "moved", vectors)
+        await _retire(connection, moved, "moved", model_id)
 
 
-async def retire_gone(connection: AsyncConnection, url: str, vectors: sql.Identifier) -> bool:
+async def retire_gone(connection: AsyncConnection, url: str, model_id: int) -> bool:
     """Remove the document from the index if it is confirmed gone. Return True if removed.
 
     Call inside a transaction.
@@ -40,12 +42,13 @@ async def retire_gone(connection: AsyncConnection, url: str, vectors: sql.Identi
     gone = document is not None and document.status != "gone" and document.misses >= documents.CONFIRMATIONS
     if document is None or not gone or document.miss_reason in (None, Reason.NEAR_EMPTY.value):
         return False
-    await _retire(connection, document.id, str(document.miss_reason), vectors)
+    await _retire(connection, document.id, str(document.miss_reason), model_id)
     return True
 
 
-async def _retire(connection: AsyncConnection, document_id: int, reason: str, vectors: sql.Identifier) -> None:
-    for table in (vectors, sql.Identifier("lexical_postings"), sql.Identifier("lexical_documents")):
+async def _retire(connection: AsyncConnection, document_id: int, reason: str, model_id: int) -> None:
+    await cache_superseded(connection, model_id, document_id, None)  # the page may come back
+    for table in (vector_table(model_id), sql.Identifier("lexical_postings"), sql.Identifier("lexical_documents")):
         await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (document_id,))
     await connection.execute("DELETE FROM chunks WHERE document_id = %s", (document_id,))
     await connection.execute(

@@ -17,7 +17,6 @@ from webrag_core.retrieval.redundancy import text_overlap
 from webrag_core.retrieval.request import Mode, check_query, check_text
 
 KNOWN_SKIPPED = "passages that only repeat the known context were left out"
-MAX_QUERY_CHARS = 10_000
 _MAX_CONTEXT_CHARS = 50_000  # every passage is compared with it
 
 _INTENTS: dict[QueryType, str] = {
@@ -92,8 +91,6 @@ class AnswerRequest:
 def check_question(query: str) -> None:
     """Raise InvalidInputError for a query that is empty, too long, not valid text, or without a letter or digit."""
     check_query(_text(query, "query"))
-    if len(query) > MAX_QUERY_CHARS:
-        raise InvalidInputError(f"the query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,}")
     if not any(character.isalnum() for character in query):
         raise InvalidInputError("the query contains no word")
 
