@@ -182,7 +182,7 @@ def test_what_failed_below_the_documents_is_tried_again_once_an_hour(
     site = tea_site(tmp_path)
     assert corpus.run(site).success
     assert corpus.tick() == {}
-    monkeypatch.setattr(Indexer, "chunk", _refuse)
+    monkeypatch.setattr(Indexer, "pending", _refuse)
     assert not corpus.run(site, job="index").success
     assert corpus.tick() == {}
     an_hour_later = datetime.now(UTC) + timedelta(hours=1)
@@ -190,7 +190,7 @@ def test_what_failed_below_the_documents_is_tried_again_once_an_hour(
     assert corpus.tick(an_hour_later + timedelta(seconds=30)) == {}
 
 
-async def _refuse(self: Indexer, version_id: int) -> int:
+async def _refuse(self: Indexer, version_ids: list[int], stage: str) -> list[int]:
     raise StoreError("the database is away")
 
 
