@@ -117,9 +117,11 @@ def _of_run(run_id: str) -> tuple[float, int]:
 
 
 def _copy(tree: Path) -> Path:
-    """A copy of the code location."""
+    """A copy of the code location; the frozen sites are links, since an evaluation is defined where its site is."""
     for package in ("webrag_core", "webrag_dagster", "evals"):
         shutil.copytree(ROOT / package, tree / package, ignore=shutil.ignore_patterns("__pycache__", "*.warc.gz"))
+    for site in (ROOT / "evals" / "sites").glob("*.warc.gz"):
+        (tree / "evals" / "sites" / site.name).symlink_to(site)
     shutil.copy(ROOT / "pyproject.toml", tree)
     return tree
 

@@ -29,7 +29,7 @@ def test_every_sensor_ticks_over_all_sources(
     clock.tick("new")
     for layer in UPSTREAM:
         found = stored_instance.get_materialized_partitions(dg.AssetKey(layer))
-        assert found == {f"site-{number}.example" for number in range(5)}
+        assert found == {f"site-{number}.example/docs" for number in range(5)}
     bench_platform._snapshot(snapshot, URLS, "second")
     clock.tick("changed")
     told = capsys.readouterr().out
