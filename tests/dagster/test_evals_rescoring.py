@@ -107,7 +107,10 @@ def test_an_edit_elsewhere_asks_for_nothing(
 
 def test_the_policies_and_what_they_are_made_of_are_watched() -> None:
     names = {path.name for path in eval_versions.policy_files()}
-    assert {"calibrated.py", "seed_matrix.py", "completeness.json", "evaluator.py"} <= names
+    deciding = {"calibrated.py", "seed_matrix.py", "completeness.json", "signals.py", "limits.py", "verdict.py"}
+    assert deciding <= names
+    ranking = {path.name for path in eval_versions.ranking_files()}
+    assert {"scoring.py", "relevance.json", "token_weights.npy", "passages.py", "terms.py"} <= ranking
     assert all(path.is_file() for path in [*eval_versions.policy_files(), *eval_versions.ranking_files()])
 
 

@@ -1,7 +1,7 @@
 """Code versions of the evaluation assets: the content of the files that decide, and of the questions asked of them.
 
-Editing one of these files is what makes yesterday's scores out of date. Only files that come with the package are
-read, each a few kilobytes; the frozen sites are not.
+Editing one of these files is what makes yesterday's scores out of date. Only small files that come with the package
+are read; the frozen sites are not.
 """
 
 from __future__ import annotations
@@ -19,16 +19,18 @@ _EVALS = Path(evals.__file__).parent
 
 
 def policy_files() -> list[Path]:
-    """What decides after a round: the policies, the fitted model of one of them, signals and limits."""
+    """What decides after a round: the policies, the fitted model of one of them, signals, limits and verdict."""
     orchestration = _CORE / "orchestration"
-    single = ("completeness.json", "signals.py", "limits.py")
+    single = ("completeness.json", "signals.py", "limits.py", "verdict.py")
     return [*sorted((orchestration / "policies").glob("*.py")), *(orchestration / name for name in single)]
 
 
 def ranking_files() -> list[Path]:
-    """What ranks passages: search, the local reranker and its fitted scores, the words of the lexical index."""
+    """What ranks passages: search, the local reranker, its fitted scores and token weights, and how texts are cut into
+    passages and words."""
     retrieval = sorted((_CORE / "retrieval").glob("*.py"))
-    return [*retrieval, _CORE / "retrieval" / "relevance.json", _CORE / "indexing" / "terms.py"]
+    fitted = ("retrieval/relevance.json", "providers/token_weights.npy")
+    return [*retrieval, *(_CORE / name for name in (*fitted, "indexing/passages.py", "indexing/terms.py"))]
 
 
 def content_version(files: Iterable[Path], *besides: str) -> str:
