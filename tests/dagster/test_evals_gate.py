@@ -57,6 +57,14 @@ def test_the_first_run_passes_and_is_what_the_next_must_match() -> None:
     assert kept(metadata) == (True, scores(6))
 
 
+def test_the_same_thirds_again_are_no_movement(instance: dg.DagsterInstance) -> None:
+    for third in (1 / 3, 2 / 3):  # stored rounded, one down and one up
+        night(instance, {item: {"success": third} for item in ITEMS})
+        result, _ = night(instance, {item: {"success": third} for item in ITEMS})
+        assert str(result.description).startswith("Nothing moved.")
+        assert result.passed
+
+
 def test_a_fall_fails_and_names_the_items() -> None:
     result, metadata = judged(earlier(6), scores(3))
     assert not result.passed

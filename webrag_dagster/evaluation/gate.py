@@ -68,6 +68,7 @@ def gate(
     `base` as of `last_passing` for the same `policy`. Items without a base are not compared: no run of theirs passed
     yet, and this one becomes their base if it passes. `accept` makes a worse run the new base, on purpose.
     """
+    now = _rounded(now)  # as the base was when it was stored: the same score again must not look like a movement
     before = {item: scores for item, scores in base.scores.items() if item in now} if base is not None else {}
     if base is None or not before:
         result = dg.AssetCheckResult(
@@ -110,9 +111,12 @@ def _passed(record: dg.EventLogRecord, policy: str | None) -> Scores:
     return scores.data if isinstance(scores, dg.JsonMetadataValue) and isinstance(scores.data, dict) else {}
 
 
+def _rounded(scores: Scores) -> Scores:
+    return {item: {name: round(float(score), 6) for name, score in row.items()} for item, row in scores.items()}
+
+
 def _gate_metadata(now: Scores, passed: bool, policy: str | None) -> Metadata:
-    numbers = {item: {name: round(float(score), 6) for name, score in scores.items()} for item, scores in now.items()}
-    metadata: Metadata = {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(numbers)}
+    metadata: Metadata = {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(now)}
     return metadata if policy is None else {**metadata, POLICY: dg.MetadataValue.text(policy)}
 
 
