@@ -90,7 +90,7 @@ def _trace(done: Round) -> dict[str, Cell]:
         "round": done.round,
         "action taken": done.action_taken or "seed",
         "chunks": done.signals.n_chunks,
-        "top score": round(done.signals.top_score, 3),
+        "top relevance": round(done.signals.top_score, 3),
         "mean score": round(done.signals.score_mean, 3),
         "documents": done.documents_total,
         "decision": done.decision.action,

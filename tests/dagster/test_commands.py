@@ -89,7 +89,7 @@ def test_demo_as_json_says_the_same_again_and_its_run_is_in_the_instance(
     seed = result["url"]
     assert result["total_iterations"] >= 1
     assert any(citation["source_url"] != seed for citation in result["citations"])
-    assert "round 0: top score" in done.stderr
+    assert "round 0: " in done.stderr
     monkeypatch.chdir(home)
     with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
         run = instance.get_run_by_id(result.pop("run_id"))

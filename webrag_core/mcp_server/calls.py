@@ -101,7 +101,7 @@ def _round_summary(done: Round) -> str:
     signals = done.signals
     return (
         f"round {done.round}: {signals.n_chunks} passages of {done.documents_total} pages, best score"
-        f" {signals.top_score:.2f}; {done.decision.action} ({done.decision.rule})"
+        f" {signals.best_raw_score:.2f}; {done.decision.action} ({done.decision.rule})"
     )
 
 

@@ -96,7 +96,7 @@ async def _find_evidence(
         context.log_event(dg.AssetObservation("answer_rounds", metadata=round_metadata(done)))
         decision = done.decision
         context.log.info(
-            f"round {done.round}: top score {done.signals.top_score:.2f} over {done.documents_total} documents;"
+            f"round {done.round}: {done.signals.n_chunks} passages of {done.documents_total} pages;"
             f" {decision.action} [{decision.rule}] {decision.reason}"
         )
 
