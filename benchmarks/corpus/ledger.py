@@ -54,7 +54,7 @@ _FILL = (
 
 async def _fill(connection: AsyncConnection, refreshes: int) -> None:
     """Fill the tables without their secondary indexes and triggers, then build the indexes."""
-    given = {
+    parameters = {
         "sources": SOURCES,
         "pages": PAGES_PER_SOURCE,
         "refreshes": refreshes,
@@ -76,7 +76,7 @@ async def _fill(connection: AsyncConnection, refreshes: int) -> None:
             for _, definition in indexes:
                 await connection.execute(definition.encode())
             await connection.execute("ANALYZE fetch_log")
-        await connection.execute(statement.encode(), given)
+        await connection.execute(statement.encode(), parameters)
     await connection.execute("ANALYZE")
 
 
@@ -127,9 +127,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000, help="ledger rows")
     parser.add_argument("--home", type=Path, help="folder of the server; default: a temporary one")
-    given = parser.parse_args()
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(_measure(given.home or Path(folder), given.rows))
+        asyncio.run(_measure(arguments.home or Path(folder), arguments.rows))
 
 
 if __name__ == "__main__":

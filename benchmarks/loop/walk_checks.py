@@ -86,8 +86,8 @@ def _ends_once(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
 
 def _budget(walked: Walked) -> int:
     """Expansion rounds allowed."""
-    ceiling, asked = walked.settings.max_expansion_depth, walked.request.expansion_budget
-    return ceiling if asked is None else min(asked, ceiling)
+    ceiling, budget = walked.settings.max_expansion_depth, walked.request.expansion_budget
+    return ceiling if budget is None else min(budget, ceiling)
 
 
 def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]:

@@ -123,12 +123,12 @@ class HostQueues:
     async def _wait(self, host: _Host, patience_s: float) -> float:
         waited = 0.0
         while (now := self._clock()) < max(host.held_until, host.next_start):
-            held = host.held_until - now
-            if held > patience_s - waited:
-                raise RetryLater(held, status=host.status)
-            if held > 0:
-                waited += held
-            await self._sleep(max(held, host.next_start - now))
+            retry_after = host.held_until - now
+            if retry_after > patience_s - waited:
+                raise RetryLater(retry_after, status=host.status)
+            if retry_after > 0:
+                waited += retry_after
+            await self._sleep(max(retry_after, host.next_start - now))
         return waited
 
     async def _lease(self, host: _Host, holder: UUID, delay_s: float, patience_s: float) -> float:

@@ -105,14 +105,10 @@ def progress_line(phase: str, completed: Round | None) -> str:
     """One line for a phase that begins or a round that ended, with the next page when a link is followed."""
     if completed is None:
         return _PHASES.get(phase, phase)
-    signals, decision = completed.signals, completed.decision
     following = ""
-    if decision.action == "expand_breadth" and completed.candidates:
+    if completed.decision.action == "expand_breadth" and completed.candidates:
         following = f": {completed.candidates[0].url}"
-    return (
-        f"round {completed.round}: {signals.n_chunks} passages of {completed.documents_total} pages, best score"
-        f" {signals.best_raw_score:.2f}; {decision.action} ({decision.rule}){following}"
-    )
+    return f"{completed.progress_line()}{following}"
 
 
 def verdict_line(result: OrchestrationResult) -> str:

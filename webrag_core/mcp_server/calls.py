@@ -71,7 +71,7 @@ class ProgressRelay:
 
     def __call__(self, phase: str, done: Round | None) -> None:
         """As `engine.Progress`."""
-        self.report(_PHASES.get(phase, phase) if done is None else _round_summary(done))
+        self.report(_PHASES.get(phase, phase) if done is None else done.progress_line())
 
     def report(self, message: str) -> None:
         """Queue one message."""
@@ -95,14 +95,6 @@ class ProgressRelay:
             sender.cancel()
             with suppress(asyncio.CancelledError):
                 await sender
-
-
-def _round_summary(done: Round) -> str:
-    signals = done.signals
-    return (
-        f"round {done.round}: {signals.n_chunks} passages of {done.documents_total} pages, best score"
-        f" {signals.best_raw_score:.2f}; {done.decision.action} ({done.decision.rule})"
-    )
 
 
 _SEARCHES_AT_ONCE = 4

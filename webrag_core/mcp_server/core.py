@@ -21,6 +21,11 @@ from webrag_core.providers.static_model import count_tokens
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 
+logger = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+_CLEAN_UP_SECONDS = 15.0
 _ENGINE_SHARE = 0.85
 """Share of MCP_TOOL_TIMEOUT for the engine, so that it can return partial results."""
 
@@ -94,13 +99,6 @@ def _settle(opened: asyncio.Future[Services], owner: asyncio.Task[None]) -> None
     if not opened.done():
         opened.set_exception(error or StoreError("the server is closing"))
         opened.exception()  # mark as retrieved: no warning without waiters
-
-
-logger = logging.getLogger(__name__)
-
-_CLEAN_UP_SECONDS = 15.0
-
-Result = TypeVar("Result")
 
 
 async def run_apart(work: Coroutine[Any, Any, Result]) -> Result:

@@ -89,6 +89,13 @@ class Round(Contract):
     documents_total: int
     elapsed_ms: float
 
+    def progress_line(self) -> str:
+        """Describe the round in one line of numbers and decision, without words of a page."""
+        return (
+            f"round {self.round}: {self.signals.n_chunks} passages of {self.documents_total} pages, best score"
+            f" {self.signals.best_raw_score:.2f}; {self.decision.action} ({self.decision.rule})"
+        )
+
 
 class ScoredRef(Contract):
     """A scored chunk by identity, for the trace."""

@@ -16,6 +16,8 @@ MAX_PASSAGE_CHARS = 8_000
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|[。！？]|$)")
 _LINE_MARKS = re.compile(r"[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|\d+[.)][ \t]+|:[ \t]+|>[ \t]?|\|)*")
 _CODE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
+_CODE_LINE = re.compile(r"\S.*\S|\S")
+_SPACES = re.compile(r"\s+")
 _WORD = re.compile(r"\w")
 _EXTRA_SENTENCE_COST = 0.4
 """Query terms that a further sentence must add at least; below, it is padding."""
@@ -87,10 +89,9 @@ def sentence_spans(text: str) -> Iterator[Span]:
         if _CODE_FENCE.match(line):
             in_code = not in_code
         else:
-            marks = re.match(r"\s*", line) if in_code else _LINE_MARKS.match(line)
-            begin = marks.end() if marks else 0
-            units = re.compile(r"\S.*\S|\S") if in_code else _SENTENCE
-            for match in units.finditer(line.rstrip(), begin):
+            marks = None if in_code else _LINE_MARKS.match(line)
+            units = _CODE_LINE if in_code else _SENTENCE
+            for match in units.finditer(line.rstrip(), marks.end() if marks else 0):
                 if _WORD.search(match[0]):
                     yield Span(position + match.start(), position + match.end())
         position += len(line)
@@ -106,5 +107,5 @@ def _word_end(text: str, position: int) -> int:
 
 def _word_start(text: str, position: int) -> int:
     """The first beginning of a word at or after `position`."""
-    match = re.compile(r"\s+").search(text, position, position + 60)
+    match = _SPACES.search(text, position, position + 60)
     return match.end() if match else position
