@@ -1,0 +1,161 @@
+"""Answer only requests that name this server and do not come from another site's page.
+
+A browser sends requests of any web page to local servers, and a name that an attacker controls can be pointed at
+127.0.0.1 (DNS rebinding). `Host` and `Origin` are therefore parsed and compared by host and port, never by prefix.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from webrag_core.errors import InvalidInputError
+
+_AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?", re.IGNORECASE)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_OWN_SITES = ("same-origin", "none")  # none: typed by the user
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """Host and port of a `Host` header or an origin; the host in lower case, IPv6 compressed, without brackets."""
+
+    host: str
+    port: int | None = None
+
+    @classmethod
+    def parsed(cls, text: str) -> Authority | None:
+        """Parse `host`, `host:port`, `[IPv6]` or `[IPv6]:port`; None for anything else."""
+        match = _AUTHORITY.fullmatch(text)
+        if match is None:
+            return None
+        host, port = match[1].lower(), None if match[2] is None else int(match[2])
+        if port is not None and not 0 < port < 65_536:
+            return None
+        if host.startswith("["):
+            try:
+                host = ipaddress.IPv6Address(host[1:-1]).compressed
+            except ValueError:
+                return None
+        return cls(host, port)
+
+    def has_port(self, port: int) -> bool:
+        """True when `port` is meant: a missing port means those of http and https."""
+        return port == self.port if self.port is not None else port in _DEFAULT_PORTS.values()
+
+
+def parsed_hosts(listed: str, setting: str) -> frozenset[Authority]:
+    """Parse a comma-separated setting; an entry without a port means any port.
+
+    Raises InvalidInputError naming `setting` for an entry that is not `host` or `host:port`.
+    """
+    hosts = set()
+    for entry in filter(None, (part.strip() for part in listed.split(","))):
+        host = Authority.parsed(entry)
+        if host is None:
+            raise InvalidInputError(f"{setting}: {entry!r} is not host or host:port")
+        hosts.add(host)
+    return frozenset(hosts)
+
+
+def is_loopback(host: str) -> bool:
+    """True when only this machine can reach `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class RequireOwnHost:
+    """ASGI middleware: refuse foreign hosts (421) and pages of other origins (403).
+
+    `hosts` are accepted besides this machine's own names at the port that was connected to (`loopback`). Links on other
+    sites may open pages by GET if `links` is true. Paths in `open_paths` are answered to everyone. Refusals name
+    `setting`, which extends `hosts`.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        hosts: Collection[Authority],
+        *,
+        setting: str,
+        loopback: bool = True,
+        links: bool = False,
+        open_paths: Collection[str] = (),
+    ) -> None:
+        self._app = app
+        self._hosts = frozenset(hosts)
+        self._setting = setting
+        self._loopback = loopback
+        self._links = links
+        self._open_paths = frozenset(open_paths)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle an ASGI event; lifespan events pass."""
+        if scope["type"] not in ("http", "websocket") or scope["path"] in self._open_paths:
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if not self._is_own(headers, scope.get("server")):
+            status, reason = 421, f"this server does not answer to this host name and port; see {self._setting}"
+        elif not (_is_same_origin(headers) or (self._links and _is_followed_link(scope, headers))):
+            status, reason = 403, "requests from pages of another origin are refused"
+        else:
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008, "reason": reason})
+        else:
+            await JSONResponse({"error": reason}, status)(scope, receive, send)
+
+    def _is_own(self, headers: Headers, server: tuple[str, int | None] | None) -> bool:
+        host = _host(headers)
+        if host is None:
+            return False
+        if Authority(host.host) in self._hosts or any(
+            host.host == own.host and own.port is not None and host.has_port(own.port) for own in self._hosts
+        ):
+            return True
+        port = server[1] if server else None
+        return self._loopback and is_loopback(host.host) and port is not None and host.has_port(port)
+
+
+def _host(headers: Headers) -> Authority | None:
+    """Return the parsed `Host` header; None unless there is exactly one well-formed one."""
+    values = headers.getlist("host")
+    return Authority.parsed(values[0]) if len(values) == 1 else None
+
+
+def _is_same_origin(headers: Headers) -> bool:
+    """True when `Origin` and `Sec-Fetch-Site`, where present, name the page's own server."""
+    if any(site not in _OWN_SITES for site in headers.getlist("sec-fetch-site")):
+        return False
+    origins = headers.getlist("origin")
+    if not origins:
+        return True
+    host = _host(headers)
+    scheme, separator, place = origins[0].partition("://")
+    origin = Authority.parsed(place)
+    if len(origins) > 1 or not separator or scheme not in _DEFAULT_PORTS or host is None or origin is None:
+        return False
+    default = _DEFAULT_PORTS[scheme]
+    return (origin.host, origin.port or default) == (host.host, host.port or default)
+
+
+def _is_followed_link(scope: Scope, headers: Headers) -> bool:
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "GET"
+        and not headers.getlist("origin")
+        and headers.getlist("sec-fetch-mode") == ["navigate"]
+        and headers.getlist("sec-fetch-dest") == ["document"]
+    )
