@@ -141,9 +141,14 @@ def test_a_page_in_a_browser_cannot_reach_it_by_another_name(database_url: str) 
 
             assert await status(host="evil.example") == 421
             assert await status(host="127.0.0.1.evil.example:80") == 421
+            assert await status(host=f"{base.removeprefix('http://')}.evil.example") == 421
+            assert await status(host="127.0.0.1:1") == 421
+            assert await status(origin="http://localhost:3000") == 403
+            assert await status(**{"sec-fetch-site": "cross-site"}) == 403
             assert await status(origin="https://evil.example") == 403
             assert await status(origin="null") == 403
             assert await status() not in (401, 403, 421)
+            assert await status(host=base.replace("http://127.0.0.1", "LOCALHOST")) not in (401, 403, 421)
             assert await status(host="rag.example", origin="https://rag.example") not in (401, 403, 421)
             big = await client.post(f"{base}/mcp", content=b"x" * 5_000_000, headers=ACCEPT)
             assert big.status_code == 413

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import ipaddress
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -15,10 +14,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.http_guard import Authority, RequireOwnHost, is_loopback, parsed_hosts
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.store.embedded import exit_on_sigterm
 
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _SHORTEST_TOKEN = 16
 _SHUTDOWN_SECONDS = 10
 HEALTH = "/health"
@@ -47,7 +46,7 @@ class RequireToken:
 def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
     """Create the application with `/mcp` and `/health`.
 
-    Raises InvalidInputError for a bind beyond loopback without a token and host names.
+    Raises InvalidInputError for a bind beyond loopback without a token and host names, or for a malformed host name.
     """
     check_bind(settings)
     server = make_server(settings, acquirer)
@@ -57,7 +56,15 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
         return JSONResponse({"status": "ok" if ready else "starting"}, 200 if ready else 503)
 
     server.custom_route(HEALTH, methods=["GET"])(health)
-    app: ASGIApp = server.streamable_http_app(host=settings.mcp_host, transport_security=security(settings))
+    # RequireOwnHost replaces the SDK's check of Host and Origin, which compares prefixes
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app: ASGIApp = RequireOwnHost(
+        server.streamable_http_app(host=settings.mcp_host, transport_security=unchecked),
+        _allowed_hosts(settings),
+        setting="MCP_ALLOWED_HOSTS",
+        loopback=is_loopback(settings.mcp_host),
+        open_paths=[HEALTH],
+    )
     token = settings.mcp_auth_token
     return app if token is None else RequireToken(app, token.get_secret_value())
 
@@ -76,34 +83,8 @@ def check_bind(settings: Settings) -> None:
         raise InvalidInputError(f"MCP_AUTH_TOKEN is shorter than {_SHORTEST_TOKEN} characters")
 
 
-def is_loopback(host: str) -> bool:
-    """True when only this machine can reach `host`."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
-def security(settings: Settings) -> TransportSecuritySettings:
-    """Return the accepted Host and Origin headers, against DNS rebinding."""
-    hosts = _allowed_hosts(settings)
-    if is_loopback(settings.mcp_host):
-        hosts = [*hosts, *_LOOPBACK]
-    names = [form for host in hosts for form in _forms(host)]
-    return TransportSecuritySettings(
-        allowed_hosts=names, allowed_origins=[f"{scheme}://{name}" for name in names for scheme in ("http", "https")]
-    )
-
-
-def _forms(host: str) -> list[str]:
-    has_port = host.rpartition(":")[2].isdigit() and not host.endswith("]")
-    return [host] if has_port else [host, f"{host}:*"]
-
-
-def _allowed_hosts(settings: Settings) -> list[str]:
-    return [part.strip().lower() for part in settings.mcp_allowed_hosts.split(",") if part.strip()]
+def _allowed_hosts(settings: Settings) -> frozenset[Authority]:
+    return parsed_hosts(settings.mcp_allowed_hosts, "MCP_ALLOWED_HOSTS")
 
 
 def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
