@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import httpx2
@@ -24,7 +24,7 @@ from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_setti
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.mcp_server.http import check_bind, http_app
+from webrag_core.mcp_server.http import DEFAULT_LIMITS, Limits, check_bind, http_app, server_config
 
 TOKEN = "correct-horse-battery-staple"
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -36,10 +36,12 @@ def bare(**settings: object) -> Settings:
 
 
 @asynccontextmanager
-async def served(settings: Settings, acquirer: Acquirer | None = None) -> AsyncIterator[str]:
+async def served(
+    settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS
+) -> AsyncIterator[str]:
     """Base URL of a server on a port of its own."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(http_app(settings, acquirer or tea_site()), log_level="error"))
+    server = uvicorn.Server(server_config(settings, acquirer or tea_site(), limits))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -152,6 +154,100 @@ def test_a_page_in_a_browser_cannot_reach_it_by_another_name(database_url: str) 
             assert await status(host="rag.example", origin="https://rag.example") not in (401, 403, 421)
             big = await client.post(f"{base}/mcp", content=b"x" * 5_000_000, headers=ACCEPT)
             assert big.status_code == 413
+
+    asyncio.run(work())
+
+
+async def opened(client: httpx2.AsyncClient, base: str) -> str:
+    """Open a session as clients of the older protocol do; return its id."""
+    params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+    answer = await client.post(f"{base}/mcp", json=request, headers=ACCEPT)
+    assert answer.status_code == 200
+    return str(answer.headers["mcp-session-id"])
+
+
+def test_the_sessions_idle_longest_end(database_url: str) -> None:
+    async def work() -> None:
+        limits = Limits(most_idle_sessions=4)
+        async with served(tea_settings(database_url), None, limits) as base, httpx2.AsyncClient(timeout=60) as client:
+
+            async def status(session: str) -> int:
+                headers = {**ACCEPT, "mcp-session-id": session}
+                return (await client.post(f"{base}/mcp", json=HELLO, headers=headers)).status_code
+
+            listening, first, second, ended = [await opened(client, base) for _ in range(4)]
+            stream = {"accept": "text/event-stream", "mcp-session-id": listening}
+            async with client.stream("GET", f"{base}/mcp", headers=stream) as notifications:
+                assert notifications.status_code == 200
+                headers = {**ACCEPT, "mcp-session-id": ended}
+                assert (await client.delete(f"{base}/mcp", headers=headers)).status_code == 200
+                later = [await opened(client, base) for _ in range(2)]
+                assert await status(second) == 200  # used after all others
+                later.append(await opened(client, base))
+                assert await status(first) == 404
+                assert [await status(one) for one in (second, later[0], later[-1], listening)] == [200] * 4
+                assert await status(ended) == 404
+                assert await status("unknown") == 404
+
+    asyncio.run(work())
+
+
+HALF = b"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: "
+BEGUN = {
+    "nothing": b"",
+    "a head": HALF,
+    "a second head": b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n" + HALF,
+    "a body": HALF + b"b\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+}
+
+
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def begin(base: str, begun: bytes) -> Stream:
+    """Send a part of a request."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(base.rpartition(":")[2]))
+    writer.write(begun)
+    await writer.drain()
+    return reader, writer
+
+
+async def ended(stream: Stream) -> None:
+    """Wait until the server closes."""
+    reader, writer = stream
+    with suppress(ConnectionResetError):
+        await reader.read()
+    writer.close()
+
+
+def test_requests_that_do_not_arrive_are_closed_and_slow_answers_not(database_url: str) -> None:
+    site = HeldSite(dict(PAGES), held=frozenset(["/"]))
+
+    async def work() -> None:
+        limits = Limits(request_seconds=1.5)  # longer than the event loop is ever busy
+        async with served(tea_settings(database_url), site, limits) as base, Client(f"{base}/mcp") as client:
+            asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
+            await site.waiting.wait()
+            for stream in [await begin(base, part) for part in BEGUN.values()]:
+                await ended(stream)
+            site.released.set()
+            assert not (await asking).is_error
+
+    asyncio.run(work())
+
+
+def test_many_half_sent_requests_leave_room_for_others(database_url: str) -> None:
+    async def work() -> None:
+        async with served(tea_settings(database_url), None, Limits(request_seconds=600, most_waiting=4)) as base:
+            streams = [await begin(base, HALF) for _ in range(40)]
+            for stream in streams[:36]:
+                await ended(stream)
+            async with httpx2.AsyncClient() as client:
+                assert (await client.get(f"{base}/health")).status_code == 200
+            reader, writer = streams[-1]
+            assert not reader.at_eof()
+            writer.close()
 
     asyncio.run(work())
 

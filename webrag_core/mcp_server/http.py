@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from dataclasses import dataclass
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -15,12 +16,28 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, is_loopback, parsed_hosts
+from webrag_core.mcp_server.connections import Connections
+from webrag_core.mcp_server.sessions import LimitIdleSessions
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.store.embedded import exit_on_sigterm
 
 _SHORTEST_TOKEN = 16
 _SHUTDOWN_SECONDS = 10
 HEALTH = "/health"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits against clients that come and never go. All connections together need fewer than 1,024 descriptors."""
+
+    request_seconds: float = 30.0  # for a request to arrive, head and body
+    most_waiting: int = 128  # connections without a complete request
+    most_connections: int = 512  # further requests get 503
+    backlog: int = 256  # connections that are accepted at once
+    most_idle_sessions: int = 128  # one takes about 36 KB
+
+
+DEFAULT_LIMITS = Limits()
 
 
 class RequireToken:
@@ -43,7 +60,7 @@ class RequireToken:
         return len(values) == 1 and hmac.compare_digest(values[0], self._expected)
 
 
-def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
+def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS) -> ASGIApp:
     """Create the application with `/mcp` and `/health`.
 
     Raises InvalidInputError for a bind beyond loopback without a token and host names, or for a malformed host name.
@@ -58,8 +75,9 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None) -> ASGIApp:
     server.custom_route(HEALTH, methods=["GET"])(health)
     # RequireOwnHost replaces the SDK's check of Host and Origin, which compares prefixes
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    tools = server.streamable_http_app(host=settings.mcp_host, transport_security=unchecked)
     app: ASGIApp = RequireOwnHost(
-        server.streamable_http_app(host=settings.mcp_host, transport_security=unchecked),
+        LimitIdleSessions(tools, limits.most_idle_sessions),
         _allowed_hosts(settings),
         setting="MCP_ALLOWED_HOSTS",
         loopback=is_loopback(settings.mcp_host),
@@ -87,17 +105,29 @@ def _allowed_hosts(settings: Settings) -> frozenset[Authority]:
     return parsed_hosts(settings.mcp_allowed_hosts, "MCP_ALLOWED_HOSTS")
 
 
-def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
-    """Serve until a signal. Raises InvalidInputError before anything listens."""
-    config = uvicorn.Config(
-        http_app(settings, acquirer),
+def server_config(
+    settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS
+) -> uvicorn.Config:
+    """Configure the web server. Raises InvalidInputError, see `http_app`."""
+    connections = Connections(limits.request_seconds, limits.most_waiting)
+    return uvicorn.Config(
+        connections.around(http_app(settings, acquirer, limits)),
         host=settings.mcp_host,
         port=settings.mcp_port,
+        http=connections.protocol,
         log_level=settings.mcp_log_level.lower(),
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # they would replace the address of the connection
         ws="none",
+        limit_concurrency=limits.most_connections,
+        backlog=limits.backlog,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
+
+
+def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
+    """Serve until a signal. Raises InvalidInputError before anything listens."""
+    config = server_config(settings, acquirer)
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
     asyncio.run(uvicorn.Server(config).serve())

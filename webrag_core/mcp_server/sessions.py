@@ -1,0 +1,65 @@
+"""End the sessions that have been idle longest: a client that opens one for each question must not fill the memory."""
+
+from __future__ import annotations
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_SESSION = "mcp-session-id"
+
+
+class LimitIdleSessions:
+    """ASGI middleware around the SDK's application, which by itself ends idle sessions after half an hour only.
+
+    A session is idle without an unanswered request and without an open stream.
+    """
+
+    def __init__(self, app: ASGIApp, most_idle: int) -> None:
+        self._app = app
+        self._most_idle = most_idle
+        self._requests: dict[str, int] = {}  # unanswered requests of each session, the one used last at the end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle an ASGI event; lifespan events pass."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        asked = dict(scope)  # routers write into the scope
+        session = Headers(scope=scope).get(_SESSION)
+        opens = session is None
+        if session in self._requests:
+            self._requests[session] += 1
+
+        async def watched(message: Message) -> None:
+            nonlocal session
+            if message["type"] == "http.response.start" and message["status"] < 400:
+                if opens:
+                    session = Headers(raw=message["headers"]).get(_SESSION)
+                    if session is not None:
+                        self._requests[session] = 1
+                elif scope["method"] == "DELETE" and session is not None:
+                    self._requests.pop(session, None)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            if session in self._requests:
+                self._requests[session] = self._requests.pop(session) - 1
+        await self._end_longest_idle(asked)
+
+    async def _end_longest_idle(self, scope: Scope) -> None:
+        idle = [session for session, requests in self._requests.items() if not requests]
+        for session in idle[: max(len(idle) - self._most_idle, 0)]:
+            if self._requests.pop(session, None) is not None:
+                # as a client ends its session
+                headers = [(_SESSION.encode(), session.encode())]
+                await self._app({**scope, "method": "DELETE", "headers": headers}, _no_body, _discard)
+
+
+async def _no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+async def _discard(message: Message) -> None:
+    pass
