@@ -1,22 +1,192 @@
-"""Settings: misspelt names are reported."""
+"""Where settings come from: the environment, and a file that the user names and nobody else can change."""
 
 from __future__ import annotations
 
 import logging
+import os
+from pathlib import Path
 
 import pytest
 
-from webrag_core.config import load_settings, unknown_names
+from tests.command_line import Webrag, webrag  # noqa: F401
+from webrag_core.config import Settings, load_settings
+from webrag_core.env_file import misspelt, warn_misspelt, warn_stray
+from webrag_core.errors import InvalidInputError
+
+NAMES = tuple(Settings.model_fields)
+
+
+@pytest.fixture(autouse=True)
+def _empty_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for warn in (warn_misspelt, warn_stray):
+        warn.cache_clear()
+
+
+def settings_file(*lines: str, path: str = "my.env", mode: int = 0o600) -> Path:
+    """Write a file of settings."""
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines))
+    file.chmod(mode)
+    return file
+
+
+def named(monkeypatch: pytest.MonkeyPatch, *lines: str, mode: int = 0o600) -> None:
+    """Name such a file in the environment."""
+    monkeypatch.setenv("WEBRAG_ENV_FILE", str(settings_file(*lines, mode=mode)))
+
+
+def refusal() -> str:
+    with pytest.raises(InvalidInputError) as caught:
+        load_settings()
+    return caught.value.message
+
+
+@pytest.mark.parametrize("path", [".env", ".webrag/.env"])
+def test_a_file_of_the_working_directory_is_named_and_not_read(path: str, caplog: pytest.LogCaptureFixture) -> None:
+    settings_file("WEBRAG_ALLOW_HOSTS=127.0.0.1:80", "DATABASE_URL=postgresql://elsewhere/", path=path)
+    for _ in range(2):
+        settings = load_settings()
+    assert (settings.webrag_allow_hosts, settings.database_url) == ("", None)
+    assert caplog.text.count(f"{Path(path).absolute()} is not read") == 1
+    assert "`webrag --env-file FILE` or WEBRAG_ENV_FILE" in caplog.text
+
+
+def test_a_relative_home_lies_in_the_working_directory(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings_file("MCP_PORT=1", path="data/.env")
+    monkeypatch.setenv("WEBRAG_HOME", "data")
+    assert load_settings().mcp_port == 8765
+    assert "data/.env is not read" in caplog.text
+
+
+def test_the_file_of_an_absolute_home_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    settings_file("MCP_PORT=1", path="data/.env")
+    monkeypatch.setenv("WEBRAG_HOME", str(tmp_path / "data"))
+    assert load_settings().mcp_port == 1
+    named(monkeypatch, "MCP_PORT=2")
+    assert load_settings().mcp_port == 2
+
+
+def test_the_environment_and_arguments_win_over_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    named(monkeypatch, "mcp_port=1", "MCP_HOST=::1", "RERANKER_TOP_N=3")
+    monkeypatch.setenv("MCP_HOST", "127.0.0.2")
+    settings = load_settings(reranker_top_n=4)
+    assert (settings.mcp_port, settings.mcp_host, settings.reranker_top_n) == (1, "127.0.0.2", 4)
+
+
+def test_a_file_that_is_named_in_the_working_directory_is_not_stray(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("WEBRAG_ENV_FILE", str(settings_file("MCP_PORT=1", path=".env")))
+    assert load_settings().mcp_port == 1
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("mode", [0o620, 0o602, 0o666])
+def test_a_file_that_others_can_change_is_refused(mode: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    named(monkeypatch, "MCP_PORT=1", mode=mode)
+    assert "my.env can be changed by other users and is not read: `chmod go-w` it" in refusal()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    named(monkeypatch, "MCP_PORT=1")
+    os.chown("my.env", 65534, 65534)
+    assert "my.env belongs to another user" in refusal()
+
+
+def test_a_file_that_cannot_be_read_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBRAG_ENV_FILE", "none.env")
+    assert "none.env cannot be read" in refusal()
+    Path("latin.env").write_bytes(b"WEBRAG_USER_AGENT=\xe9")
+    Path("latin.env").chmod(0o600)
+    monkeypatch.setenv("WEBRAG_ENV_FILE", "latin.env")
+    assert "latin.env cannot be read" in refusal()
+
+
+@pytest.mark.parametrize(
+    ("key", "endpoint"),
+    [
+        ("EMBEDDING_API_KEY", "EMBEDDING_BASE_URL"),
+        ("FIRECRAWL_API_KEY", "FIRECRAWL_API_URL"),
+        ("ORCHESTRATION_LLM_API_KEY", "ORCHESTRATION_LLM_BASE_URL"),
+        ("RERANKER_API_KEY", "RERANKER_BASE_URL"),
+    ],
+)
+def test_a_key_and_its_endpoint_come_from_one_place(key: str, endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {key: "secret-key", endpoint: "http://127.0.0.1:9/v1"}
+    for in_file, in_environment in ((key, endpoint), (endpoint, key)):
+        with monkeypatch.context() as patch:
+            named(patch, f"{in_file}={values[in_file]}")
+            patch.setenv(in_environment, values[in_environment])
+            problem = refusal()
+            assert f"{key} and {endpoint} are set in two places, the environment and my.env" in problem
+            assert "secret-key" not in problem
+            patch.setenv(in_file, values[in_file])  # the environment has both
+            assert getattr(load_settings(), endpoint.lower()) == values[endpoint]
+            patch.delenv(in_file)
+            patch.setenv(in_environment, "")  # the file's alone
+            load_settings()
+    named(monkeypatch, *(f"{name}={value}" for name, value in values.items()))
+    assert getattr(load_settings(), endpoint.lower()) == values[endpoint]
 
 
 def test_a_misspelt_setting_is_reported_with_the_nearest_name(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("WEBRAG_MAXPAGES", "5")
+    monkeypatch.setenv("EMBEDDING_FOO", "of another program")
     with caplog.at_level(logging.WARNING):
         assert load_settings().webrag_max_pages == 30
     assert "WEBRAG_MAXPAGES is no setting of WebRAG and is ignored; did you mean WEBRAG_MAX_PAGES?" in caplog.text
+    assert "EMBEDDING_FOO" not in caplog.text
 
 
-def test_settings_and_foreign_names_are_not_reported() -> None:
-    assert unknown_names(["WEBRAG_HOME", "webrag_warc", "PATH", "EMBEDDING_FOO", "WEBRAG_PORT"]) == []
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("EMBEDING_API_KEY", "EMBEDDING_API_KEY"),
+        ("EMBEDDING_URL", "EMBEDDING_BASE_URL"),
+        ("RERANKER_URL", "RERANKER_BASE_URL"),
+        ("ORCHESTRATION_LLM_KEY", "ORCHESTRATION_LLM_API_KEY"),
+        ("FIRECRAWL_APIKEY", "FIRECRAWL_API_KEY"),
+        ("RETRIEVAL_CONTEXTBUDGET", "RETRIEVAL_CONTEXT_BUDGET"),
+        ("MCP_AUTHTOKEN", "MCP_AUTH_TOKEN"),
+        ("DATABASE_URI", "DATABASE_URL"),
+        ("DECOMPOSITON_MODE", "DECOMPOSITION_MODE"),
+        ("webrag_hom", "WEBRAG_HOME"),
+        ("WEBRAG_QUITE_ELSE", None),
+    ],
+)
+def test_names_meant_as_settings_are_recognised(name: str, near: str | None) -> None:
+    assert misspelt([name], NAMES) == {name: near}
+
+
+def test_settings_and_names_of_other_programs_are_not_reported() -> None:
+    ours = ["WEBRAG_HOME", "webrag_warc", "WEBRAG_PORT", "WEBRAG_ENV_FILE"]
+    others = ["PATH", "HOME", "MCP_TIMEOUT", "POSTGRES_PASSWORD", "POSTGRES_URL", "DATABASE_HOST", "OPENAI_API_KEY"]
+    assert misspelt([*ours, *others, "MAX_JOBS", "LOG_LEVEL", "HOST", "PORT"], NAMES) == {}
+
+
+def test_a_name_of_ours_that_is_no_setting_is_an_error_in_a_file(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    named(monkeypatch, "RERANKER_TOPN=5")
+    assert refusal() == "my.env: RERANKER_TOPN is no setting of WebRAG; did you mean RERANKER_TOP_N?"
+    named(monkeypatch, "POSTGRES_PASSWORD=x", "WEBRAG_PORT=3000", "DATABASE_URI=x")  # compose reads the file as well
+    load_settings()
+    assert [record.getMessage() for record in caplog.records] == [
+        "DATABASE_URI is no setting of WebRAG and is ignored; did you mean DATABASE_URL?"
+    ]
+
+
+def test_the_command_line_reads_the_file_that_it_is_given(webrag: Webrag, tmp_path: Path) -> None:  # noqa: F811
+    settings_file("WEBRAG_POLICY=none-such", path=".env")
+    assert webrag("db", "url").returncode == 0
+    done = webrag("--env-file", ".env", "answer", "https://site.example/", "Which words?")
+    assert done.returncode == 2
+    assert "none-such" in done.stderr
+    assert "is not read" not in done.stderr

@@ -1,27 +1,28 @@
 """Settings: the one place that reads the environment.
 
-Names are the environment variables in lower case (`RERANKER_TOP_N` sets `reranker_top_n`). A `.env` file in the
-working directory is read too. Every default works offline and without a key.
+Names are the environment variables in lower case (`RERANKER_TOP_N` sets `reranker_top_n`). A file that the user names
+is read too (`env_file`); the environment wins over it. Every default works offline and without a key.
 """
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Iterable
-from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from webrag_core.env_file import env_file, misspelt, read_env_file, stray_env_files, warn_misspelt, warn_stray
 from webrag_core.errors import InvalidInputError
 
-logger = logging.getLogger(__name__)
-
-_OTHER_NAMES = frozenset({"WEBRAG_PORT", "WEBRAG_SCREENSHOTS"})  # of the compose file and of browser tests
+_KEYS_AND_ENDPOINTS = (
+    ("embedding_api_key", "embedding_base_url"),
+    ("firecrawl_api_key", "firecrawl_api_url"),
+    ("orchestration_llm_api_key", "orchestration_llm_base_url"),
+    ("reranker_api_key", "reranker_base_url"),
+)
 
 LinkScorer = Literal["words-and-meaning", "seed-weights"]
 
@@ -30,7 +31,7 @@ class Settings(BaseSettings):
     """All knobs of the library, with the defaults of the specification."""
 
     # hide_input_in_errors: what was given may be a secret
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True, hide_input_in_errors=True)
+    model_config = SettingsConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     # Where data lives
     webrag_home: Path = Field(default=Path(".webrag"), description="Folder of the embedded database")
@@ -295,29 +296,37 @@ class Settings(BaseSettings):
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Read the environment once. `overrides` win over it (used by the CLI and tests).
+    """Read the environment and the file of settings once. `overrides` win over both (used by the CLI and tests).
 
-    Raises InvalidInputError naming the offending variable, never its value (it may be a secret).
+    Raises InvalidInputError naming the offending variable, never its value (it may be a secret); for a file that is
+    not safe to read; and for a key and an endpoint of which one is in the environment and the other in the file.
     """
-    for name in unknown_names(os.environ):
-        _warn_unknown(name)
+    for file in stray_env_files():
+        warn_stray(file)
+    for name, near in misspelt(os.environ, Settings.model_fields).items():
+        if near or name.upper().startswith("WEBRAG_"):
+            warn_misspelt(name, near)
+    file_read = env_file()
+    in_environment = {name.lower() for name in os.environ} | overrides.keys()
+    in_file = {
+        name: value
+        for name, value in (read_env_file(file_read, Settings.model_fields) if file_read else {}).items()
+        if name in Settings.model_fields and name not in in_environment
+    }
     try:
-        return Settings(**overrides)  # type: ignore[arg-type]
+        settings = Settings(**in_file, **overrides)  # type: ignore[arg-type]
     except ValidationError as error:
         problems = "; ".join(
             f"{'.'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
             for item in error.errors(include_input=False, include_url=False)
         )
         raise InvalidInputError(f"bad setting: {problems}") from None
-
-
-def unknown_names(environment: Iterable[str]) -> list[str]:
-    """Return the names beginning with WEBRAG_ that are no setting: probably misspelt."""
-    known = {name.upper() for name in Settings.model_fields} | _OTHER_NAMES
-    return sorted(name for name in environment if name.upper().startswith("WEBRAG_") and name.upper() not in known)
-
-
-@lru_cache(maxsize=64)  # once per process
-def _warn_unknown(name: str) -> None:
-    near = get_close_matches(name.upper(), [field.upper() for field in Settings.model_fields], 1, 0.6)
-    logger.warning("%s is no setting of WebRAG and is ignored%s", name, f"; did you mean {near[0]}?" if near else "")
+    for pair in _KEYS_AND_ENDPOINTS:
+        mixed = (pair[0] in in_file) != (pair[1] in in_file)
+        if mixed and not overrides.keys() & set(pair) and None not in (getattr(settings, name) for name in pair):
+            key, endpoint = (name.upper() for name in pair)
+            raise InvalidInputError(
+                f"{key} and {endpoint} are set in two places, the environment and {file_read}: a key is sent only to"
+                " the endpoint that was set beside it, so set both in one of them"
+            )
+    return settings

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CorpusResource(dg.ConfigurableResource[Any]):
-    """Open the corpus of the settings (environment, `.env`) lazily."""
+    """Open the corpus of the settings lazily."""
 
     warc: str | None = Field(
         default=None, description="Replay this WARC snapshot instead of the one in WEBRAG_WARC or the live web"

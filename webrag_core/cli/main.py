@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import sys
 from importlib.metadata import entry_points, version
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,6 +21,7 @@ from webrag_core.cli.output import Json, complain, out, print_json
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
+from webrag_core.env_file import VARIABLE
 from webrag_core.errors import WebragError
 
 app = typer.Typer(
@@ -47,11 +50,17 @@ def _print_version(requested: bool) -> None:
 
 @app.callback()
 def options(
+    env_file: Annotated[
+        Path | None,
+        typer.Option(help="File of settings beside the environment, which wins; unset = WEBRAG_ENV_FILE."),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options of `webrag` itself."""
+    if env_file is not None:
+        os.environ[VARIABLE] = str(env_file.absolute())
 
 
 @database_app.command("url")

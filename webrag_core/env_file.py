@@ -1,0 +1,113 @@
+"""The file of settings: one that the user names, never one that happens to lie in the working directory.
+
+Clients start servers in whatever folder is open, and a `.env` there may be somebody else's: it could open the network
+gate, or send the user's keys and pages to an endpoint of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import lru_cache
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from webrag_core.errors import InvalidInputError
+
+logger = logging.getLogger(__name__)
+
+VARIABLE = "WEBRAG_ENV_FILE"
+"""Names the file; `webrag --env-file` sets it, so that child processes read the same one."""
+_OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT", "WEBRAG_SCREENSHOTS"})  # the compose file's, the browser tests'
+_FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
+_PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
+_NEAR = 0.8
+_NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs may own
+
+
+def env_file() -> Path | None:
+    """Return the file to read: that of WEBRAG_ENV_FILE, else `.env` of a WEBRAG_HOME set to an absolute path.
+
+    A relative WEBRAG_HOME lies in the working directory, so its file does not count. None where there is none.
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named)
+    file = Path(os.environ.get("WEBRAG_HOME", "")) / ".env"
+    return file if file.is_absolute() and file.exists() else None
+
+
+def stray_env_files() -> list[Path]:
+    """Return the files of the working directory that look like settings and are not `env_file()`."""
+    named = env_file()
+    files = [Path(".env"), Path(os.environ.get("WEBRAG_HOME") or ".webrag") / ".env"]
+    return [
+        file.absolute()
+        for file in files
+        if file.is_file() and not (named is not None and named.exists() and file.samefile(named))
+    ]
+
+
+def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
+    """Read the file: values by name, in lower case. `settings` are the names of all settings.
+
+    Raises InvalidInputError for a file that cannot be read, that others may change, or that sets a name with one of
+    our prefixes that is no setting.
+    """
+    try:
+        with file.open(encoding="utf-8") as stream:
+            status = os.fstat(stream.fileno())
+            if status.st_uid not in (0, os.geteuid()):
+                raise InvalidInputError(f"{file} belongs to another user and is not read: `chown` it to yourself")
+            if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+                raise InvalidInputError(f"{file} can be changed by other users and is not read: `chmod go-w` it")
+            values = dotenv_values(stream=stream)
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"the settings in {file} cannot be read: {error}") from error
+    for name, near in misspelt(values, settings).items():
+        if name.upper().startswith(_PREFIXES):
+            raise InvalidInputError(f"{file}: {name} is no setting of WebRAG{_question(near)}")
+        warn_misspelt(name, near)
+    return {name.lower(): value for name, value in values.items() if value is not None}
+
+
+def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | None]:
+    """Return the names that are no setting but seem meant as one, each with the nearest setting or None.
+
+    Every name with one of our prefixes counts, and others that nearly equal a setting.
+    """
+    known = [setting.upper() for setting in settings]
+    found: dict[str, str | None] = {}
+    for name in names:
+        upper = name.upper()
+        if upper in known or upper in _OTHER_NAMES | _FOREIGN_NAMES:
+            continue
+        ours = upper.startswith(_PREFIXES)
+        near = get_close_matches(upper, _alike(upper, known), 1, _NEAR if ours else _NEARLY_EQUAL)
+        if ours or near:
+            found[name] = near[0] if near else None
+    return found
+
+
+@lru_cache(maxsize=256)  # once per process
+def warn_misspelt(name: str, near: str | None) -> None:
+    """Log a warning about a misspelt name."""
+    logger.warning("%s is no setting of WebRAG and is ignored%s", name, _question(near))
+
+
+@lru_cache(maxsize=16)  # once per process
+def warn_stray(file: Path) -> None:
+    """Log a warning about a file that is not read."""
+    logger.warning("%s is not read: name the file of your settings with `webrag --env-file FILE` or %s", file, VARIABLE)
+
+
+def _question(near: str | None) -> str:
+    return f"; did you mean {near}?" if near else ""
+
+
+def _alike(name: str, known: Iterable[str]) -> list[str]:
+    """Return the settings of about the same length: comparing with all of them costs a start 50 ms."""
+    return [setting for setting in known if 0.66 <= len(setting) / len(name) <= 1.5]
