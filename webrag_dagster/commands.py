@@ -52,9 +52,10 @@ def up(
     from evals.walks.suites import python_site
     from webrag_core.config import load_settings
     from webrag_core.store.embedded import embedded_url
-    from webrag_dagster.instance import HOST, hold, require_free, storage_folder, use_instance
+    from webrag_dagster.instance import HOST, hold, refuse_stray_env_file, require_free, storage_folder, use_instance
     from webrag_dagster.processes.up import run
 
+    refuse_stray_env_file()
     hold(storage_folder(use_instance()), port)
     require_free(port)
     if demo_site and load_settings().webrag_warc is None and (site := python_site()) is not None:

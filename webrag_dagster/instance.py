@@ -11,6 +11,7 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from webrag_core.config import load_settings
+from webrag_core.env_file import env_file
 from webrag_core.errors import InvalidInputError
 
 HOST = "127.0.0.1"
@@ -82,6 +83,19 @@ def require_free(port: int) -> None:
             probe.bind((HOST, port))
         except OSError as error:
             raise InvalidInputError(f"port {port} on {HOST} cannot be used: {error.strerror}; try --port") from error
+
+
+def refuse_stray_env_file() -> None:
+    """Raise InvalidInputError when `.env` of the working directory is not the file of settings.
+
+    Dagster's own processes load it, over the environment.
+    """
+    file, named = Path(".env").absolute(), env_file()
+    if file.exists() and not (named is not None and named.exists() and file.samefile(named)):
+        raise InvalidInputError(
+            f"Dagster's processes would load {file}: start in another folder, or, if it holds your settings, with"
+            " `webrag --env-file .env up`"
+        )
 
 
 def _value(content: Any, path: tuple[str, ...]) -> str | None:
