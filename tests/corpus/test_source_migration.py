@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 
 import psycopg
+import pytest
 
 from webrag_core.config import Settings
 from webrag_core.corpus.refresh_store import signal_records
@@ -14,6 +15,8 @@ from webrag_core.store.database import Database
 from webrag_core.store.migrate import migrations
 
 _BEFORE = "0010"
+
+pytestmark = pytest.mark.unmigrated
 
 
 def source(connection: psycopg.Connection, key: str, prefix: str = "/", pages: int | None = None) -> None:

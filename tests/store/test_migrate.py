@@ -14,6 +14,8 @@ from webrag_core.errors import StoreError
 from webrag_core.store.database import Database
 from webrag_core.store.migrate import migrate, migrations
 
+pytestmark = pytest.mark.unmigrated
+
 
 async def _migrate(url: str) -> list[str]:
     async with await AsyncConnection.connect(url, autocommit=True) as connection:
