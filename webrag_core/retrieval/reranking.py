@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, RerankError
@@ -17,10 +17,11 @@ from webrag_core.retrieval.models import RankedChunk, RetrievalResult, Retrieved
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Ranked chunks of each query, best first, and warnings for the user."""
+    """Ranked chunks of each query, best first, warnings for the user, and whether the local reranker stood in."""
 
     chunks: list[list[RankedChunk]]
     warnings: list[str]
+    fell_back: bool = False
 
 
 def passage_of(chunk: RetrievedChunk) -> str:
@@ -47,8 +48,8 @@ async def rank(
     except RerankError as error:
         failure = error
     ranking = await _rank(local_reranker(), results, top_n=top_n, instruction=instruction)
-    ranking.warnings.append(f"reranking by {failure.provider} failed ({failure.reason}); ranked locally instead")
-    return ranking
+    warning = f"reranking by {failure.provider} failed ({failure.reason}); ranked locally instead"
+    return replace(ranking, warnings=[*ranking.warnings, warning], fell_back=True)
 
 
 def _candidates(result: RetrievalResult, top_n: int) -> list[RetrievedChunk]:
