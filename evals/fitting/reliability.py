@@ -1,6 +1,6 @@
 """Calibration of `probability_complete`: how often the evidence is complete when a policy says p.
 
-Two samples: the last round of every run (what a user is told), and every round of every run.
+Two samples: the last round of every run (the probability a user sees), and every round of every run.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ def success_against_pages(marks: Sequence[Mark], curve: Sequence[float], most: i
 
 
 def reliability_diagram(curve: Reliability) -> Markup:
-    """Share of complete evidence against the probability that was told; a disc's area is the number of decisions."""
+    """Share of complete evidence against the stated probability; a disc's area is the number of decisions."""
     plane = _Plane(380, 380)
     ticks = {f"{tenth / 10:g}": tenth / 10 for tenth in range(0, 11, 2)}
     parts = plane.frame(ticks, "probability_complete", "evidence complete")
@@ -106,7 +106,7 @@ def reliability_diagram(curve: Reliability) -> Markup:
     largest = max((size for _, _, size in curve.bins), default=1)
     for stated, observed, size in curve.bins:
         x, y = plane.x(stated), plane.y(observed)
-        tip = f"told {stated:.2f}, complete {observed:.2f}, {size} decisions"
+        tip = f"stated {stated:.2f}, complete {observed:.2f}, {size} decisions"
         parts.append(
             f'<g class="mark run"><title>{escape(tip)}</title>'
             f'<line class="gap" x1="{x}" x2="{x}" y1="{y}" y2="{plane.y(stated)}"/>'

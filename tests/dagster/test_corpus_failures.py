@@ -50,7 +50,7 @@ def test_a_seed_that_is_not_there_fails_once_with_its_reason(
     done = run_job(definitions, instance, site, key="nowhere.example")
     assert not done.success
     assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
-    assert "nowhere.example gave no page: 1 × not_found" in (failure(done).description or "")
+    assert "no page of nowhere.example could be fetched: 1 × not_found" in (failure(done).description or "")
     run = instance.get_run_by_id(done.run_id)
     assert run is not None
     assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")
@@ -75,7 +75,7 @@ def test_an_attached_source_without_a_page_fails_with_its_reason_every_time(
         done = run_job(definitions, instance, site, key=key, config=DUE)
         assert not done.success
         assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
-        assert f"{key} gave no page: 1 × not_found" in (failure(done).description or "")
+        assert f"no page of {key} could be fetched: 1 × not_found" in (failure(done).description or "")
         run = instance.get_run_by_id(done.run_id)
         assert run is not None
         assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")

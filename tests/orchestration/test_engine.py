@@ -333,6 +333,14 @@ def test_full_context_is_not_cut_to_the_rerankers_limit(settings: Settings) -> N
     assert len({one.chunk_id for one in result.citations}) == result.corpus_stats.total_parent_chunks > 1
 
 
+def test_full_context_keeps_passages_that_say_the_same(settings: Settings) -> None:
+    tea = page("Tea", "Green tea is steeped at eighty degrees for two minutes, black tea at the boil for four.")
+    site = LocalSite({"/a": tea, "/b": tea})
+    request = AnswerRequest((f"{SITE}/a", f"{SITE}/b"), "How long is green tea steeped?", expansion_budget=0)
+    assert len(ask(settings, replace(request, mode="full_context"), site).citations) == 2
+    assert len(ask(settings, replace(request, mode="chunk"), site).citations) == 1
+
+
 def test_nothing_worth_following_is_a_stop_of_its_own(settings: Settings) -> None:
     site = LocalSite({"/": page("Alone", "A page without any link, about nothing in particular.")})
     result = ask(settings, AnswerRequest((f"{SITE}/",), "How tall is the Eiffel tower?"), site)

@@ -140,8 +140,8 @@ def test_a_reranker_that_follows_instructions_is_told_intent_and_constraints(set
         remote = settings.model_copy(update={"reranker_provider": "jina", "reranker_base_url": server.url})
         ask(remote)
         ask(remote, intent="how_to", constraints=("with times", "with pictures"), known_context="Tea is green.")
-    told = [call.body["query"] for call in server.calls]
-    assert told == [QUERY, f"looking for instructions; with times; with pictures\n{QUERY}"]
+    queries = [call.body["query"] for call in server.calls]
+    assert queries == [QUERY, f"looking for instructions; with times; with pictures\n{QUERY}"]
 
 
 @pytest.mark.parametrize("context", ["", " \n", "tea\0", "\udcff", "tea " * 12_501])

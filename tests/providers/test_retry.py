@@ -22,13 +22,13 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return noted_pauses(monkeypatch)
 
 
-def answering(*answers: str | Failure, told: list[str] | None = None) -> Send:
-    """Gives `answers` one after the other, and writes the forms that were asked with into `told`."""
+def answering(*answers: str | Failure, forms: list[str] | None = None) -> Send:
+    """Give `answers` one after the other, and append the requested forms to `forms`."""
     left = iter(answers)
 
     async def send(form: str) -> str | Failure:
-        if told is not None:
-            told.append(form)
+        if forms is not None:
+            forms.append(form)
         return next(left)
 
     return send
@@ -70,14 +70,14 @@ def test_the_last_failure_is_given_when_the_attempts_are_used_up(pauses: list[fl
 
 
 def test_refused_forms_cost_no_attempt_and_no_pause(pauses: list[float]) -> None:
-    told: list[str] = []
-    assert ask(answering(Failure("no", status=422), BUSY, "green", told=told), attempts=2) == "green"
-    assert told == ["rich", "plain", "plain"]
+    forms: list[str] = []
+    assert ask(answering(Failure("no", status=422), BUSY, "green", forms=forms), attempts=2) == "green"
+    assert forms == ["rich", "plain", "plain"]
     assert len(pauses) == 1
 
 
 def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> None:
-    told: list[str] = []
+    forms: list[str] = []
 
     async def work() -> None:
         endpoint = RetryingEndpoint("TEA", ("rich", "plain"), attempts=1)
@@ -93,10 +93,10 @@ def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> No
         await endpoint.ask(answering(Failure("no", status=400), "black"), 20.0)
         refused.set()
         await earlier
-        await endpoint.ask(answering("white", told=told), 20.0)
+        await endpoint.ask(answering("white", forms=forms), 20.0)
 
     asyncio.run(work())
-    assert told == ["plain"]
+    assert forms == ["plain"]
 
 
 def test_waiting_for_a_slot_counts_and_what_is_left_bounds_the_pause() -> None:

@@ -1,4 +1,4 @@
-"""Crawler traps: URLs that a site can make without end, told by their spelling and by how many were taken."""
+"""Crawler traps: URLs that a site can make without end, recognised by spelling and by pages per pattern."""
 
 from __future__ import annotations
 

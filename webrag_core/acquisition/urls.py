@@ -8,7 +8,7 @@ import ada_url
 
 from webrag_core.errors import FetchError, Reason
 
-MAX_URL_CHARS = 8_192
+MAX_URL_CHARS = 2_600  # an entry of PostgreSQL's indexes holds 2,704 bytes
 MAX_HOST_CHARS = 253
 MAX_LABEL_CHARS = 63
 

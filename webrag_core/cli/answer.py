@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line, relevant
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -69,7 +70,7 @@ def answer(
 
     async def work() -> OrchestrationResult:
         request = AnswerRequest(
-            urls=(url, *(also or ())),
+            urls=tuple(map(with_scheme, (url, *(also or ())))),
             query=query,
             intent=intent,
             known_context=known_context,

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from webrag_core.cli.addresses import canonical_urls
 from webrag_core.cli.output import Json, complain, out, print_json, print_table, progress
 from webrag_core.config import load_settings
-from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.errors import FetchError, InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.corpus.refresh import RefreshReport
@@ -41,7 +42,7 @@ def ingest(
             raise InvalidInputError("give either URLs or --warc FILE")
         archive = WarcAcquirer(warc) if warc is not None else None
         failed: dict[str, str] = {}
-        pages = archive.page_urls() if archive else _canonical(urls or [], failed)
+        pages = archive.page_urls() if archive else canonical_urls(urls or [], failed)
         warnings: dict[str, list[str]] = {}
         counts = dict.fromkeys(("fetched", "unchanged", "reused"), 0)
         embedded = 0
@@ -184,27 +185,6 @@ def verify(as_json: Json = False) -> None:
         return 1 if violations else 0
 
     raise typer.Exit(asyncio.run(work()))
-
-
-def _canonical(urls: list[str], failed: dict[str, str]) -> list[str]:
-    """Canonicalise `urls` and remove duplicates. Malformed ones are reported and added to `failed`.
-
-    Raises FetchError(INVALID_URL) when all are malformed.
-    """
-    from webrag_core.acquisition.urls import canonicalise
-
-    canonical: dict[str, None] = {}
-    for url in urls:
-        try:
-            canonical[canonicalise(url)] = None
-        except FetchError as error:
-            if len(urls) == 1:
-                raise
-            failed[url] = error.reason.value
-            complain(f"{url}: {error.message}")
-    if not canonical:
-        raise FetchError(Reason.INVALID_URL, "none of the arguments is a URL")
-    return list(canonical)
 
 
 def _refresh_json(report: RefreshReport) -> dict[str, Any]:

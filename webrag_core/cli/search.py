@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line, relevant
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -31,6 +32,9 @@ def search(
         str, typer.Option(help="semantic (P1), hybrid (P2), filtered (P3), reranked (P4) or multi_query (P5).")
     ] = "reranked",
     source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
+    url: Annotated[
+        list[str] | None, typer.Option(help="Only pages whose URL begins so (https://host/folder/); repeatable.")
+    ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only pages dated then or later: 2024, 2024-05, 2024-05-17 or with a time.")
     ] = None,
@@ -69,7 +73,13 @@ def search(
         query=query,
         pattern=Pattern.named(pattern),
         formulations=formulation or (),
-        filters=ScopeFilter(sources=source, languages=language, types=document_types(kind), flags=flag),
+        filters=ScopeFilter(
+            sources=source,
+            url_prefixes=url and [with_scheme(prefix) for prefix in url],
+            languages=language,
+            types=document_types(kind),
+            flags=flag,
+        ),
         dated=None if since is None and until is None else DateRange(*moments(since, until)),
         requested_years=year or (),
         fusion=fusion,

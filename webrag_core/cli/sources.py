@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, complain, out, print_json, print_table
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
@@ -37,7 +38,7 @@ def add(
 
     async def work() -> None:
         settings = load_settings()
-        start = _with_scheme(url)
+        start = with_scheme(url)
         await _check_address(start, settings)
         async with await Database.open(settings) as database, database.connection() as connection:
             source = await find_source(connection, await attach_source(connection, start, pages, prefix=prefix))
@@ -146,14 +147,6 @@ def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
                 out.print(f"{key} is {state}", markup=False, highlight=False)
 
     asyncio.run(work())
-
-
-def _with_scheme(url: str) -> str:
-    """Return `url`, with https:// (and a notice) where it has no scheme."""
-    if "://" in url:
-        return url
-    complain(f"no scheme given: https://{url} is assumed")
-    return f"https://{url}"
 
 
 async def _check_address(url: str, settings: Settings) -> None:

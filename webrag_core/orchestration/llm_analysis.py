@@ -20,7 +20,7 @@ from webrag_core.retrieval.request import check_text
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
-_PROBLEMS = 5  # told to the model and the user; one wrong field is often a hundred errors
+_PROBLEMS = 5  # shown to the model and the user; one wrong field is often a hundred errors
 _ECHOED = 4_000  # characters of a wrong answer that are sent back
 
 # limits of lengths and numbers are left out: not every server knows them, and the answer is checked anyway

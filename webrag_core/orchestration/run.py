@@ -253,9 +253,7 @@ class Run:
 
         The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
         """
-        configured = self.settings.reranker_provider
-        fell_back = any(warning.endswith("ranked locally instead") for warning in ranking.warnings)
-        self.judged_by = "local" if fell_back else configured
+        self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider
         if self.judged_by not in LOCAL_RERANKERS and ranking.chunks[index]:
             best = merging.by_score(ranking.chunks[index])[0]
             return passage_features(best.chunk, best.reranked_score, result.term_idf)
@@ -369,10 +367,15 @@ class Run:
         )
 
     async def _finish(self, decision: ExpansionDecision) -> OrchestrationResult:
-        """Deduplicate, apply the budget, cite, add neighbours. Citations are verified before they are stored."""
+        """Drop redundant passages (full context keeps all), apply the budget, cite, add neighbours.
+
+        Citations are verified before they are stored.
+        """
         settings = self.settings
         with self.clock.phase("merge_ms"):
-            best = merging.without_redundancy(self.evidence, settings.redundancy_ceiling)
+            best = self.evidence
+            if self.mode != "full_context":
+                best = merging.without_redundancy(best, settings.redundancy_ceiling)
             best = merging.fit_budget(best, settings.retrieval_context_budget)
             citations = cite(best)
         with self.clock.phase("locality_ms"):

@@ -51,7 +51,7 @@ _FORMS = (_Form("base64", True), _Form("base64", False), _Form("float", True), _
 class ModelIdentity:
     """What makes vectors comparable: two models that differ in any field never meet in one search.
 
-    `inputs` says how documents are told from queries (`InputConvention.of_documents`).
+    `inputs` distinguishes documents from queries (`InputConvention.of_documents`).
     """
 
     provider: str

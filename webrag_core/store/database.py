@@ -133,7 +133,7 @@ async def _configure(connection: AsyncConnection) -> None:
 
 
 def _reachable_message(error: psycopg.Error) -> str:
-    # the server's own message may hold the connection string, so only its kind is told
+    # the server's own message may hold the connection string, so only its kind is shown
     state = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
     if error.sqlstate in ("0A000", "58P01", "42704"):
         return f"the database lacks the pgvector extension{state}"

@@ -62,7 +62,7 @@ class Refreshed:
         reasons = Counter(failed.values())
         shown = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
         return dg.Failure(
-            description=f"{self.report.source} gave no page: {shown}",
+            description=f"no page of {self.report.source} could be fetched: {shown}",
             metadata={
                 "reasons": shown,
                 "permanent": not transient,

@@ -43,7 +43,7 @@ def walk_metadata(
         numbers["calibration_error_per_round"] = number(per_round.ece)
     return {
         "scores": dg.MetadataValue.md(scores_markdown(scores, METRICS)),
-        "calibration": dg.MetadataValue.md(picture(str(reliability_diagram(per_round)), "told against true")),
+        "calibration": dg.MetadataValue.md(picture(str(reliability_diagram(per_round)), "stated against observed")),
         **numbers,
         "items": dg.MetadataValue.int(len(goldens)),
         "seconds": number(seconds),

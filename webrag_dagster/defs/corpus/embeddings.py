@@ -99,13 +99,13 @@ class _Progress:
     def __init__(self, context: dg.AssetExecutionContext) -> None:
         self._context = context
         self._texts = 0
-        self._told_at = time.monotonic()
+        self._reported_at = time.monotonic()
 
     def add(self, texts: int) -> None:
         """Count `texts` more."""
         self._texts += texts
-        if time.monotonic() - self._told_at >= _SECONDS_APART:
-            self._told_at = time.monotonic()
+        if time.monotonic() - self._reported_at >= _SECONDS_APART:
+            self._reported_at = time.monotonic()
             self._context.log.info(f"{self._texts} texts have a vector of the new model")
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _OVERDUE = timedelta(days=1)
 _HOW_TO_RECOVER = """\
-- **A source that gave no page** (`documents`): open its run for the pages and reasons. Correct a wrong seed in its
-  YAML file. The schedule retries an unreachable site once a day; materialize the partition to retry now.
+- **A source without any fetched page** (`documents`): open its run for the pages and reasons. Correct a wrong seed in
+  its YAML file. The schedule retries an unreachable site once a day; materialize the partition to retry now.
 - **Downstream assets** are retried once an hour. Materialize the partition with job `index` to retry now.
 - **A blocking check** lists the broken rows in its own tab. Job `index` with `mend: true` for `chunks` re-chunks
   broken pages; `webrag verify` checks the whole corpus.
