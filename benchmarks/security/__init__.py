@@ -1,0 +1,1 @@
+"""Attacks on every door, with payloads of our own: what must not happen, counted."""
