@@ -202,6 +202,14 @@ class Settings(BaseSettings):
         default="WARNING", description="What the MCP server says on stderr"
     )
 
+    # Dagster's UI
+    webrag_ui_hosts: str = Field(
+        default="", description="Host headers that the UI answers besides loopback, host or host:port,…"
+    )
+    webrag_ui_token: SecretStr | None = Field(
+        default=None, repr=False, description="What browsers must show once as ?token=…, other clients as bearer token"
+    )
+
     # Stopping
     webrag_policy: str = Field(default="calibrated", description="Stop policy of answers that name none")
     token_budget_saturation_ratio: float = Field(default=0.8, ge=0, le=1)
@@ -240,6 +248,7 @@ class Settings(BaseSettings):
         "reranker_api_key",
         "reranker_model",
         "mcp_auth_token",
+        "webrag_ui_token",
         mode="before",
     )
     @classmethod
@@ -249,7 +258,12 @@ class Settings(BaseSettings):
         return text.strip() or None if isinstance(text, str) else text
 
     @field_validator(
-        "firecrawl_api_key", "embedding_api_key", "orchestration_llm_api_key", "reranker_api_key", "mcp_auth_token"
+        "firecrawl_api_key",
+        "embedding_api_key",
+        "orchestration_llm_api_key",
+        "reranker_api_key",
+        "mcp_auth_token",
+        "webrag_ui_token",
     )
     @classmethod
     def _fits_a_header(cls, key: SecretStr | None) -> SecretStr | None:

@@ -1,8 +1,9 @@
-"""`webrag demo` and `webrag up`: the platform on the command line. Dagster is imported only when one of them runs."""
+"""`webrag demo`, `up` and `ui`: the platform on the command line. Dagster is imported only when one of them runs."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,6 +15,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this package to the CLI."""
     app.command()(demo)
     app.command()(up)
+    app.command()(ui)
 
 
 def demo(
@@ -53,19 +55,41 @@ def up(
     from webrag_core.config import load_settings
     from webrag_core.store.embedded import embedded_url
     from webrag_dagster.instance import HOST, hold, refuse_stray_env_file, require_free, storage_folder, use_instance
+    from webrag_dagster.processes.ui_guard import accepted_hosts
     from webrag_dagster.processes.up import run
 
     refuse_stray_env_file()
+    accepted_hosts(load_settings(), HOST)  # here, or the web server would end again and again
     hold(storage_folder(use_instance()), port)
     require_free(port)
     if demo_site and load_settings().webrag_warc is None and (site := python_site()) is not None:
         os.environ["WEBRAG_WARC"] = str(site.resolve())
     settings = load_settings()
     pages = f"the frozen site {settings.webrag_warc.name}" if settings.webrag_warc else "the live web"
-    typer.echo(f"http://{HOST}:{port}  pages come from {pages}; Ctrl-C ends it", err=True)
+    token = "/?token=$WEBRAG_UI_TOKEN" if settings.webrag_ui_token else ""
+    typer.echo(f"http://{HOST}:{port}{token}  pages come from {pages}; Ctrl-C ends it", err=True)
 
     def start_database() -> None:
         if settings.database_url is None:
             embedded_url(settings.webrag_home)  # stays up as long as the supervisor
 
     raise typer.Exit(run(port, start_database))
+
+
+def ui(
+    workspace: Annotated[
+        Path, typer.Option("--workspace", "-w", exists=True, dir_okay=False, help="Dagster's workspace.yaml.")
+    ] = Path("workspace.yaml"),
+    host: Annotated[str, typer.Option(help="Address to listen on; beyond loopback WEBRAG_UI_HOSTS is needed.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 3000,
+) -> None:
+    """Dagster's UI alone, closed to pages of other sites; `webrag up` starts it with everything it needs."""
+    from webrag_core.config import load_settings
+    from webrag_dagster.instance import refuse_stray_env_file, use_instance
+    from webrag_dagster.processes.ui import serve
+
+    refuse_stray_env_file()
+    use_instance()
+    serve(load_settings(), workspace, host, port)

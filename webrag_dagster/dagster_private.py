@@ -3,10 +3,20 @@
 - `DagsterUserCodeProcessError`: the only error whose stack trace the UI leaves out.
 - `CheckRunHealthResult`, `WorkerStatus`: what a run launcher answers to run monitoring; there is no public name.
 - `ExecuteRunArgs`: the argument of `dagster api execute_run`, which executes a stored run in a process of its own.
+- `WorkspaceProcessContext`, `WorkspaceFileTarget`: what `dagster-webserver` makes its application from.
 """
 
 from dagster._core.errors import DagsterUserCodeProcessError
 from dagster._core.launcher.base import CheckRunHealthResult, WorkerStatus
+from dagster._core.workspace.context import WorkspaceProcessContext
+from dagster._core.workspace.load_target import WorkspaceFileTarget
 from dagster._grpc.types import ExecuteRunArgs
 
-__all__ = ["CheckRunHealthResult", "DagsterUserCodeProcessError", "ExecuteRunArgs", "WorkerStatus"]
+__all__ = [
+    "CheckRunHealthResult",
+    "DagsterUserCodeProcessError",
+    "ExecuteRunArgs",
+    "WorkerStatus",
+    "WorkspaceFileTarget",
+    "WorkspaceProcessContext",
+]

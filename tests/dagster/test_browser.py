@@ -1,5 +1,5 @@
 """A person's way through the UI, in a real browser: launchpad, launch, success, the answer to read; scores with their
-plots; a failing check with its reason; the partitions of a layer."""
+plots; a failing check with its reason; the partitions of a layer. A foreign page in the same browser gets nowhere."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from benchmarks.security.foreign_site import FLAGS, attack
 from tests.conftest import FROZEN_SITE, REPOSITORY, fresh_database
 from webrag_dagster.evaluation.gate import gate, last_passing
 
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SECONDS_TO_START = 180
 MILLISECONDS = 120_000
 SUITE = "sitewalk_python_3_11"
@@ -197,6 +197,17 @@ def test_scores_are_plotted_and_a_failing_check_says_why(
     expect(reason.first).to_contain_text("worse: python-002, python-003")
     expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
     page.screenshot(path=shots / "check.png")
+
+
+def test_a_foreign_page_in_the_same_browser_neither_acts_nor_reads(
+    ui: Ui, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ui.folder)
+    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance, browser.new_context() as context:
+        port = int(ui.address.rpartition(":")[2])
+        attempts = attack(context, port, instance, ("other site, localhost", "rebound name"))
+    assert len(attempts) > 80
+    assert [one for one in attempts if one.succeeded] == []
 
 
 def _three_nights(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,6 +15,8 @@ import yaml  # type: ignore[import-untyped]
 
 from tests.conftest import REPOSITORY
 from webrag_core.config import Settings
+from webrag_core.http_guard import Authority
+from webrag_dagster.processes.ui_guard import accepted_hosts
 
 TEXT = (REPOSITORY / "docker-compose.yml").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load(TEXT)
@@ -48,6 +50,11 @@ def test_the_ui_is_published_on_this_machine_only() -> None:
     published = [port for service in SERVICES.values() for port in service.get("ports", ())]
     assert len(published) == 1
     assert published[0].startswith("127.0.0.1:")
+    assert SERVICES["webserver"]["command"].startswith("webrag ui "), "not the unguarded web server"
+    named = SERVICES["webserver"]["environment"]["WEBRAG_UI_HOSTS"]
+    listed = named.replace("${WEBRAG_PORT:-3000}", "8080").replace("${WEBRAG_UI_HOSTS:-}", "rag.example")
+    hosts = accepted_hosts(Settings(_env_file=None, webrag_ui_hosts=listed), "0.0.0.0")
+    assert hosts == {Authority("127.0.0.1", 8080), Authority("localhost", 8080), Authority("rag.example")}
 
 
 def test_one_env_file_names_everything_that_has_to_be_set() -> None:

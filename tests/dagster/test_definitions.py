@@ -80,10 +80,10 @@ def test_loading_reads_no_network_no_database_and_writes_nothing() -> None:
 
 
 def test_private_modules_of_dagster_are_imported_in_one_file_that_was_read_in_this_version() -> None:
-    """Another minor version: read the three modules again, then name it here."""
+    """Another minor version: read the five modules again, then name it here."""
     assert dg.__version__.startswith("1.13.")
     private = re.compile(r"(?m)^\s*(?:from|import) dagster\._")
     lines = {
         file.name: len(private.findall(file.read_text())) for file in (REPOSITORY / "webrag_dagster").rglob("*.py")
     }
-    assert {name: count for name, count in lines.items() if count} == {"dagster_private.py": 3}
+    assert {name: count for name, count in lines.items() if count} == {"dagster_private.py": 5}

@@ -56,7 +56,8 @@ class Service:
         if self._alive() or not self.after.exists() or time.monotonic() < self.started + _PAUSE:
             return
         if self.process is not None:
-            logger.warning("%s ended with %s; restarting it", Path(self.command[0]).name, self.process.wait())
+            name = f"{Path(self.command[0]).name} {self.command[1]}"
+            logger.warning("%s ended with %s; restarting it", name, self.process.wait())
         # PYTHONSAFEPATH: files in the working directory must not stand in for packages
         self.process = subprocess.Popen(self.command, env={**os.environ, "PYTHONSAFEPATH": "1"})
         self.started, self.child_seen = time.monotonic(), False
@@ -79,7 +80,7 @@ def services(folder: Path, port: int) -> list[Service]:
     scripts, quiet = Path(sys.executable).parent, ("--log-level", "warning")
     module = ("-m", "webrag_dagster.definitions", "--location-name", "webrag")
     serve = (f"{scripts}/dagster", "code-server", "start", "-s", str(code), *module, *quiet)
-    show = (f"{scripts}/dagster-webserver", "-h", HOST, "-p", str(port), "-w", str(workspace))
+    show = (f"{scripts}/webrag", "ui", "--host", HOST, "--port", str(port), "--workspace", str(workspace))
     launch = (f"{scripts}/dagster-daemon", "run", "-w", str(workspace), *quiet)
     return [Service(serve, has_child=True), Service(show, after=code), Service(launch, after=code)]
 

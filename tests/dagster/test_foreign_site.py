@@ -1,0 +1,127 @@
+"""A foreign web page against the UI, in a real browser. The same attacks on the bare server show that they are real."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import dagster as dg
+import psutil
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks.security.foreign_site import FLAGS, attack
+from tests.dagster.test_browser import CHROMIUM
+from webrag_dagster.processes.ui import dagster_app
+
+TOKEN = "correct-horse-battery-staple"
+ASK = """fetch("/graphql", {method: "POST", headers: {"Content-Type": "application/json"},
+  body: JSON.stringify({query: "{ version }"})}).then(answer => answer.json())"""
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser to which the attacker's names lead to this machine."""
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
+        yield browser
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """An instance in SQLite and a workspace of no code location, in one folder."""
+    (tmp_path / "dagster.yaml").touch()
+    file = tmp_path / "workspace.yaml"
+    file.write_text("load_from: []")
+    return file
+
+
+def test_the_bare_server_does_what_foreign_pages_tell_it(browser: Browser, workspace: Path) -> None:
+    listening = socket.create_server(("127.0.0.1", 0))
+    with dg.DagsterInstance.from_config(str(workspace.parent)) as instance, dagster_app(instance, workspace) as bare:
+        server = uvicorn.Server(uvicorn.Config(bare, log_level="error"))
+        thread = threading.Thread(target=server.run, args=([listening],))
+        thread.start()
+        try:
+            with browser.new_context() as context:
+                attempts = attack(context, listening.getsockname()[1], instance, ("other site", "rebound name"))
+        finally:
+            server.should_exit = True
+            thread.join()
+    acted = {(one.place, one.variant) for one in attempts if one.acted}
+    read = {(one.place, one.variant) for one in attempts if one.read}
+    for variant in (
+        "image",
+        "form urlencoded, query in the address",
+        "form multipart, query in the address",
+        "form text/plain, query in the address",
+        "form of no origin",
+        "fetch GET, no-cors",
+        "fetch POST text/plain that names JSON",
+        "beacon text",
+        "asset event by fetch",
+    ):
+        assert ("other site", variant) in acted
+    assert {("other site", "web socket"), ("other site", "UI in a frame")} <= read
+    assert ("rebound name", "fetch POST JSON, cors") in acted
+    assert {("rebound name", "read the page"), ("rebound name", "read by a query")} <= read
+
+
+def test_the_guard_lets_none_of_it_through_even_when_the_user_is_logged_in(browser: Browser, workspace: Path) -> None:
+    with served(workspace) as (port, log), browser.new_context() as context:
+        page = context.new_page()
+        page.goto(f"http://127.0.0.1:{port}/?token={TOKEN}")
+        page.get_by_text("Overview").first.wait_for()
+        assert TOKEN not in page.url
+        with dg.DagsterInstance.from_config(str(workspace.parent)) as instance:
+            attempts = attack(context, port, instance, ("other site", "other port"))  # the latter is sent the cookie
+        assert len(attempts) > 80
+        assert [one for one in attempts if one.succeeded] == []
+        assert page.evaluate(ASK) == {"data": {"version": dg.__version__}}
+        text = log.read_text()
+    assert TOKEN not in text
+    assert "Traceback" not in text
+
+
+@contextmanager
+def served(workspace: Path) -> Iterator[tuple[int, Path]]:
+    """`webrag ui` with a token; its port and log. It ends in order."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    log = workspace.with_name("log.txt")
+    environment = {**os.environ, "DAGSTER_HOME": str(workspace.parent), "WEBRAG_UI_TOKEN": TOKEN}
+    command = [Path(sys.executable).with_name("webrag"), "ui", "--port", str(port), "--workspace", workspace]
+    with log.open("wb") as stream, subprocess.Popen(command, env=environment, stderr=stream, stdout=stream) as server:
+        try:
+            deadline = time.monotonic() + 60
+            while not answers(port):
+                assert server.poll() is None, log.read_text()
+                assert time.monotonic() < deadline, log.read_text()
+                time.sleep(0.1)
+            listening = [one.laddr for one in psutil.Process(server.pid).net_connections() if one.status == "LISTEN"]
+            assert listening == [("127.0.0.1", port)]
+            yield port, log
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(30) == 128 + signal.SIGTERM
+        finally:
+            server.kill()
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5):
+            return True
+    except (OSError, urllib.error.URLError):
+        return False
