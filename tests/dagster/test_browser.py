@@ -37,10 +37,11 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium o
 
 @dataclass(frozen=True)
 class Ui:
-    """Where the UI is, and the folder that it works in."""
+    """Where the UI is, the folder that it works in, and the process of `webrag up`."""
 
     address: str
     folder: Path
+    process: int
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +70,7 @@ def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_for(address + "/server_info", server, log)
-        yield Ui(address, tmp_path)
+        yield Ui(address, tmp_path, server.pid)
         tree = psutil.Process(server.pid).children(recursive=True)
         server.send_signal(signal.SIGINT)
         assert server.wait(30) == 0
@@ -208,6 +209,22 @@ def test_a_foreign_page_in_the_same_browser_neither_acts_nor_reads(
         attempts = attack(context, port, instance, ("other site, localhost", "rebound name"))
     assert len(attempts) > 80
     assert [one for one in attempts if one.succeeded] == []
+
+
+def test_only_the_ui_listens_on_a_port_and_other_users_reach_no_socket(ui: Ui) -> None:
+    processes = psutil.Process(ui.process).children(recursive=True)
+    ports = {
+        f"http://{connection.laddr.ip}:{connection.laddr.port}"
+        for process in processes
+        for connection in process.net_connections()
+        if connection.status == psutil.CONN_LISTEN
+    }
+    assert ports == {ui.address}
+    sockets = {Path(one.laddr) for process in processes for one in process.net_connections("unix") if one.laddr}
+    ours = [file for file in sockets if file.is_socket() and not file.name.startswith(".s.PGSQL")]
+    assert len(ours) >= 2, "the code server and its child"
+    for file in ours:
+        assert file.parent.stat().st_mode & 0o077 == 0, file
 
 
 def _three_nights(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

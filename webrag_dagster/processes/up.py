@@ -13,9 +13,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
@@ -47,6 +47,7 @@ class Service:
     command: Sequence[str]
     after: Path = Path("/")
     has_child: bool = False
+    environment: Mapping[str, str] = field(default_factory=dict)
     process: subprocess.Popen[bytes] | None = None
     started: float = -_PAUSE
     child_seen: bool = False
@@ -59,7 +60,7 @@ class Service:
             name = f"{Path(self.command[0]).name} {self.command[1]}"
             logger.warning("%s ended with %s; restarting it", name, self.process.wait())
         # PYTHONSAFEPATH: files in the working directory must not stand in for packages
-        self.process = subprocess.Popen(self.command, env={**os.environ, "PYTHONSAFEPATH": "1"})
+        self.process = subprocess.Popen(self.command, env={**os.environ, "PYTHONSAFEPATH": "1", **self.environment})
         self.started, self.child_seen = time.monotonic(), False
 
     def _alive(self) -> bool:
@@ -74,7 +75,7 @@ class Service:
 
 
 def services(folder: Path, port: int) -> list[Service]:
-    """Code server, web server and daemon. `folder` holds the code server's socket: its path must be short."""
+    """Code server, web server and daemon. `folder` holds the code server's sockets: its path must be short."""
     code, workspace = folder / "code", folder / "workspace.yaml"
     workspace.write_text(json.dumps({"load_from": [{"grpc_server": {"socket": str(code), "location_name": "webrag"}}]}))
     scripts, quiet = Path(sys.executable).parent, ("--log-level", "warning")
@@ -82,7 +83,12 @@ def services(folder: Path, port: int) -> list[Service]:
     serve = (f"{scripts}/dagster", "code-server", "start", "-s", str(code), *module, *quiet)
     show = (f"{scripts}/webrag", "ui", "--host", HOST, "--port", str(port), "--workspace", str(workspace))
     launch = (f"{scripts}/dagster-daemon", "run", "-w", str(workspace), *quiet)
-    return [Service(serve, has_child=True), Service(show, after=code), Service(launch, after=code)]
+    # the code server's child makes its socket in TMPDIR; the folder is closed to other users
+    return [
+        Service(serve, has_child=True, environment={"TMPDIR": str(folder)}),
+        Service(show, after=code),
+        Service(launch, after=code),
+    ]
 
 
 def supervise(running: Sequence[Service], parent: int) -> None:
