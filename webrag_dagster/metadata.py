@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.markdown import FOLD, FOLD_AT, block, code, link, printable, quote, rows_markdown
+from webrag_dagster.markdown import FOLD, FOLD_AT, block, code, link, quote, rows_markdown
 from webrag_dagster.plots import score_plot
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
     """The finished answer: to be read first, then its trace, then numbers."""
     outcomes = Counter(document.outcome for document in result.documents)
     return {
-        "verdict": dg.MetadataValue.text(verdict_line(result)),
+        "verdict": dg.MetadataValue.text(result.verdict_line()),
         "answer": dg.MetadataValue.md(answer_markdown(result)),
         "scores_per_round": dg.MetadataValue.md(score_plot(result.rounds)),
         "query": dg.MetadataValue.text(result.query),
@@ -100,21 +100,11 @@ def _trace(done: Round) -> dict[str, Cell]:
     }
 
 
-def verdict_line(result: OrchestrationResult) -> str:
-    """The verdict in one sentence, read before any quote."""
-    sentences = {
-        "answered": "Answered: the evidence is probably complete",
-        "partial": "Partial: the evidence is probably not complete",
-        "not_found": "Not found: the quotes are what comes nearest",
-    }
-    return f"{sentences[result.status]} (probability {result.probability_complete:.2f})."
-
-
 def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
 
     decision = result.final_decision
-    lines = [f"**{verdict_line(result)}**", "", "### Question", "", quote(block(printable(result.query))), ""]
+    lines = [f"**{result.verdict_line()}**", "", "### Question", "", quote(block(result.query)), ""]
     lines += ["### Evidence", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
@@ -168,14 +158,13 @@ def _cited(citation: CitationSpan, query: str) -> list[str]:
     from webrag_core.retrieval.quotes import quote_window
 
     shown = quote_window(citation.verbatim_text, query, _QUOTE_CHARS).shown
-    text = printable(shown.of(citation.verbatim_text))
     label = citation.section_heading or citation.title or citation.source_url
     if citation.title and citation.title not in label:
         label = f"{citation.title} › {label}"
     lines = [
         f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.relevance:.2f}",
         "",
-        quote(block(text.strip("\n"))),
+        quote(block(shown.of(citation.verbatim_text).strip("\n"))),
     ]
     hidden = len(citation.verbatim_text) - (shown.end - shown.start)
     if hidden:

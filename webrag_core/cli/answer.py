@@ -21,12 +21,6 @@ if TYPE_CHECKING:
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
 
-_PHASES = {
-    "seed": "fetching the given pages",
-    "expand_breadth": "following links",
-    "expand_intent": "searching in other words",
-    "citations": "verifying the citations",
-}
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")
 
@@ -97,36 +91,25 @@ def _progress() -> Iterator[Callable[[str, Round | None], None]]:
     """A status line on a terminal, one plain line per phase and round elsewhere; always on stderr."""
     if err.is_terminal:
         with err.status("starting") as status:
-            yield lambda phase, completed: status.update(progress_line(phase, completed))
+            yield lambda phase, completed: status.update(_progress_line(phase, completed))
     else:
-        yield lambda phase, completed: err.print(progress_line(phase, completed), markup=False, highlight=False)
+        yield lambda phase, completed: err.print(_progress_line(phase, completed), markup=False, highlight=False)
 
 
-def progress_line(phase: str, completed: Round | None) -> str:
+def _progress_line(phase: str, completed: Round | None) -> str:
     """One line for a phase that begins or a round that ended, with the next page when a link is followed."""
-    if completed is None:
-        return _PHASES.get(phase, phase)
-    following = ""
-    if completed.decision.action == "expand_breadth" and completed.candidates:
-        following = f": {completed.candidates[0].url}"
-    return f"{completed.progress_line()}{following}"
+    from webrag_core.orchestration.models import progress_line
 
-
-def verdict_line(result: OrchestrationResult) -> str:
-    """The status as one sentence."""
-    pages = sum(document.outcome in ("fetched", "reused") for document in result.documents)
-    read = f"{pages} page{'' if pages == 1 else 's'} read"
-    if result.status == "answered":
-        return f"Answered: estimated completeness {result.probability_complete:.0%}, {read}"
-    if result.status == "partial":
-        return f"Partial: estimated completeness {result.probability_complete:.0%}, {read}; the nearest passages follow"
-    return f"Not found: {read}, no passage answers the question"
+    line = progress_line(phase, completed)
+    if completed is not None and completed.decision.action == "expand_breadth" and completed.candidates:
+        line += f": {completed.candidates[0].url}"
+    return line
 
 
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False) -> None:
     """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`."""
     styles = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
-    print_line(verdict_line(result), style=styles[result.status])
+    print_line(result.verdict_line(), style=styles[result.status])
     print_line(f"Question: {result.query}", style="bold")
     print_line(f"Start page: {result.url}")
     print_line("")

@@ -46,15 +46,8 @@ from webrag_core.mcp_server.response import (
     search_stats,
 )
 from webrag_core.mcp_server.suggested import AddressGuard, KnownAddresses
-from webrag_core.orchestration.models import OrchestrationResult, Round
+from webrag_core.orchestration.models import OrchestrationResult, Round, progress_line
 from webrag_core.retrieval.search import search as search_stored
-
-_PHASES = {
-    "seed": "fetching the requested pages",
-    "expand_breadth": "following links",
-    "expand_intent": "rewriting the query",
-    "citations": "verifying citations",
-}
 
 
 class Reporter(Protocol):
@@ -71,7 +64,7 @@ class ProgressRelay:
 
     def __call__(self, phase: str, done: Round | None) -> None:
         """As `engine.Progress`."""
-        self.report(_PHASES.get(phase, phase) if done is None else done.progress_line())
+        self.report(progress_line(phase, done))
 
     def report(self, message: str) -> None:
         """Queue one message."""

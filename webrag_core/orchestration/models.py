@@ -12,6 +12,13 @@ QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
 Action = Literal["stop", "expand_breadth", "expand_intent"]
 Status = Literal["answered", "partial", "not_found"]
 
+_PHASES = {
+    "seed": "fetching the requested pages",
+    "expand_breadth": "following links",
+    "expand_intent": "rewriting the query",
+    "citations": "verifying citations",
+}
+
 
 class QueryAnalysis(Contract):
     """Analysis of the query. `sub_queries` holds 1 to 4 queries, the original always among them."""
@@ -88,13 +95,6 @@ class Round(Contract):
     candidates: list[ScoredCandidate]
     documents_total: int
     elapsed_ms: float
-
-    def progress_line(self) -> str:
-        """Describe the round in one line of numbers and decision, without words of a page."""
-        return (
-            f"round {self.round}: {self.signals.n_chunks} passages of {self.documents_total} pages, best score"
-            f" {self.signals.best_raw_score:.2f}; {self.decision.action} ({self.decision.rule})"
-        )
 
 
 class ScoredRef(Contract):
@@ -173,6 +173,26 @@ class OrchestrationResult(Contract):
     probability_complete: float
     probability_note: str
     warnings: list[str]
+
+    def verdict_line(self) -> str:
+        """Describe the verdict in one sentence, to be read before any quote."""
+        pages = sum(document.outcome in ("fetched", "reused") for document in self.documents)
+        read = f"{pages} page{'' if pages == 1 else 's'} read"
+        if self.status == "not_found":
+            return f"Not found: {read}, no passage answers the question"
+        verdict = f"{self.status.capitalize()}: estimated completeness {self.probability_complete:.0%}, {read}"
+        return verdict if self.status == "answered" else f"{verdict}; the nearest passages follow"
+
+
+def progress_line(phase: str, completed: Round | None) -> str:
+    """Describe a phase that begins or a round that ended in one line, without words of a page."""
+    if completed is None:
+        return _PHASES.get(phase, phase)
+    signals, decision = completed.signals, completed.decision
+    return (
+        f"round {completed.round}: {signals.n_chunks} passages of {completed.documents_total} pages, best score"
+        f" {signals.best_raw_score:.2f}; {decision.action} ({decision.rule})"
+    )
 
 
 Round.model_rebuild()
