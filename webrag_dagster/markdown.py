@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from webrag_core.page_text import one_line, visible
+
 _RUN = re.compile(r"`+")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'/])")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 
 
 FOLD_AT = 100
@@ -21,9 +22,10 @@ FOLD = "\u21aa "
 
 
 def block(text: str) -> str:
-    """`text` verbatim as a code block, fenced by more backticks than it holds in a row; long lines folded."""
-    fence = "`" * max(3, _longest_run(text) + 1)
-    folded = "\n".join(part for line in text.split("\n") for part in _fold(line))
+    """The visible `text` as a code block, fenced by more backticks than it holds in a row; long lines folded."""
+    shown = visible(text)
+    fence = "`" * max(3, _longest_run(shown) + 1)
+    folded = "\n".join(part for line in shown.split("\n") for part in _fold(line))
     return f"{fence}text\n{folded}\n{fence}"
 
 
@@ -34,14 +36,14 @@ def quote(markdown: str) -> str:
 
 def code(text: str) -> str:
     """`text` on one line as inline code."""
-    line = " ".join(_CONTROL.sub(" ", text).split()) or " "
+    line = one_line(text) or " "
     fence = "`" * (_longest_run(line) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
 
 
 def link(text: str, url: str) -> str:
     """A link to a canonical URL with `text`, whatever that is made of."""
-    label = _SPECIAL.sub(r"\\\1", " ".join(_CONTROL.sub(" ", text).split())) or "page"
+    label = _SPECIAL.sub(r"\\\1", one_line(text)) or "page"
     # canonical URLs are ASCII without spaces or angle brackets; what is left would be read as escape or entity
     return f"[{label}](<{url.replace(chr(92), '%5C').replace('&', '&amp;')}>)"
 
@@ -53,11 +55,6 @@ def rows_markdown(rows: Sequence[Mapping[str, object]]) -> list[str]:
     lines = [" | ".join(rows[0]), " | ".join("---" for _ in rows[0])]
     lines += [" | ".join(code(str(cell)).replace("|", "\\|") for cell in row.values()) for row in rows]
     return [f"| {line} |" for line in lines]
-
-
-def printable(text: str) -> str:
-    """`text` without characters that would reverse or hide what stands around them."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def _fold(line: str) -> Iterator[str]:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from webrag_core.page_text import visible
 from webrag_dagster.markdown import FOLD, block, code, link, quote, rows_markdown
 
 HOSTILE = (
@@ -35,7 +36,7 @@ def flat(markdown: str) -> list[Token]:
 
 @given(hostile_text)
 def test_a_quoted_block_is_one_code_block_and_nothing_else(text: str) -> None:
-    text = text.replace("\x00", "").replace("\r", "\n")
+    text = visible(text)
     tokens = parser.parse(quote(block(text)))
     assert [token.type for token in tokens] == ["blockquote_open", "fence", "blockquote_close"]
     unfolded = tokens[1].content.replace("\n" + FOLD, "")

@@ -16,6 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from webrag_core.page_text import visible
+
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
     from webrag_core.retrieval.models import CitationSpan
 
@@ -81,12 +83,11 @@ def print_citation(citation: CitationSpan, query: str, *, dated: str | None = No
         _say("    │ […]", style="dim")
     position = window.shown.start
     for line in window.shown.of(passage).splitlines(keepends=True):
-        text = Text("    │ " + _printable(line.rstrip("\r\n")))
+        words = line.rstrip()
+        text = Text("    │ " + visible(words))
         if window.highlight is not None:
-            first = max(window.highlight.start - position, 0)
-            last = min(window.highlight.end - position, len(line.rstrip("\r\n")))
-            if first < last:
-                text.stylize("bold", 6 + first, 6 + last)
+            ends = (max(end - position, 0) for end in (window.highlight.start, window.highlight.end))
+            text.stylize("bold", *(6 + len(visible(words[:end])) for end in ends))
         out.print(text)
         position += len(line)
     if window.shown.end < len(passage):
@@ -114,14 +115,14 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
     """A table whose cells are data, never mark-up."""
     table = Table(*columns, box=None)
     for row in rows:
-        table.add_row(*(escape(_printable(str(cell))) for cell in row))
+        table.add_row(*(escape(_plain(str(cell))) for cell in row))
     # a pipe has no width: never fold cells there
     (out if out.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
 
 
 def complain(text: str, style: str | None = None) -> None:
     """A line on stderr."""
-    err.print(_printable(text), style=style, markup=False, highlight=False)
+    err.print(_plain(text), style=style, markup=False, highlight=False)
 
 
 def print_line(text: str, style: str | None = None) -> None:
@@ -130,9 +131,8 @@ def print_line(text: str, style: str | None = None) -> None:
 
 
 def _say(text: str, style: str | None = None) -> None:
-    out.print(_printable(text), style=style, markup=False, highlight=False)
+    out.print(_plain(text), style=style, markup=False, highlight=False)
 
 
-def _printable(text: str) -> str:
-    """Escape rich mark-up and control characters of page text."""
-    return "".join(character if character.isprintable() else " " for character in text)
+def _plain(text: str) -> str:
+    return visible(text).replace("\n", " ")

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult, TextContent
 
 from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
 from webrag_core.mcp_server.suggested import ADDRESS_FROM_PAGE, SITE_NOT_ALLOWED
-from webrag_core.mcp_server.untrusted import visible
+from webrag_core.page_text import one_line
 
 NOT_FROM_MEMORY = "Do not answer the question from memory."
 _TELL = "Tell the user that this failed. "
@@ -64,7 +64,7 @@ _OTHER_ACTION = "Call again once; if it fails again, try another URL or ask the 
 def failure(code: str, what: str, causes: Sequence[str] = (), action: str | None = None) -> CallToolResult:
     """Build an error result. `what` is one sentence without secrets."""
     likely = causes or _CAUSES.get(code, () if code == InvalidInputError.code else _OTHER_CAUSES)
-    message = " ".join(visible(what).split())
+    message = one_line(what)
     lines = [f"[ERROR] {code}", f"What happened: {message if len(message) <= _LONGEST else message[:_LONGEST] + '…'}"]
     if likely:
         lines.append(f"Likely causes: {'; '.join(likely)}.")

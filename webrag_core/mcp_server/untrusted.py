@@ -1,11 +1,16 @@
-"""Sanitise page text for a model: no imitation of response markup, no hidden characters."""
+"""Sanitise page text for a model: no imitation of response markup or chat markup, no hidden characters.
+
+Marks are looked for in a folded copy of a line. Only their brackets and colons are replaced, in the line itself.
+"""
 
 from __future__ import annotations
 
 import re
 import secrets
 import unicodedata
-from functools import lru_cache
+
+from webrag_core.mcp_server.lookalikes import folded
+from webrag_core.page_text import one_line, visible
 
 SECTIONS = (
     "PRESENTATION GUIDE",
@@ -19,15 +24,30 @@ SECTIONS = (
 )
 """Headers of a response, in their order."""
 
-_NAMES = "|".join(name.replace(" ", r"[\s_-]*").replace("-", r"[\s_-]*") for name in SECTIONS)
-_HEADER = re.compile(rf"\[[\W_]*({_NAMES}|ERROR|WARNING|/?INST|/?SYSTEM)[\W_]*\]", re.IGNORECASE)
-_CAPITALS = re.compile(r"^(\W*)\[([A-Z][A-Z0-9 _/-]{1,40})\](\W*)$")
-_SOURCE = re.compile(r"\bsource\s*\[\s*(\d{1,4})\s*\]", re.IGNORECASE)
-_ENTRY = re.compile(r"^([\W_]{0,8})\[(\d{1,4})\]")
-_FENCE = re.compile(r"<(\s*/?\s*page[\s_-]*text)", re.IGNORECASE)
-_SPECIAL = re.compile(r"<\|([\w.-]{1,40})\|>|<<(/?SYS)>>")
-_SPACE = re.compile(r"\s+")
-_UNUSUAL = re.compile(r"[^\n\t -~]")
+_NAMES = "|".join(re.sub("[ -]", r"[\\s_-]{0,3}", name) for name in SECTIONS)
+_CHAT_HEADERS = r"/?INST|/?SYSTEM(?:[\s_-]{0,3}PROMPT)?|/?TOOL[\s_-]{0,3}(?:CALLS|RESULTS)|/?AVAILABLE[\s_-]{0,3}TOOLS"
+_CHAT_TAGS = (
+    r"antml\s*:|(?:function[\W_]{0,3}(?:calls?|results?)|tool[\W_]{0,3}(?:calls?|use|results?|response|code|outputs?)"
+    r"|system[\W_]{0,3}(?:reminder|prompt)|(?:start|end)[\W_]{0,3}of[\W_]{0,3}turn)\b|invoke\s+name\b"
+)
+_MARKS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"(?i)[\[⟨][\W_]{{0,20}}(?:{_NAMES})[\W_]{{0,20}}[\]⟩]",
+        rf"(?i)[\[⟨][\W_]{{0,20}}(?:ERROR|WARNING|{_CHAT_HEADERS})[\W_]{{0,20}}[\]⟩](?!\()",  # no link
+        r"^\W*([\[⟨][A-Z][A-Z0-9 _/-]{1,40}[\]⟩])\W*$",
+        r"(?i)\bsource\s*(\[\s*\d{1,4}\s*\])",
+        r"^[\W_]{0,8}(\[\d{1,4}\])",
+        r"(?i)([<⟨])\s{0,8}/?\s{0,8}page[\W_]{0,3}text",
+        r"[<⟨]\|[\w.-]{1,40}\|[>⟩]|<</?SYS>>",
+        rf"(?i)([<⟨])\s{{0,8}}/?\s{{0,8}}(?:{_CHAT_TAGS})",
+        r"(?<!\w)([<⟨])\s{0,8}/?\s{0,8}(?:system|assistant|human)\s*[>⟩]",
+        r"^[\W\d_]*(?:(?i:human|assistant)|SYSTEM|USER)[\W_]*?(:)",
+    )
+)
+"""Imitations in a folded line: the group, else the whole match, is to be defused. Each runs in linear time."""
+_CANDIDATE = re.compile(r"[\[⟨<:]")
+_DEFUSED = {"[": "(", "]": ")", "<": "‹", ">": "›", "⟨": "‹", "⟩": "›", "|": "", ":": " –"}
 _ADDRESS = re.compile(
     r"[a-z][a-z0-9+.-]{1,20}:/{1,2}[^\s\"'<>]*|//[\w-]+\.[^\s\"'<>]*|www\.[^\s\"'<>]+"
     r"|(?:mailto|javascript):[^\s\"'<>]+|data:\w+/[^\s\"'<>]*"
@@ -35,53 +55,37 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _BRACKETS = str.maketrans("[]{}<>`", "(){}‹›'")
-# homoglyphs of the capitals in response headers
-_LOOKALIKES = str.maketrans(
-    "АВСЕНІЈКМОРЅТХУԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧ【】〔〕⟦⟧",
-    "ABCEHIJKMOPSTXYGABEZHIKMNOPTYX[][][]",
-)
-_JOINERS = "\u200c\u200d"  # spelling in some scripts, and in emoji
-
-
-def visible(text: str) -> str:
-    """Remove invisible characters: controls, bidi and zero-width marks, tag characters, surrogates."""
-    return _UNUSUAL.sub(lambda match: _shown(match[0]), text)
-
-
-@lru_cache(maxsize=10_000)
-def _shown(character: str) -> str:
-    if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
-        seen = character == "\ufe0f"  # the one that emoji need; the others can carry bytes
-    else:
-        seen = character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
-    return character if seen else ""
 
 
 def defused(text: str) -> str:
-    """Neutralise lines of page text that imitate headers, sources or fences of a response."""
-    return "\n".join(_line(line) for line in visible(text).split("\n"))
+    """Neutralise lines of page text that imitate headers, sources, fences or the marks of a chat."""
+    return "\n".join(map(_line, visible(text).split("\n")))
 
 
 def _line(line: str) -> str:
-    if "[" in line or not line.isascii():
-        folded = unicodedata.normalize("NFKC", line).translate(_LOOKALIKES)
-        if _HEADER.search(folded) or _CAPITALS.match(folded):
-            line = _CAPITALS.sub(r"\1(\2)\3", _HEADER.sub(_in_parentheses, folded))
-        line = _ENTRY.sub(r"\1(\2)", _SOURCE.sub(r"Source (\1)", line))
-    if "<" in line:
-        line = _SPECIAL.sub(lambda match: f"‹{match[1] or match[2]}›", _FENCE.sub(r"‹\1", line))
-    return line
-
-
-def _in_parentheses(match: re.Match[str]) -> str:
-    return f"({match[0][1:-1].strip()})"
+    plain = line if line.isascii() else folded(line)
+    if not _CANDIDATE.search(plain):
+        return line
+    edits: dict[int, str] = {}
+    for mark in _MARKS:
+        for match in mark.finditer(plain):
+            places = range(*match.span(match.lastindex or 0))
+            edits |= {place: _DEFUSED[plain[place]] for place in places if plain[place] in _DEFUSED}
+    if not edits:
+        return line
+    characters = list(line)
+    # a character may be folded to none or to several
+    origins = [place for place, character in enumerate(line) for _ in folded(character)]
+    for place, defusing in edits.items():
+        characters[origins[place]] = defusing
+    return "".join(characters)
 
 
 def label(text: str | None, limit: int = 100) -> str:
     """Reduce page text to one line of at most `limit` characters, without addresses or brackets."""
     # truncate first: a title may be a megabyte
-    line = _SPACE.sub(" ", visible((text or "")[: 8 * limit])).strip()
-    line = unicodedata.normalize("NFC", _ADDRESS.sub("…", line)).translate(_BRACKETS)
+    line = _line(_ADDRESS.sub("…", one_line((text or "")[: 8 * limit])))
+    line = unicodedata.normalize("NFC", line).translate(_BRACKETS)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
 
 

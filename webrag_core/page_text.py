@@ -1,0 +1,33 @@
+"""Page text as it is shown to people and models: without characters that cannot be seen."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_BREAK = re.compile(r"\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
+_UNUSUAL = re.compile(r"[^\n\t -~]")
+_JOINERS = "\u200c\u200d"  # spelling in some scripts, and in emoji
+_BLANK_LETTERS = "\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0"  # no category tells them from letters and marks
+
+
+def visible(text: str) -> str:
+    """Remove invisible characters (controls, bidi and zero-width marks, tags, surrogates); all line ends become \\n."""
+    return _UNUSUAL.sub(lambda match: _shown(match[0]), _BREAK.sub("\n", text))
+
+
+def one_line(text: str) -> str:
+    """Reduce text to one line of visible characters with single blanks."""
+    return " ".join(visible(text).split())
+
+
+@lru_cache(maxsize=10_000)
+def _shown(character: str) -> str:
+    if "\ufe00" <= character <= "\ufe0f" or "\U000e0100" <= character <= "\U000e01ef":
+        seen = character == "\ufe0f"  # the one that emoji need; the others can carry bytes
+    elif character in _BLANK_LETTERS:
+        seen = False
+    else:
+        seen = character in _JOINERS or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    return character if seen else ""
