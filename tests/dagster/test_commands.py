@@ -125,6 +125,13 @@ def test_up_refuses_a_port_in_use(webrag: Webrag) -> None:
     assert f"port {port}" in done.stderr
 
 
+def test_up_refuses_a_token_that_can_be_guessed(webrag: Webrag) -> None:
+    done = webrag("up", WEBRAG_UI_TOKEN="hunter2")
+    assert done.returncode == 2
+    assert "WEBRAG_UI_TOKEN is shorter than 16 characters" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
 def test_up_refuses_an_instance_on_which_another_one_runs(webrag: Webrag, home: Path) -> None:
     lock = hold(home / INSTANCE, 4711)
     done = webrag("up")

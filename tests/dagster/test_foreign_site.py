@@ -22,7 +22,7 @@ import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.security.foreign_site import FLAGS, attack
-from tests.dagster.test_browser import CHROMIUM
+from tests.dagster.test_browser import CHROMIUM, MILLISECONDS
 from webrag_dagster.processes.ui import dagster_app
 
 TOKEN = "correct-horse-battery-staple"
@@ -82,8 +82,8 @@ def test_the_bare_server_does_what_foreign_pages_tell_it(browser: Browser, works
 def test_the_guard_lets_none_of_it_through_even_when_the_user_is_logged_in(browser: Browser, workspace: Path) -> None:
     with served(workspace) as (port, log), browser.new_context() as context:
         page = context.new_page()
-        page.goto(f"http://127.0.0.1:{port}/?token={TOKEN}")
-        page.get_by_text("Overview").first.wait_for()
+        page.goto(f"http://127.0.0.1:{port}/?token={TOKEN}", timeout=MILLISECONDS)
+        page.get_by_text("Overview").first.wait_for(timeout=MILLISECONDS)
         assert TOKEN not in page.url
         with dg.DagsterInstance.from_config(str(workspace.parent)) as instance:
             attempts = attack(context, port, instance, ("other site", "other port"))  # the latter is sent the cookie
