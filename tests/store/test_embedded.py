@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -17,6 +16,7 @@ import pytest
 from tests.conftest import REPOSITORY
 from webrag_core.errors import StoreError
 from webrag_core.store.embedded import embedded_url
+from webrag_core.store.private_folders import server_account
 
 # opens the database, prints its URL, and ends when its standard input does
 OWNER = """
@@ -87,8 +87,8 @@ def data(home: Path) -> Iterator[Path]:
     assert not (data / "postmaster.pid").exists(), "the last owner stops the server"
 
 
-def _owners(data: Path) -> set[int]:
-    return set(json.loads((data / ".handle_pids.json").read_text()))
+def _postmaster(data: Path) -> psutil.Process:
+    return psutil.Process(int((data / "postmaster.pid").read_text().split("\n", 1)[0]))
 
 
 def _words(url: str) -> list[str]:
@@ -106,23 +106,19 @@ def test_processes_share_one_server_and_sigterm_is_a_way_to_leave(home: Path, da
     first, second = Owner(home), Owner(home)
     try:
         assert first.url == second.url
-        assert _owners(data) == {first.pid, second.pid}
         assert second.end(signal.SIGTERM) == 128 + signal.SIGTERM
-        assert _owners(data) == {first.pid}
         assert _words(first.url) == ["first"]
     finally:
         first.end()
 
 
-def test_a_killed_owner_loses_no_committed_row_and_is_forgotten(home: Path, data: Path) -> None:
+def test_a_killed_owner_loses_no_committed_row_and_keeps_no_server(home: Path, data: Path) -> None:
     killed = Owner(home)
     with psycopg.connect(killed.url, autocommit=True) as connection:
         connection.execute("INSERT INTO kept VALUES ('second')")
         assert killed.end(signal.SIGKILL) == -signal.SIGKILL
-    assert _owners(data) == {killed.pid}
     owner = Owner(home)
     try:
-        assert _owners(data) == {owner.pid}
         assert "second" in _words(owner.url)
     finally:
         owner.end()
@@ -130,30 +126,76 @@ def test_a_killed_owner_loses_no_committed_row_and_is_forgotten(home: Path, data
         assert "PANIC" not in log.read()
 
 
+def test_the_last_to_leave_stops_the_server_that_another_process_started(home: Path, data: Path) -> None:
+    first = Owner(home)
+    try:
+        postmaster = _postmaster(data)
+        postmaster.kill()
+        postmaster.wait(10)
+        second = Owner(home)
+        assert _postmaster(data).pid != postmaster.pid
+        second.end()
+        assert "first" in _words(first.url)
+    finally:
+        first.end()
+
+
 @pytest.mark.parametrize(
-    ("owners", "lines"), [("[{dead}]", 8), ("[{dead}, ", 8), ("null", 8), ("", 8), ("[{dead}]", 1)]
+    ("pid", "lines"),
+    [("{living}", 8), ("1", 8), ("-5", 8), (str(2**70), 8), ("rubbish", 8), ("", 0), ("{dead}", 1)],
 )
-def test_leftovers_do_not_keep_the_server_from_starting(home: Path, data: Path, owners: str, lines: int) -> None:
-    dead = _dead_pid()
-    (data / ".handle_pids.json").write_text(owners.format(dead=dead))
-    # a whole file with the number of a living stranger, or one cut off after the number of a dead process
-    pid = os.getpid() if lines == 8 else dead
-    content = [str(pid), str(data), "1700000000", "5432", str(data), "", "  1234567 0", "ready   "]
-    (data / "postmaster.pid").write_text("\n".join(content[:lines]) + "\n")
+def test_leftovers_do_not_keep_the_server_from_starting(home: Path, data: Path, pid: str, lines: int) -> None:
+    # a whole file with the number of a living stranger or of nobody, or one cut off after the number of a dead process
+    content = [
+        pid.format(living=os.getpid(), dead=_dead_pid()),
+        str(data),
+        "1700000000",
+        "5432",
+        str(data),
+        "",
+        "  1234567 0",
+        "ready   ",
+    ]
+    (data / "postmaster.pid").write_text("\n".join(content[:lines]) + "\n" * (lines > 0))
     if lines == 8:  # a server that was killed leaves the lock of its socket as well
         (data / ".s.PGSQL.5432.lock").write_text("\n".join(content[:5]) + "\n")
     owner = Owner(home)
     try:
-        assert _owners(data) == {owner.pid}
         assert "first" in _words(owner.url)
     finally:
         owner.end()
     assert psutil.pid_exists(os.getpid())
 
 
+def test_a_cluster_whose_making_was_killed_is_made_anew(tmp_path: Path) -> None:
+    (tmp_path / "server").mkdir()
+    (tmp_path / "server" / "initialising").touch()
+    torn = tmp_path / "postgres"
+    (torn / "base" / "1").mkdir(parents=True)
+    (torn / "PG_VERSION").write_text("18\n")
+    account = server_account()
+    torn.chmod(0o700)
+    os.chown(torn, account.uid, account.gid)
+    owner = Owner(tmp_path)
+    with psycopg.connect(owner.url) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    owner.end()
+
+
+def test_an_error_names_its_cause(home: Path, data: Path) -> None:
+    configuration = data / "postgresql.auto.conf"
+    before = configuration.read_text()
+    configuration.write_text(before + "no_such_setting = 1\n")
+    try:
+        with pytest.raises(StoreError, match=r"configuration file .* contains errors"):
+            embedded_url(home)
+    finally:
+        configuration.write_text(before)
+
+
 @pytest.mark.parametrize("kind", ["file", "below a file"])
 def test_an_impossible_folder_is_our_error(tmp_path: Path, kind: str) -> None:
     taken = tmp_path / "taken"
     taken.write_text("")
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError, match="taken"):
         embedded_url(taken if kind == "file" else taken / "below")
