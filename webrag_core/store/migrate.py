@@ -30,28 +30,43 @@ def migrations() -> list[Migration]:
 async def migrate(connection: AsyncConnection) -> list[str]:
     """Apply missing migrations and return their names. Concurrent callers wait for each other.
 
-    Raises StoreError when the database was made by a newer version of this package.
+    A database that is up to date is only read. Raises StoreError when a newer version of this package made it.
     """
-    applied: list[str] = []
+    if not _missing(await _applied(connection)):
+        return []
     async with connection.transaction():
+        cursor = await connection.execute("SELECT current_setting('lock_timeout')")
+        (lock_timeout,) = await cursor.fetchone() or ("0",)
+        # a table is rewritten, and others wait for it: both may take long; a lock on a table may not
+        await connection.execute("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0")
         await connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+        await connection.execute("SELECT set_config('lock_timeout', %s, true)", (lock_timeout,))
         await connection.execute(
             "CREATE TABLE IF NOT EXISTS schema_migrations"
             " (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())"
         )
-        cursor = await connection.execute("SELECT name FROM schema_migrations")
-        done = {row[0] for row in await cursor.fetchall()}
-        known = migrations()
-        unknown = done - {migration.name for migration in known}
-        if unknown:
-            raise StoreError(
-                f"the database was made by a newer version (it has {', '.join(sorted(unknown))})",
-                code="database_too_new",
-            )
-        for migration in known:
-            if migration.name in done:
-                continue
+        missing = _missing(await _applied(connection))
+        for migration in missing:
             await connection.execute(migration.sql.encode())
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
-            applied.append(migration.name)
-    return applied
+    return [migration.name for migration in missing]
+
+
+async def _applied(connection: AsyncConnection) -> set[str]:
+    cursor = await connection.execute("SELECT to_regclass('schema_migrations') IS NOT NULL")
+    if await cursor.fetchone() != (True,):
+        return set()
+    cursor = await connection.execute("SELECT name FROM schema_migrations")
+    return {row[0] for row in await cursor.fetchall()}
+
+
+def _missing(applied: set[str]) -> list[Migration]:
+    """Migrations to apply, in order. Raises StoreError when the database has one that this package does not know."""
+    known = migrations()
+    unknown = applied - {migration.name for migration in known}
+    if unknown:
+        raise StoreError(
+            f"the database was made by a newer version (it has {', '.join(sorted(unknown))})",
+            code="database_too_new",
+        )
+    return [migration for migration in known if migration.name not in applied]
