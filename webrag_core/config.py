@@ -38,6 +38,12 @@ class Settings(BaseSettings):
     database_url: str | None = Field(
         default=None, repr=False, description="PostgreSQL with pgvector; unset = the embedded server"
     )
+    database_lock_timeout: float = Field(
+        default=30.0, ge=0.001, description="Seconds that a statement waits for a lock of another session"
+    )
+    database_statement_timeout: float = Field(
+        default=600.0, ge=0.001, description="Seconds for one statement; prune, verify, index builds take their time"
+    )
 
     # Ingestion
     webrag_warc: Path | None = Field(

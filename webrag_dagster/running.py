@@ -67,6 +67,6 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 def failure(error: WebragError) -> dg.Failure:
     """The failure for an error of the core. An op's retry policy applies only to an unavailable database or model."""
     description = f"{error.message} [{error.code}]"
-    if error.code in ("database_unavailable", "embedding_failed"):
+    if error.code in ("database_unavailable", "database_busy", "disk_full", "embedding_failed"):
         return dg.Failure(description=description, metadata={"code": error.code}, allow_retries=True)
     return ReadableFailure(description, {"code": error.code})

@@ -96,7 +96,7 @@ async def prune(database: Database, settings: Settings, *, dry_run: bool = False
     """Delete what is older than the settings keep; returns rows by category. `dry_run` counts only."""
     now = datetime.now(UTC)
     deleted = {}
-    async with database.connection() as connection:
+    async with database.long_job() as connection:
         await _drop_silent_readers(connection, now - timedelta(days=settings.outbox_reader_days), dry_run=dry_run)
         for category in _CATEGORIES:
             days = category.days(settings)

@@ -153,49 +153,52 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
     a second builder waits for the first. An index that a killed builder left behind is dropped and built again.
     """
     name = sql.Identifier(f"vectors_{int(model_id)}_hnsw")
-    async with database.claims.hold(f"vector index {model_id}"), database.connection() as connection:
-        cursor = await connection.execute(
-            "SELECT m.dimensions, i.indisvalid FROM embedding_models m"
-            " LEFT JOIN pg_index i ON i.indexrelid = to_regclass(%s) WHERE m.id = %s",
-            (f"vectors_{int(model_id)}_hnsw", model_id),
-        )
-        row = await cursor.fetchone()
-        if row is None or row[1]:
-            return row is not None
-        dimensions, valid = int(row[0]), row[1]
-        if valid is not None:
-            await connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
-        cursor = await connection.execute(
-            sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
-        )
-        count = await cursor.fetchone()
+    async with database.claims.hold(f"vector index {model_id}"):
+        async with database.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT m.dimensions, i.indisvalid FROM embedding_models m"
+                " LEFT JOIN pg_index i ON i.indexrelid = to_regclass(%s) WHERE m.id = %s",
+                (f"vectors_{int(model_id)}_hnsw", model_id),
+            )
+            row = await cursor.fetchone()
+            if row is None or row[1]:
+                return row is not None
+            dimensions, valid = int(row[0]), row[1]
+            cursor = await connection.execute(
+                sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
+            )
+            count = await cursor.fetchone()
         rows = int(count[0]) if count else 0
-        if rows <= HNSW_MIN_ROWS or dimensions > MAX_DIMENSIONS:
+        wanted = rows > HNSW_MIN_ROWS and dimensions <= MAX_DIMENSIONS
+        if valid is None and not wanted:
             return False
         # a graph that does not fit while it is built is finished row by row, ten times slower
         node = dimensions * _BYTES_PER_DIMENSION + _LINKS * 32
         memory = min(max(rows * node * 2 // 2**20, _BUILD_MEMORY_MB[0]), _BUILD_MEMORY_MB[1])
-        settings = {"maintenance_work_mem": f"{memory}MB", "max_parallel_maintenance_workers": str(_BUILD_WORKERS)}
-        try:
+        settings = {
+            "maintenance_work_mem": f"{memory}MB",
+            "max_parallel_maintenance_workers": str(_BUILD_WORKERS),
+            "lock_timeout": "0",  # CONCURRENTLY waits for every older transaction, and nobody waits for it
+        }
+        async with database.long_job() as connection:
             for setting, value in settings.items():  # of the session: CONCURRENTLY is refused inside a transaction
                 await connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
-            await connection.execute(
-                sql.SQL(
-                    "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ({} halfvec_cosine_ops)"
-                    " WITH (m = {}, ef_construction = {})"
-                ).format(
-                    name,
-                    vector_table(model_id),
-                    graph_key(dimensions),
-                    sql.Literal(_LINKS),
-                    sql.Literal(_BUILD_CANDIDATES),
+            if valid is not None:
+                await connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
+            if wanted:
+                await connection.execute(
+                    sql.SQL(
+                        "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ({} halfvec_cosine_ops)"
+                        " WITH (m = {}, ef_construction = {})"
+                    ).format(
+                        name,
+                        vector_table(model_id),
+                        graph_key(dimensions),
+                        sql.Literal(_LINKS),
+                        sql.Literal(_BUILD_CANDIDATES),
+                    )
                 )
-            )
-        finally:
-            if not connection.closed:
-                for setting in settings:
-                    await connection.execute(sql.SQL("RESET {}").format(sql.Identifier(setting)))
-    return True
+    return wanted
 
 
 async def missing_vectors(connection: AsyncConnection, model_id: int, digests: Collection[str]) -> set[str]:

@@ -140,7 +140,7 @@ async def switch_model(database: Database, identity: ModelIdentity) -> int:
     Writers wait for the switch, then fail with a retired model. Raises InvalidInputError for a model that was
     never built, StoreError(model_incomplete) when children lack a vector: build it again, then switch.
     """
-    async with database.transaction() as connection:
+    async with database.long_job() as connection, connection.transaction():
         await models.lock_models(connection)
         cursor = await connection.execute(
             "SELECT id, state FROM embedding_models WHERE (provider, name, dimensions, normalisation, inputs)"

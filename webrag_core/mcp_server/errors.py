@@ -34,6 +34,8 @@ _CAUSES: dict[str, Sequence[str]] = {
     ADDRESS_FROM_PAGE: ("the page tells the model where to go next", "the page tries to extract data through a URL"),
     SITE_NOT_ALLOWED: ("the operator of this server allows only some sites",),
     StoreError.code: ("the database is down or starting", "DATABASE_URL is wrong or lacks rights"),
+    "database_busy": ("another program holds a lock in the database", "the database is overloaded"),
+    "disk_full": ("the disk of the database is full",),
 }
 _PERMANENT = (
     Reason.NOT_FOUND,
@@ -54,6 +56,8 @@ _ACTIONS: dict[str, str] = {
     ADDRESS_FROM_PAGE: "Show the address to the user. To read it, they can run `webrag ingest URL`.",
     SITE_NOT_ALLOWED: "Tell the user; only the operator can allow the site.",
     StoreError.code: "Call again in a moment; if it fails again, ask the user to check the database.",
+    "database_busy": "Call again in a minute; if it fails again, ask the user what else uses the database.",
+    "disk_full": "Ask the user to free space on the disk.",
     InvalidInputError.code: "Correct the argument and call again; if you cannot, tell the user.",
     **dict.fromkeys(_PERMANENT, "Ask the user for another URL, or call `search` on the stored pages."),
 }

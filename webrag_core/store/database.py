@@ -1,11 +1,15 @@
-"""The one connection pool. Never hold a connection while waiting for another or for the network."""
+"""The one connection pool. Never hold a connection while waiting for another or for the network.
+
+No statement waits without end: the limits of the settings hold for every connection.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from typing import Self
 
 import psycopg
@@ -23,18 +27,35 @@ _CONNECT_SECONDS = 10.0
 _POOL_SIZE = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds that a statement may wait for a lock, and take in all; 0 = without end."""
+
+    lock: float
+    statement: float
+
+    async def apply(self, connection: AsyncConnection) -> None:
+        """Set them for the session, except where the server or DATABASE_URL sets a limit already."""
+        await connection.execute(
+            "SELECT set_config(name, value, false) FROM unnest(%s::text[], %s::text[]) AS l (name, value)"
+            " WHERE current_setting(name) = '0'",
+            (["lock_timeout", "statement_timeout"], [f"{round(s * 1000)}ms" for s in (self.lock, self.statement)]),
+        )
+
+
 class Database:
     """An open, migrated database. Use `async with await Database.open(settings) as database`."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, limits: Limits) -> None:
         self.url = url
         self.claims = Claims(url)
+        self._limits = limits
         self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
             url,
             min_size=1,
             max_size=_POOL_SIZE,
             timeout=_CONNECT_SECONDS,
-            configure=_configure,
+            configure=self._configure,
             check=AsyncConnectionPool.check_connection,
             open=False,
             kwargs={"autocommit": True},
@@ -44,24 +65,22 @@ class Database:
     async def open(cls, settings: Settings) -> Self:
         """Start or reach the server, bring the schema up to date, open the pool.
 
-        Raises StoreError when the database cannot be reached, lacks pgvector, is of a newer version, or is behind a
-        pooler that gives every transaction another session.
+        Raises StoreError when the database cannot be reached, lacks pgvector, is of a newer version, is locked by
+        another session (database_busy), or is behind a pooler that gives every transaction another session.
         """
         url = settings.database_url
         if url is None:
             exit_on_sigterm()
             url = await asyncio.to_thread(embedded_url, settings.webrag_home)
-        try:
+        limits = Limits(settings.database_lock_timeout, settings.database_statement_timeout)
+        with _as_store_errors(limits):
             async with await _connect(url) as connection:
                 if settings.database_url is not None:
                     async with await _connect(url) as second:
                         await require_sessions(connection, second)
+                await limits.apply(connection)
                 await migrate(connection)
-        except psycopg.OperationalError as error:
-            raise StoreError(_reachable_message(error)) from error
-        except psycopg.Error as error:
-            raise StoreError(_reachable_message(error)) from None  # what cannot be parsed is quoted, password and all
-        database = cls(url)
+        database = cls(url, limits)
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
         await database._pool.open()
@@ -73,15 +92,20 @@ class Database:
 
         Raises StoreError when none can be had, the server goes away, or a statement inside the block fails.
         """
-        try:
+        with _as_store_errors(self._limits):
             async with self._pool.connection() as connection:
                 yield connection
-        except PoolTimeout as error:
-            raise StoreError("no database connection came free in time") from error
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
-            raise StoreError(_reachable_message(error)) from error
-        except psycopg.Error as error:
-            raise StoreError(f"the database refused a statement (SQLSTATE {error.sqlstate})") from error
+
+    @asynccontextmanager
+    async def long_job(self) -> AsyncIterator[AsyncConnection]:
+        """An autocommit connection of its own, whose statements may take as long as they need; locks may not.
+
+        Raises StoreError as `connection` does.
+        """
+        with _as_store_errors(self._limits):
+            async with await _connect(self.url) as connection:
+                await Limits(self._limits.lock, 0).apply(connection)
+                yield connection
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncConnection]:
@@ -95,6 +119,12 @@ class Database:
         async with self.connection() as connection, connection.transaction():
             await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
             yield connection
+
+    async def _configure(self, connection: AsyncConnection) -> None:
+        # statements, not start-up options: DATABASE_URL may set options of its own, and PgBouncer refuses them
+        await connection.execute("SET TIME ZONE 'UTC'")
+        await self._limits.apply(connection)
+        await register_vector_async(connection)
 
     async def close(self) -> None:
         """Close the pool; the embedded server stops with the last process that uses it."""
@@ -126,17 +156,39 @@ async def _connect(url: str) -> AsyncConnection:
     return await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
 
 
-async def _configure(connection: AsyncConnection) -> None:
-    # a statement, not a start-up option: DATABASE_URL may set options of its own, and PgBouncer refuses them
-    await connection.execute("SET TIME ZONE 'UTC'")
-    await register_vector_async(connection)
+@contextmanager
+def _as_store_errors(limits: Limits) -> Iterator[None]:
+    """Turn errors of the driver into StoreError."""
+    try:
+        yield
+    except PoolTimeout as error:
+        raise StoreError("no database connection came free in time") from error
+    except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        raise _store_error(error, limits) from error
+    except psycopg.Error as error:
+        # the driver quotes what it cannot parse, password and all
+        raise _store_error(error, limits) from (error if error.sqlstate else None)
 
 
-def _reachable_message(error: psycopg.Error) -> str:
+def _store_error(error: psycopg.Error, limits: Limits) -> StoreError:
     # the server's own message may hold the connection string, so only its kind is shown
     state = f" (SQLSTATE {error.sqlstate})" if error.sqlstate else ""
-    if error.sqlstate in ("0A000", "58P01", "42704"):
-        return f"the database lacks the pgvector extension{state}"
-    if error.sqlstate and not error.sqlstate.startswith(("08", "28", "3D", "42501", "57P")):
-        return f"the database refused a statement{state}"
-    return f"the database cannot be reached or refused the request{state}; check DATABASE_URL"
+    match error.sqlstate or "":
+        case "55P03":
+            waited = f"another session holds a lock for more than {limits.lock:g} s (DATABASE_LOCK_TIMEOUT)"
+            return StoreError(f"the database is busy: {waited}{state}", code="database_busy")
+        case "57014":
+            took = f"took more than {limits.statement:g} s (DATABASE_STATEMENT_TIMEOUT) or was cancelled"
+            return StoreError(f"the database is busy: a statement {took}{state}", code="database_busy")
+        case "53100":
+            return StoreError(f"the database's disk is full{state}", code="disk_full")
+        case "25006":
+            return StoreError(f"the database is read-only{state}", code="database_read_only")
+        case "0A000" | "58P01" | "42704":
+            return StoreError(f"the database lacks the pgvector extension{state}")
+        case "" | "42501":
+            return StoreError(f"the database cannot be reached or refused the request{state}; check DATABASE_URL")
+        case refused if refused.startswith(("08", "28", "3D", "57P")):
+            return StoreError(f"the database cannot be reached or refused the request{state}; check DATABASE_URL")
+        case _:
+            return StoreError(f"the database refused a statement{state}")
