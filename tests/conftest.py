@@ -39,8 +39,9 @@ _OURS = {name.upper() for name in Settings.model_fields}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files are handed out in this order: a long one at the end would leave a single process at work."""
-    items.sort(key=lambda item: item.path.name != "test_naughty_strings.py")
+    """Files are handed out in this order: a long one at the end would leave a single process at work, and while the
+    first file of `evals` records walks, the others would wait for it."""
+    items.sort(key=lambda item: item.path.name not in ("test_naughty_strings.py", "test_completeness.py"))
 
 
 @pytest.fixture(autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Sequence
 from html import escape
@@ -57,9 +58,8 @@ class _SiteHandler(BaseHTTPRequestHandler):
         assert isinstance(self.server, LeadingSite)
         site, path = self.server, self.path
         site.requests.append(path)
-        if path.startswith(("/redirect/", "/jump/")):
-            *_, status, number = path.rstrip("/").split("/")
-            _send(self, b"", status=int(status), location=site.payloads[int(number)])
+        if hop := re.fullmatch(r"/(?:redirect|jump)/(\d+)/(\d+)/?", path):
+            _send(self, b"", status=int(hop[1]), location=site.payloads[int(hop[2])])
         elif path == "/robots.txt":
             lines = "".join(f"Sitemap: {url}\n" for url, _ in site.redirects())
             _send(self, f"User-agent: *\nSitemap: {site.origin}/index.xml\n{lines}".encode(), kind="text/plain")

@@ -31,7 +31,7 @@ from benchmarks.security.watched import ALLOWED, watch
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.sources import attach_source
-from webrag_core.errors import FetchError, WebragError
+from webrag_core.errors import FetchError, Reason, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 
@@ -133,7 +133,7 @@ async def sources(attack: Attack) -> None:
                 key = await attach_source(connection, url, 10)
             report = await corpus.refresher().run(key)
             if not report.counts.fetched:
-                raise FetchError(*next(iter(report.failed.items()), (url, "nothing")))  # type: ignore[arg-type]
+                raise FetchError(Reason.NOT_FOUND, f"no page of {url} was stored")
 
         async def declared(url: str) -> None:
             await refreshed(CuratedSource(seed=url).seed)
@@ -159,7 +159,7 @@ def command_line(attack: Attack) -> None:
     arguments = [url for url in attack.payloads if "\0" not in url]
     door = Door("webrag ingest", len(arguments))
     report = json.loads(_webrag(attack, "ingest", "--json", "--", *arguments).stdout)
-    door.accepted = [url for url in arguments if url not in report["failed"]][: report["pages"]]
+    door.accepted = ["stored"] * sum(report[outcome] for outcome in ("fetched", "unchanged", "reused"))
     attack.close(door)
     door = Door("webrag answer, source add, forget")
     for url in arguments[::_EACH_OF_MANY]:
