@@ -39,7 +39,9 @@ def canonicalise(url: str, base: str | None = None) -> str:
     canonical = f"{parsed.protocol}//{host}{port}{parsed.pathname}{_query(parsed.search)}"
     if len(canonical) > MAX_URL_CHARS:
         raise _invalid(f"longer than {MAX_URL_CHARS} characters")
-    # Parsed again because the host changed: the answer must be ada's own spelling, not text we put together.
+    if canonical == parsed.href:
+        return canonical
+    # Parsed again because something changed: the answer must be ada's own spelling, not text we put together.
     return _parse(canonical).href
 
 

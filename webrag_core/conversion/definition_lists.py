@@ -34,7 +34,14 @@ class Placeholders:
         """Convert `element` and fill every placeholder in it."""
         if len(element) == 0 and _PLAIN.fullmatch(text := (element.text or "").strip()):
             return text
-        html = lxml.html.tostring(element, encoding="unicode", with_tail=False)
+        return self.convert_html(self.html(element))
+
+    def html(self, element: HtmlElement) -> str:
+        """Return `element` as HTML, for `convert_html`."""
+        return str(lxml.html.tostring(element, encoding="unicode", with_tail=False))
+
+    def convert_html(self, html: str) -> str:
+        """Convert `html` and fill every placeholder in it."""
         return self._fill(self._convert(html))
 
     def replace_inline(self, element: HtmlElement, markdown: str) -> None:

@@ -31,7 +31,7 @@ from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extr
 from webrag_core.conversion.list_numbers import preserve_numbers
 from webrag_core.conversion.main_content import drop, main_content
 from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
-from webrag_core.conversion.metadata import page_says_nofollow, read_metadata
+from webrag_core.conversion.metadata import Metadata, page_says_nofollow, read_metadata
 from webrag_core.conversion.superscripts import bracket_footnotes, lower_indices, raise_exponents
 from webrag_core.conversion.tables import drop_false_spans, flatten_tables, unwrap_layout_tables
 from webrag_core.conversion.whitespace import fold_space
@@ -79,6 +79,17 @@ class ConvertedPage:
     canonical: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A page whose main content is ready to be converted: `html`, with its placeholders."""
+
+    html: str
+    placeholders: Placeholders
+    metadata: Metadata
+    links: tuple[PageLink, ...]
+    canonical: str | None
+
+
 def convert_html(
     body: bytes, *, url: str, charset: str | None = None, canonicals: Sequence[str] = (), nofollow: bool = False
 ) -> ConvertedPage:
@@ -88,6 +99,24 @@ def convert_html(
 
     Raises FetchError: EMPTY_PAGE when nothing readable is left, PARSE_FAILURE for what cannot be parsed as HTML.
     """
+    prepared = _prepare(body, url, charset, canonicals, nofollow)  # its tree is gone: it is larger than all the rest
+    metadata = prepared.metadata
+    markdown = storable(prepared.placeholders.convert_html(prepared.html)).strip()
+    if not any(character.isalnum() for character in markdown):
+        raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
+    return ConvertedPage(
+        markdown=markdown + "\n",
+        title=metadata.title,
+        description=metadata.description,
+        language=metadata.language,
+        published=metadata.published,
+        modified=metadata.modified,
+        links=prepared.links,
+        canonical=prepared.canonical,
+    )
+
+
+def _prepare(body: bytes, url: str, charset: str | None, canonicals: Sequence[str], nofollow: bool) -> _Prepared:
     document = _parse(body, charset)
     base_url = _base_url(document, url)
     root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
@@ -119,19 +148,7 @@ def convert_html(
         mark_raw_tex(main)
     protect_math(main, placeholders)
     replace_definition_lists(main, placeholders)
-    markdown = storable(placeholders.convert(main)).strip()
-    if not any(character.isalnum() for character in markdown):
-        raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
-    return ConvertedPage(
-        markdown=markdown + "\n",
-        title=metadata.title,
-        description=metadata.description,
-        language=metadata.language,
-        published=metadata.published,
-        modified=metadata.modified,
-        links=links,
-        canonical=canonical,
-    )
+    return _Prepared(placeholders.html(main), placeholders, metadata, links, canonical)
 
 
 def _without_attribute_flood(tag: re.Match[str]) -> str:
@@ -154,6 +171,8 @@ def _parse(body: bytes, charset: str | None) -> HtmlElement:
     except etree.ParserError as error:  # nothing at all, or only comments
         raise FetchError(Reason.EMPTY_PAGE, "the page is empty") from error
     except (etree.XMLSyntaxError, ValueError) as error:
+        if getattr(error, "code", None) == etree.ErrorTypes.ERR_NO_MEMORY:
+            raise MemoryError from error
         raise FetchError(Reason.PARSE_FAILURE, "the page could not be parsed as HTML") from error
     if _is_too_deep(document):
         raise FetchError(Reason.PARSE_FAILURE, f"the page is nested more than {_MAX_DEPTH} levels deep")

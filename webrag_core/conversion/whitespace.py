@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _PRE = re.compile(r"(</?pre[ >])")
+_BLANKS = bytes.maketrans(b"\t\n\v\f\r", b"     ")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 
 
@@ -29,6 +30,9 @@ def fold_space(html: str) -> str:
 
 
 def _fold(part: str) -> str:
-    # a blank at the edges parts the blocks around <pre>; bytes know the white space of HTML only, and split fast
+    # a blank at the edges parts the blocks around <pre>; a list of all words would take several times the page's memory
     before, after = " " * part[:1].isspace(), " " * part[-1:].isspace()
-    return before + b" ".join(without_invisible(part).encode().split()).decode() + after
+    text = without_invisible(part).encode().translate(_BLANKS)
+    while b"  " in text:
+        text = text.replace(b"  ", b" ")
+    return before + text.strip(b" ").decode() + after
