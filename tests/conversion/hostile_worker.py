@@ -71,7 +71,8 @@ REPLIES = {
 def main() -> None:
     """Say that it is ready, then answer the first page."""
     mode, out = sys.argv[1], sys.stdout.buffer
-    write_frame(out, b'{"kind": "ready"}')
+    unconfined = {"message": "files: no Landlock here"} if mode == "unconfined" else {}
+    write_frame(out, json.dumps({"kind": "ready", **unconfined}).encode())
     out.flush()
     read_frame(sys.stdin.buffer)
     read_frame(sys.stdin.buffer)
@@ -82,9 +83,9 @@ def main() -> None:
     elif mode == "cut off":
         out.write((1_000).to_bytes(8, "big") + b"{")
     elif mode != "silent":
-        write_frame(out, REPLIES[mode])
+        write_frame(out, REPLIES["honest" if unconfined else mode])
     out.flush()
-    if mode in ("silent", "honest"):
+    if mode in ("silent", "honest", "unconfined"):
         time.sleep(60)
 
 

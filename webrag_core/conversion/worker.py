@@ -1,8 +1,9 @@
 """Conversion of pages in worker processes: a page of the web may hang, crash or subvert any parser.
 
 A worker is started when the first page comes, is kept, and converts one page at a time. One that takes too long, needs
-too much memory or crashes costs its page alone. Workers know none of our secrets (their environment is emptied), and
-what they answer is data, checked before use: a subverted worker must not take over this process.
+too much memory or crashes costs its page alone. Workers know none of our secrets (their environment is emptied, and
+they are confined by `sandbox`), and what they answer is data, checked before use: a subverted worker must not take over
+this process.
 
 Process pools of libraries (concurrent.futures, pebble) do not do: they unpickle what a worker answers, and hand it our
 environment. `worker_main` is the program that a worker runs.
@@ -22,6 +23,7 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Literal
 from weakref import WeakKeyDictionary
@@ -40,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 WORKERS = 2
 MAX_CPU_SECONDS = 22.0  # of CPU time, which a loaded machine does not use up; the limit inside the PDF reader is lower
-MAX_MEMORY_BYTES = 1024 * 1024 * 1024
+MAX_MEMORY_BYTES = 340_000_000  # above the 40 MB that a worker has at first: no page takes it beyond 384 MB
 CONVERSION = "webrag_core.conversion.convert:convert_page"
 _WALL_FACTOR = 8  # a worker that waits for something uses no CPU
 _MAX_FRAME_BYTES = 64_000_000  # the largest reply, escaped as JSON
@@ -62,7 +64,8 @@ class WorkerPool:
         memory_bytes: int = MAX_MEMORY_BYTES,
         program: str = "webrag_core.conversion.worker_main",
     ) -> None:
-        """`size` conversions at the same time per event loop; `cpu_seconds` and `memory_bytes` are for one page.
+        """`size` conversions at the same time per event loop; `cpu_seconds` and `memory_bytes` are for one page, the
+        latter above the memory that a worker has at first.
 
         `conversion` is MODULE:FUNCTION as the worker imports it, `program` the module that it runs.
         """
@@ -129,7 +132,7 @@ class _LateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """Reply of a worker: ready, a page, the parts of a FetchError, or the traceback of a bug."""
+    """Reply of a worker: ready (with what its sandbox lacks), a page, the parts of a FetchError, a bug's traceback."""
 
     kind: Literal["ready", "page", "refused", "bug"]
     page: ConvertedPage | None = None
@@ -257,13 +260,20 @@ class _Worker:
             if self.killed:
                 process.kill()
         try:
-            ready = _exchange(process).kind == "ready"
+            first = _exchange(process)
         except _CrashedError:
-            ready = False
-        if not ready and not self.killed:
+            first = None
+        if (first is None or first.kind != "ready") and not self.killed:
             self.close()
             raise WebragError("the process to convert pages in does not start", code="worker_failed")
+        if first is not None and first.message:
+            _warn_unconfined(storable(first.message[:_MAX_MESSAGE]))
         return process
+
+
+@lru_cache(maxsize=8)  # once per process
+def _warn_unconfined(problems: str) -> None:
+    logger.warning("pages are converted in processes that are not fully confined on this machine: %s", problems)
 
 
 def _exchange(process: subprocess.Popen[bytes], *frames: bytes) -> _Reply:

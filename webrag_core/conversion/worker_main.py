@@ -2,8 +2,9 @@
 
     python -m webrag_core.conversion.worker_main MODULE:FUNCTION MEMORY_BYTES CPU_SECONDS LIFELINE
 
-Messages are frames: eight bytes of length, then JSON (or the body of a page). The system ends the worker when a page
-uses up its CPU time (SIGPROF), or when the parent ends (SIGIO from the pipe LIFELINE): native code lets no Python run.
+Messages are frames: eight bytes of length, then JSON (or the body of a page). The first reply says what the sandbox
+could not take away. The system ends the worker when a page uses up its CPU time (SIGPROF), or when the parent ends
+(SIGIO from the pipe LIFELINE): native code lets no Python run.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from datetime import datetime
 from importlib import import_module
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.links import PageLink
+from webrag_core.conversion.sandbox import confine
 from webrag_core.errors import FetchError, Reason
 
 MAX_REPLY_BYTES = 12_000_000
@@ -36,8 +37,8 @@ MAX_LINES = 500_000
 """Blank ones too: the parser of Markdown keeps 140 bytes for each."""
 MAX_WORDS = 150_000
 """Different words: each is stemmed once, and stays in an index for good. The largest honest pages have some 50,000."""
-MAX_PDF_BYTES = 320 * 1024 * 1024
-"""Memory that one PDF may take on top of the worker's own: a few kilobytes unpack to any size."""
+_WORN_BYTES = 96 * 1024 * 1024
+"""Memory above that of the beginning with which a worker takes no further page."""
 _RETURN = re.compile(r"\r\n?")
 _MARKER = re.compile(r"[^\w\s|]|_|\d{1,9}[.)](?:\s|$)")  # rows of a table are one block
 
@@ -59,17 +60,18 @@ def main() -> None:
     sys.excepthook = report_bug
     module, _, name = entry.partition(":")
     convert: Callable[[AcquiredPage], ConvertedPage] = getattr(import_module(module), name)
-    _limit_memory(memory_bytes)
-    _send(replies, {"kind": "ready"})
-    while True:
+    address_space = _AddressSpace()
+    at_first = address_space.size()
+    _limit_memory(at_first + memory_bytes)
+    _send(replies, {"kind": "ready", "message": "; ".join(confine())})
+    while address_space.size() <= at_first + _WORN_BYTES:
         try:
             page = _read_page(requests)
-            is_pdf = page.media_type == "application/pdf"
-            _limit_memory(min(memory_bytes, _memory_used() + MAX_PDF_BYTES) if is_pdf else memory_bytes)
             signal.setitimer(signal.ITIMER_PROF, cpu_seconds)
             reply = reply_to(convert, page)
             signal.setitimer(signal.ITIMER_PROF, 0)
             _send(replies, reply)
+            page = reply = None  # type: ignore[assignment]
         except EOFError:
             return
         except MemoryError:  # nothing more can be expected of this process
@@ -178,23 +180,29 @@ def _end_with_parent(lifeline: int) -> None:
 
 
 def _limit_memory(memory_bytes: int) -> None:
+    """Limit the address space, for good."""
     import resource
 
     for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
         with suppress(ValueError, OSError):
             _, hard = resource.getrlimit(kind)
             allowed = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
-            resource.setrlimit(kind, (allowed, hard))
+            resource.setrlimit(kind, (allowed, allowed))
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _memory_used() -> int:
-    """Bytes of address space."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
-    except OSError:  # no Linux: no such limit holds there
-        return MAX_PDF_BYTES
+class _AddressSpace:
+    """Of this process. The file is opened before the sandbox forbids that."""
+
+    def __init__(self) -> None:
+        self._statm = open("/proc/self/statm", "rb", 0) if sys.platform == "linux" else None  # noqa: SIM115
+
+    def size(self) -> int:
+        """Bytes; 0 where the system does not say."""
+        if self._statm is None:
+            return 0
+        return int(os.pread(self._statm.fileno(), 64, 0).split()[0]) * os.sysconf("SC_PAGESIZE")
 
 
 if __name__ == "__main__":
