@@ -3,8 +3,8 @@
 Each case of `hostile_server` is fetched, converted, stored and indexed through a real corpus in a fresh home, while
 pages of a good neighbour are taken in one after another. Prints one JSON line per case, then a summary. Exit code 1
 when a case does not end within the time with a reason or a success that the case allows, when the memory of the process
-rises too far, or when a neighbour fails or has to wait too long. A case that stops the whole process, or blows it up,
-has it killed; the other cases go on in a new one.
+rises too far or a conversion worker takes too much, or when a neighbour fails or has to wait too long. A case that
+stops the whole process, or blows it up, has it killed; the other cases go on in a new one.
 """
 
 from __future__ import annotations
@@ -32,22 +32,26 @@ from webrag_core.indexing.pipeline import Corpus
 
 MOST_SECONDS = 30.0
 MOST_MEGABYTES = 150.0
+MOST_WORKER_MEGABYTES = 384.0
 MOST_NEIGHBOUR_SECONDS = 10.0
 _GIVING_UP_S = 90.0
 _FROZEN_S = 120.0
 _BLOWN_UP_BYTES = 3_000_000_000
 _SAMPLE_S = 0.02
 _PAUSE_S = 0.2
+_WORKER = "webrag_core.conversion.worker_main"
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How one case ended. `rise_mb` and `stall_s` (longest stop of the event loop) are of this process."""
+    """How one case ended. `rise_mb` and `stall_s` (longest stop of the event loop) are of this process, `worker_mb` is
+    the most that a conversion worker took."""
 
     case: str
     outcome: str
     seconds: float
     rise_mb: float
+    worker_mb: float
     stall_s: float
     neighbour_s: float
     neighbours_failed: int
@@ -63,13 +67,17 @@ class _Watch(threading.Thread):
         super().__init__(daemon=True)
         self._loop, self._process, self._over = loop, psutil.Process(), threading.Event()
         self._before, self._turned = self._process.memory_info().rss, time.monotonic()
-        self.rise = 0
+        self.rise = self.worker = 0
         self.stall = 0.0
 
     def run(self) -> None:
         """Sample until told to stop."""
         while not self._over.wait(_SAMPLE_S):
             self.rise = max(self.rise, self._process.memory_info().rss - self._before)
+            for child in self._process.children():
+                with suppress(psutil.Error):
+                    if _WORKER in child.cmdline():
+                        self.worker = max(self.worker, child.memory_info().rss)
             self.stall = max(self.stall, time.monotonic() - self._turned)
             self._loop.call_soon_threadsafe(self._turn)
 
@@ -130,13 +138,14 @@ async def run_case(corpus: Corpus, name: str, ports: dict[str, int]) -> Ended:
     over.set()
     slowest, failed = await beside
     watch.stop()
-    rise = watch.rise / 1e6
+    rise, worker = watch.rise / 1e6, watch.worker / 1e6
     allowed = CASES[name].ends
     ok = (
         not outcome.startswith("untyped")
         and (outcome in allowed or not allowed)
         and seconds <= MOST_SECONDS
         and rise <= MOST_MEGABYTES
+        and worker <= MOST_WORKER_MEGABYTES
         and not failed
         and slowest <= MOST_NEIGHBOUR_SECONDS
     )
@@ -146,6 +155,7 @@ async def run_case(corpus: Corpus, name: str, ports: dict[str, int]) -> Ended:
         outcome=outcome,
         seconds=round(seconds, 2),
         rise_mb=round(rise, 1),
+        worker_mb=round(worker, 1),
         stall_s=round(watch.stall, 2),
         neighbour_s=round(slowest, 2),
         neighbours_failed=failed,
@@ -183,7 +193,7 @@ def supervised(names: Sequence[str]) -> Iterator[Ended]:
         if left:
             outcome = f"untyped: the process {guard.problem or 'ended'}"
             yield Ended(
-                left.pop(0), outcome, _FROZEN_S, round(guard.peak / 1e6, 1), _FROZEN_S, _FROZEN_S, 1, False, False
+                left.pop(0), outcome, _FROZEN_S, round(guard.peak / 1e6, 1), 0.0, _FROZEN_S, _FROZEN_S, 1, False, False
             )
 
 
@@ -229,6 +239,7 @@ def main() -> None:
         "failed": failed,
         "slowest_s": max(end.seconds for end in ended),
         "largest_rise_mb": max(end.rise_mb for end in ended),
+        "largest_worker_mb": max(end.worker_mb for end in ended),
         "longest_stall_s": max(end.stall_s for end in ended),
         "slowest_neighbour_s": max(end.neighbour_s for end in ended),
     }

@@ -75,6 +75,12 @@ def wide_table(rows: int, columns: int) -> Iterator[bytes]:
         yield b"<tr>" + b"".join(b"<td>%d" % (row + column) for column in range(columns))
 
 
+def tall_wide_table(columns: int, rows: int) -> Iterator[bytes]:
+    """An HTML table of one wide row above many narrow ones."""
+    yield b"<!doctype html><body><main><p>Three plain words.</p><table><tr>" + b"<td>x" * columns
+    yield from repeated(b"<tr><td>x", 9 * rows)
+
+
 def tall_markdown_table(columns: int, rows: int) -> Iterator[bytes]:
     """A Markdown table with many more columns in its head than cells in its rows."""
     yield b"Three plain words.\n\n" + b"|a" * columns + b"|\n" + b"|-" * columns + b"|\n"
@@ -131,6 +137,11 @@ def pdf_stream_bomb() -> Iterator[bytes]:
     return pdf_page(stream(zlib.compress(packed, 9), b"/Filter[/FlateDecode/FlateDecode]"))
 
 
+def pdf_flate_bomb() -> Iterator[bytes]:
+    """A page whose content is half a gigabyte of blanks, compressed once."""
+    return pdf_page(stream(b"".join(gzip_bomb_zlib(500)), b"/Filter/FlateDecode"))
+
+
 def gzip_bomb_zlib(megabytes: int) -> Iterator[bytes]:
     """Blanks in zlib's own framing."""
     packer = zlib.compressobj(1)
@@ -147,6 +158,13 @@ def pdf_form_bomb() -> Iterator[bytes]:
         resources = b"/Resources<</XObject<</N %d 0 R>>/Font<</F 5 0 R>>>>" % (7 + level)
         forms.append(stream(inner, extra=b"/Type/XObject/Subtype/Form/BBox[0 0 600 800]" + resources))
     return pdf_page(stream(b"/N Do"), *forms, resources=b"/XObject<</N 6 0 R>>")
+
+
+def pdf_form_loop() -> Iterator[bytes]:
+    """Two forms that draw each other, and themselves, a thousand times."""
+    resources = b"/Resources<</XObject<</A 6 0 R/B 7 0 R>>/Font<</F 5 0 R>>>>"
+    form = stream(_text(_WORDS) + b" /A Do /B Do" * 500, extra=b"/Type/XObject/Subtype/Form/BBox[0 0 9 9]" + resources)
+    return pdf_page(stream(b"/A Do /B Do"), form, form, resources=b"/XObject<</A 6 0 R/B 7 0 R>>")
 
 
 def pdf_long_text(size: int) -> Iterator[bytes]:
