@@ -170,7 +170,9 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
     assert (listed["key"], listed["page_limit"]) == ("docs.python.org", None)
     assert "not attached" in webrag_here("source", "remove", "docs.python.org").stderr
     assert webrag_here("source", "add", library, **frozen).returncode == 0
-    removed = webrag_here("source", "remove", key, "--forget")
+    assert "--yes" in webrag_here("source", "remove", key, "--forget").stderr
+    assert len(json.loads(webrag_here("source", "list", "--json").stdout)["sources"]) == 1
+    removed = webrag_here("source", "remove", key, "--forget", "--yes")
     assert removed.stdout == f"{key} is detached; 3 pages are removed\n"
     assert json.loads(webrag_here("source", "list", "--json").stdout) == {"sources": []}
     assert webrag_here("verify").returncode == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import getpass
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,10 +44,7 @@ def forget(
             return await remove(database, target, removed_by=f"{getpass.getuser()}: webrag forget", dry_run=not really)
 
     if not yes and not dry_run:
-        if as_json or not sys.stdin.isatty():
-            raise InvalidInputError("confirm the removal with --yes, or see what it would remove with --dry-run")
-        _show(asyncio.run(work(really=False)))
-        typer.confirm("Remove this for good?", abort=True)
+        confirm_removal(lambda: asyncio.run(work(really=False)), as_json=as_json)
     removal = asyncio.run(work(really=not dry_run))
     if as_json:
         print_json(removal)
@@ -69,6 +67,16 @@ def prune(dry_run: DryRun = False, as_json: Json = False) -> None:
         print_json({"dry_run": dry_run, "deleted": deleted})
     else:
         print_table(("category", "would be deleted" if dry_run else "deleted"), list(deleted.items()))
+
+
+def confirm_removal(count: Callable[[], Removal], *, as_json: bool) -> None:
+    """Show what would be removed, and ask. Raises InvalidInputError where nobody can be asked."""
+    if as_json or not sys.stdin.isatty():
+        raise InvalidInputError(
+            "confirm the removal with --yes, or see what it would remove with `webrag forget … --dry-run`"
+        )
+    _show(count())
+    typer.confirm("Remove this for good?", abort=True)
 
 
 def _show(removal: Removal) -> None:

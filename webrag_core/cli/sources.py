@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.lifecycle import confirm_removal
 from webrag_core.cli.output import Json, complain, out, print_json, print_table
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 if TYPE_CHECKING:
+    from webrag_core.corpus.forget import Removal
     from webrag_core.corpus.sources import Source
 
 source_app = typer.Typer(no_args_is_help=True, help="Sources: attach a site section, list, pause, resume, remove.")
@@ -106,6 +108,7 @@ def resume(name: Name, as_json: Json = False) -> None:
 def remove(
     key: Annotated[str, typer.Argument(help="Key of the source, as `webrag source list` shows it.")],
     forget: Annotated[bool, typer.Option("--forget", help="Remove its pages too, for good.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="With --forget: do not ask for confirmation.")] = False,
     as_json: Json = False,
 ) -> None:
     """Detach a source. Its pages stay searchable, with the source around its section, unless --forget."""
@@ -113,23 +116,29 @@ def remove(
     from webrag_core.corpus.sources import detach_source, source_name
     from webrag_core.store.database import Database
 
-    async def work() -> None:
-        name = source_name(key)
-        removed = {}
-        async with await Database.open(load_settings()) as database:
-            if forget:
-                by = f"{getpass.getuser()}: webrag source remove"
-                removed = (await remove_pages(database, name, removed_by=by)).counts
-            else:
-                async with database.connection() as connection:
-                    await detach_source(connection, name)
-        if as_json:
-            print_json({"source": name, "state": "removed", "removed": removed})
-        else:
-            pages = f"{removed.get('documents', 0)} pages are removed" if forget else "its pages stay stored"
-            out.print(f"{name} is detached; {pages}", markup=False, highlight=False)
+    name = source_name(key)
 
-    asyncio.run(work())
+    async def forget_pages(*, really: bool) -> Removal:
+        by = f"{getpass.getuser()}: webrag source remove"
+        async with await Database.open(load_settings()) as database:
+            return await remove_pages(database, name, removed_by=by, dry_run=not really)
+
+    async def detach() -> None:
+        async with await Database.open(load_settings()) as database, database.connection() as connection:
+            await detach_source(connection, name)
+
+    removed = {}
+    if not forget:
+        asyncio.run(detach())
+    else:
+        if not yes:
+            confirm_removal(lambda: asyncio.run(forget_pages(really=False)), as_json=as_json)
+        removed = asyncio.run(forget_pages(really=True)).counts
+    if as_json:
+        print_json({"source": name, "state": "removed", "removed": removed})
+    else:
+        pages = f"{removed.get('documents', 0)} pages are removed" if forget else "its pages stay stored"
+        out.print(f"{name} is detached; {pages}", markup=False, highlight=False)
 
 
 def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
