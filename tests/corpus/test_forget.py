@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import multiprocessing
+import os
+import signal
+from typing import Any
 
 import psycopg
 import pytest
@@ -228,3 +232,50 @@ def test_another_section_of_the_same_host_stays_whole(settings: Settings) -> Non
             assert await broken_rules(corpus.database) == set()
 
     asyncio.run(work())
+
+
+def _forget_until(url: str, statement: int) -> None:
+    """Remove the source in this process, which is killed at this statement."""
+    execute, left = psycopg.AsyncConnection.execute, [statement]
+
+    async def counted(connection: psycopg.AsyncConnection, *arguments: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return await execute(connection, *arguments, **options)
+
+    async def work() -> None:
+        async with await Database.open(Settings(_env_file=None, database_url=url)) as database:
+            psycopg.AsyncConnection.execute = counted  # type: ignore[assignment]
+            await forget(database, "example.org", removed_by="test")
+
+    asyncio.run(work())
+
+
+def test_a_removal_that_is_killed_leaves_whole_pages_and_goes_on(settings: Settings, database_url: str) -> None:
+    async def start() -> None:
+        async with Corpus.open(settings, site()) as corpus:
+            await build(corpus)
+
+    async def look() -> tuple[set[str], int]:
+        async with await Database.open(settings) as database:
+            return await broken_rules(database), len(await rows(database, "SELECT FROM documents"))
+
+    asyncio.run(start())
+    pages, statement, kills = [3], 4, 0
+    while True:
+        process = multiprocessing.get_context("fork").Process(target=_forget_until, args=(database_url, statement))
+        process.start()
+        process.join()
+        broken, left = asyncio.run(look())
+        assert broken == set(), statement
+        pages.append(left)
+        if process.exitcode == 0:
+            break
+        assert process.exitcode == -signal.SIGKILL
+        kills, statement = kills + 1, statement + 9
+    assert pages == sorted(pages, reverse=True)
+    assert {1, 2} & set(pages), "a kill came between pages"
+    assert kills > 4
+    assert left == 0
+    assert tables_with(database_url, PRIVATE) == set()
