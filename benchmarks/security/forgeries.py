@@ -230,11 +230,12 @@ def main() -> None:
     """Command line entry."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sites", action="store_true", help="count changed lines of the frozen sites, too")
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(_env_file=None, webrag_home=Path(home))  # type: ignore[call-arg]
         passed, marks = asyncio.run(shown_by_the_server(settings))
     figures: dict[str, Any] = {"forgeries": len(FORGERIES), "passed": passed, "marks": marks}
-    if parser.parse_args().sites:
+    if options.sites:
         figures["sites"] = {
             warc.name: asyncio.run(changed_lines(warc)) for warc in sorted(DEFAULT_SITE.parent.glob("*-*.warc.gz"))
         }
