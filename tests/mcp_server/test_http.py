@@ -237,9 +237,21 @@ def test_requests_that_do_not_arrive_are_closed_and_slow_answers_not(database_ur
     asyncio.run(work())
 
 
+def test_many_clients_at_once_are_all_served(database_url: str) -> None:
+    async def work() -> None:
+        async with served(tea_settings(database_url)) as base:
+            asked = b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            streams = await asyncio.gather(*(begin(base, asked) for _ in range(300)))
+            for reader, writer in streams:
+                assert (await reader.read()).startswith(b"HTTP/1.1 200")
+                writer.close()
+
+    asyncio.run(work())
+
+
 def test_many_half_sent_requests_leave_room_for_others(database_url: str) -> None:
     async def work() -> None:
-        async with served(tea_settings(database_url), None, Limits(request_seconds=600, most_waiting=4)) as base:
+        async with served(tea_settings(database_url), None, Limits(request_seconds=600, most_connections=4)) as base:
             streams = [await begin(base, HALF) for _ in range(40)]
             for stream in streams[:36]:
                 await ended(stream)

@@ -13,14 +13,14 @@ Peer = tuple[str, int]
 class Connections:
     """The connections of one server.
 
-    A request must arrive within `seconds`, head and body. Of more than `most_waiting` connections without a complete
-    request the oldest is closed. Wrap the application in `around` and let uvicorn use `protocol`; that of h11 bounds
-    the bytes of a head, too.
+    A request must arrive within `seconds`, head and body. When there are more than `most` connections, each new one
+    closes the one that has waited longest for a request. Wrap the application in `around` and let uvicorn use
+    `protocol`; that of h11 bounds the bytes of a head, too.
     """
 
-    def __init__(self, seconds: float, most_waiting: int) -> None:
+    def __init__(self, seconds: float, most: int) -> None:
         self._seconds = seconds
-        self._most_waiting = most_waiting
+        self._most = most
         self._open: dict[Peer, asyncio.Transport] = {}
         self._waiting: dict[Peer, asyncio.TimerHandle] = {}  # oldest first
 
@@ -32,15 +32,11 @@ class Connections:
         class Watched(H11Protocol):
             def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
                 super().connection_made(transport)
-                peer = transport.get_extra_info("peername")[:2]
-                connections._open[peer] = transport
-                connections._wait(peer)
+                connections._opened(transport.get_extra_info("peername")[:2], transport)
 
             def connection_lost(self, exc: Exception | None) -> None:
                 super().connection_lost(exc)
-                peer = self.transport.get_extra_info("peername")[:2]
-                del connections._open[peer]
-                connections._arrived(peer)
+                connections._closed(self.transport.get_extra_info("peername")[:2])
 
         return Watched
 
@@ -66,14 +62,21 @@ class Connections:
 
         return watched
 
+    def _opened(self, peer: Peer, transport: asyncio.Transport) -> None:
+        if len(self._open) >= self._most and self._waiting:
+            self._close(next(iter(self._waiting)))
+        self._open[peer] = transport
+        self._wait(peer)
+
+    def _closed(self, peer: Peer) -> None:
+        self._open.pop(peer, None)
+        self._arrived(peer)
+
     def _wait(self, peer: Peer) -> None:
         """Wait for the next request of a connection."""
         self._arrived(peer)
-        if peer not in self._open:
-            return
-        self._waiting[peer] = asyncio.get_running_loop().call_later(self._seconds, self._close, peer)
-        if len(self._waiting) > self._most_waiting:
-            self._close(next(iter(self._waiting)))
+        if peer in self._open:
+            self._waiting[peer] = asyncio.get_running_loop().call_later(self._seconds, self._close, peer)
 
     def _arrived(self, peer: Peer) -> None:
         timer = self._waiting.pop(peer, None)
@@ -81,5 +84,6 @@ class Connections:
             timer.cancel()
 
     def _close(self, peer: Peer) -> None:
-        self._arrived(peer)
-        self._open[peer].abort()
+        transport = self._open[peer]
+        self._closed(peer)
+        transport.abort()

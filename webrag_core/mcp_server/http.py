@@ -28,13 +28,12 @@ HEALTH = "/health"
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits against clients that come and never go. All connections together need fewer than 1,024 descriptors."""
+    """Limits against clients that come and never go; 1,024 descriptors suffice for them."""
 
     request_seconds: float = 30.0  # for a request to arrive, head and body
-    most_waiting: int = 128  # connections without a complete request
-    most_connections: int = 512  # further requests get 503
+    most_connections: int = 384  # further ones push out those that wait for a request
     backlog: int = 256  # connections that are accepted at once
-    most_idle_sessions: int = 128  # one takes about 36 KB
+    most_idle_sessions: int = 64  # one takes about 36 KB
 
 
 DEFAULT_LIMITS = Limits()
@@ -109,7 +108,7 @@ def server_config(
     settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> uvicorn.Config:
     """Configure the web server. Raises InvalidInputError, see `http_app`."""
-    connections = Connections(limits.request_seconds, limits.most_waiting)
+    connections = Connections(limits.request_seconds, limits.most_connections)
     return uvicorn.Config(
         connections.around(http_app(settings, acquirer, limits)),
         host=settings.mcp_host,
@@ -120,7 +119,7 @@ def server_config(
         server_header=False,
         proxy_headers=False,  # they would replace the address of the connection
         ws="none",
-        limit_concurrency=limits.most_connections,
+        limit_concurrency=limits.most_connections + limits.backlog,  # then 503
         backlog=limits.backlog,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )
