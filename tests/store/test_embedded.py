@@ -167,6 +167,23 @@ def test_leftovers_do_not_keep_the_server_from_starting(home: Path, data: Path, 
     assert psutil.pid_exists(os.getpid())
 
 
+# as the first process of a container, which gets the server when the process that started it ends, and reaps nobody
+FIRST_PROCESS = """
+import ctypes, subprocess, sys
+assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
+started = "from webrag_core.store.embedded import embedded_url; from pathlib import Path; import sys;"
+subprocess.run([sys.executable, "-c", started + "embedded_url(Path(sys.argv[1]))", sys.argv[1]], check=True, timeout=25)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="subreapers are Linux's")
+def test_a_server_that_nobody_reaps_stops_too(home: Path, data: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_PROCESS, str(home)], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+
+
 def test_a_cluster_whose_making_was_killed_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "server").mkdir()
     (tmp_path / "server" / "initialising").touch()

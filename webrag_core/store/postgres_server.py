@@ -214,12 +214,16 @@ class PostgresServer:
 
     def _end(self, pid: int) -> None:
         """Disconnect everybody, write everything to disk, end; after half a minute end at once."""
-        process = psutil.Process(pid)
-        for last in (signal.SIGINT, signal.SIGQUIT):
-            with suppress(psutil.NoSuchProcess):
-                process.send_signal(last)
-                process.wait(_STOP_SECONDS)
-            if not _lives(pid):
+        for order in (signal.SIGINT, signal.SIGQUIT):
+            with suppress(ProcessLookupError):
+                os.kill(pid, order)
+            begun = time.monotonic()
+            while _lives(pid):
+                if time.monotonic() - begun > _STOP_SECONDS:
+                    logger.warning("the embedded PostgreSQL (process %d) does not stop within %g s", pid, _STOP_SECONDS)
+                    break
+                time.sleep(_POLL_SECONDS)
+            else:
                 return
 
     # --- what runs
@@ -267,6 +271,7 @@ class PostgresServer:
 
 
 def _lives(pid: int) -> bool:
+    """False of a zombie too: where our process is the container's first one, nobody reaps the server."""
     try:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
