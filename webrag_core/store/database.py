@@ -87,13 +87,13 @@ class Database:
         return database
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[AsyncConnection]:
-        """A pooled autocommit connection.
+    async def connection(self, wait: float = _CONNECT_SECONDS) -> AsyncIterator[AsyncConnection]:
+        """A pooled autocommit connection, within `wait` seconds.
 
         Raises StoreError when none can be had, the server goes away, or a statement inside the block fails.
         """
         with _as_store_errors(self._limits):
-            async with self._pool.connection() as connection:
+            async with self._pool.connection(wait) as connection:
                 yield connection
 
     @asynccontextmanager
