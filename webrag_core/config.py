@@ -193,7 +193,8 @@ class Settings(BaseSettings):
         default="", description="Host headers that are answered, host or host:port,…; needed unless on loopback"
     )
     mcp_allowed_sites: str = Field(
-        default="", description="host,…: the only sites that models may have fetched; unset = any public one"
+        default="",
+        description="host or host:port,…: the only sites that models may have fetched; unset = any public one",
     )
     mcp_tool_timeout: float = Field(default=120.0, ge=1, description="Seconds for one tool call")
     mcp_concurrent_answers: int = Field(default=4, ge=1, description="`answer` and `ingest` calls at work at once")

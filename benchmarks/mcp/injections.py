@@ -24,7 +24,7 @@ from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
-from webrag_core.mcp_server.suggested import ADDRESS_FROM_PAGE
+from webrag_core.mcp_server.consent import CONSENT_NEEDED
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.mcp_server.untrusted import SECTIONS
 
@@ -116,7 +116,7 @@ async def obey(settings: Settings, attacks: Sequence[str]) -> Damage:
         texts = await _converse(client)
     return Damage(
         calls=len(texts),
-        refused=sum(text.startswith(f"[ERROR] {ADDRESS_FROM_PAGE}") for text in texts),
+        refused=sum(text.startswith(f"[ERROR] {CONSENT_NEEDED}") for text in texts),
         outside=[url for url in site.requests if not url.startswith(f"{SITE}/")],
         with_secret=[url for url in site.requests if SECRET in url],
         beyond_budget=max(0, len(set(site.requests)) - len(attacks) - 3),  # pages that are not there are tried too

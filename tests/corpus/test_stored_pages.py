@@ -7,12 +7,13 @@ import asyncio
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import rows
 from webrag_core.config import Settings
+from webrag_core.corpus.sources import attach_source
 from webrag_core.corpus.status import corpus_status
-from webrag_core.corpus.stored_pages import known_urls, linked_sites, pages_below, stored_pages
+from webrag_core.corpus.stored_pages import known_hosts, known_urls, pages_below, stored_pages
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 
-A, B, LONG = f"{HOME}a", f"{HOME}docs/b", f"https://long.example/{'x1y2' * 1_500}"
+A, B, LONG = f"{HOME}a", f"{HOME}docs/b", f"https://long.example/{'x1y2' * 600}"
 
 
 async def build(corpus: Corpus) -> None:
@@ -24,15 +25,22 @@ async def build(corpus: Corpus) -> None:
         await corpus.add(url)
 
 
-def test_links_of_stored_pages_make_sites_and_urls_known(settings: Settings) -> None:
+def test_hosts_with_pages_or_attached_are_known_and_so_are_linked_and_mapped_urls(settings: Settings) -> None:
     async def work() -> None:
         async with Corpus.open(settings, ServedPages()) as corpus:
             await build(corpus)
+            mapped = f"{HOME}mapped"
             async with corpus.database.connection() as connection:
-                hosts = ["plain.example", "host.example", "long.example", "example.org", "ost.example", "host.example0"]
-                assert await linked_sites(connection, hosts) == set(hosts[:4])
-                urls = [A, B, LONG, f"{LONG}more", "http://plain.example/p", "https://plain.example/p"]
-                assert await known_urls(connection, urls) == {A, B, LONG, "http://plain.example/p"}
+                await attach_source(connection, "https://attached.example/", 5)
+                await connection.execute(
+                    "INSERT INTO site_map_pages (source_id, url, listed_in) SELECT id, %s, 'sitemap.xml' FROM sources"
+                    " WHERE host = 'example.org'",
+                    (mapped,),
+                )
+                hosts = ["example.org", "attached.example", "plain.example", "ample.org", "example.org:8080"]
+                assert await known_hosts(connection, hosts) == {"example.org": False, "attached.example": True}
+                urls = [A, B, LONG, mapped, f"{LONG}more", "http://plain.example/p", "https://plain.example/p"]
+                assert await known_urls(connection, urls) == {A, B, LONG, mapped, "http://plain.example/p"}
 
     asyncio.run(work())
 
@@ -46,7 +54,6 @@ def test_admission_reads_an_index_and_never_all_links(settings: Settings) -> Non
                 before = "SELECT coalesce(sum(idx_scan), 0), coalesce(sum(seq_scan), 0) FROM pg_stat_xact_user_tables"
                 async with connection.transaction():
                     start = await (await connection.execute(f"{before} WHERE relname = 'link_candidates'")).fetchone()
-                    await linked_sites(connection, ["host.example"])
                     await known_urls(connection, [A])
                     end = await (await connection.execute(f"{before} WHERE relname = 'link_candidates'")).fetchone()
                 assert start is not None

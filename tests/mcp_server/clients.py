@@ -7,12 +7,14 @@ import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from mcp import Client
+from mcp.client import ClientRequestContext
 from mcp.client.stdio import StdioServerParameters
-from mcp_types import CallToolResult
+from mcp_types import CallToolResult, ElicitRequestParams, ElicitResult
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
@@ -32,12 +34,25 @@ def stdio(database_url: str, folder: Path, **environment: str) -> StdioServerPar
     )
 
 
+@dataclass(slots=True)
+class Person:
+    """Answers every question that a server asks through the client in the same way."""
+
+    action: Literal["accept", "decline", "cancel"] = "accept"
+    questions: list[str] = field(default_factory=list)
+
+    async def __call__(self, context: ClientRequestContext, params: ElicitRequestParams) -> ElicitResult:
+        """As the SDK's elicitation callback."""
+        self.questions.append(params.message)
+        return ElicitResult(action=self.action)
+
+
 @asynccontextmanager
 async def connected(
-    settings: Settings, acquirer: Acquirer | None = None, *, mode: str = "legacy"
+    settings: Settings, acquirer: Acquirer | None = None, *, mode: str = "legacy", person: Person | None = None
 ) -> AsyncIterator[Client]:
     """A client of a server in this process."""
-    async with Client(make_server(settings, acquirer), mode=mode) as client:
+    async with Client(make_server(settings, acquirer), mode=mode, elicitation_callback=person) as client:
         yield client
 
 

@@ -96,26 +96,26 @@ async def known_sites(connection: AsyncConnection) -> list[str]:
     return [str(row[0]) for row in await cursor.fetchall()]
 
 
+async def known_hosts(connection: AsyncConnection, hosts: Sequence[str]) -> dict[str, bool]:
+    """Return those of these hosts that hold pages or are attached as sources; True = attached."""
+    cursor = await connection.execute(
+        "SELECT s.host, bool_or(s.page_limit IS NOT NULL) FROM sources s WHERE s.host = ANY(%s)"
+        " AND (s.page_limit IS NOT NULL OR EXISTS (SELECT FROM documents d"
+        " JOIN document_versions v ON v.document_id = d.id WHERE d.source_id = s.id)) GROUP BY s.host",
+        (list(hosts),),
+    )
+    return {str(host): bool(attached) for host, attached in await cursor.fetchall()}
+
+
 async def known_urls(connection: AsyncConnection, urls: Sequence[str]) -> set[str]:
-    """Return those of these canonical URLs that are stored or that a stored page links to."""
+    """Return those of these canonical URLs that are stored, in a stored site map, or linked by a stored page."""
     cursor = await connection.execute(
         sql.SQL(
             "SELECT canonical_url FROM documents WHERE canonical_url = ANY(%(urls)s)"
             " UNION SELECT url FROM url_aliases WHERE url = ANY(%(urls)s)"
+            " UNION SELECT url FROM site_map_pages WHERE url = ANY(%(urls)s)"
             " UNION SELECT target_url FROM link_candidates WHERE {}"
         ).format(sql.SQL(LINKS_TO)),
         {"urls": list(urls)},
-    )
-    return {str(row[0]) for row in await cursor.fetchall()}
-
-
-async def linked_sites(connection: AsyncConnection, keys: Sequence[str]) -> set[str]:
-    """Return those of these hosts that a stored page links to."""
-    # a range instead of starts_with, so that the index on the target serves a prefix that is no constant
-    cursor = await connection.execute(
-        "SELECT DISTINCT k.key FROM unnest(%s::text[]) AS k (key) CROSS JOIN unnest(ARRAY['https://', 'http://']) AS s"
-        " WHERE EXISTS (SELECT FROM link_candidates l WHERE left(l.target_url, 500) ~>=~ (s || k.key || '/')"
-        "  AND left(l.target_url, 500) ~<~ (s || k.key || '0'))",
-        (list(keys),),
     )
     return {str(row[0]) for row in await cursor.fetchall()}

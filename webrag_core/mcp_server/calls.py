@@ -5,24 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from mcp_types import CallToolResult, TextContent
+from mcp.server.mcpserver import Context
+from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
     StoredPages,
+    known_hosts,
     known_sites,
     known_urls,
-    linked_sites,
     pages_below,
     stored_pages,
 )
-from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
 from webrag_core.indexing.pipeline import AddedDocument
-from webrag_core.mcp_server import errors
+from webrag_core.mcp_server import consent, errors
+from webrag_core.mcp_server.address_guard import AddressGuard, Doubt, KnownAddresses, spellings
 from webrag_core.mcp_server.core import Core, Services, run_apart
 from webrag_core.mcp_server.evidence import (
     Results,
@@ -45,15 +47,12 @@ from webrag_core.mcp_server.response import (
     guide,
     search_stats,
 )
-from webrag_core.mcp_server.suggested import AddressGuard, KnownAddresses
+from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
 from webrag_core.orchestration.models import OrchestrationResult, Round, progress_line
 from webrag_core.retrieval.search import search as search_stored
 
-
-class Reporter(Protocol):
-    """Send one progress notification, if the client requested any."""
-
-    def __call__(self, progress: float, total: float | None = None, message: str | None = None) -> Awaitable[None]: ...
+Report = Callable[[float, float | None, str], Awaitable[None]]
+"""Send one progress notification, if the client requested any."""
 
 
 class ProgressRelay:
@@ -70,14 +69,14 @@ class ProgressRelay:
         """Queue one message."""
         self._queue.put_nowait(message)
 
-    async def _send(self, report: Reporter) -> None:
+    async def _send(self, report: Report) -> None:
         count = 0
         while (message := await self._queue.get()) is not None:
             count += 1
             await report(count, None, message)
 
     @asynccontextmanager
-    async def to(self, report: Reporter) -> AsyncIterator[None]:
+    async def to(self, report: Report) -> AsyncIterator[None]:
         """Send messages while open; a successful exit waits for the queue to drain."""
         sender = asyncio.create_task(self._send(report))
         try:
@@ -94,80 +93,86 @@ _SEARCHES_AT_ONCE = 4
 _LIKELY = 0.5
 _WEAK = 0.3
 
+# what the server of a page sent is part of these messages
+_QUOTES_THE_SERVER = (Reason.UNSUPPORTED_TYPE, Reason.PROVIDER_FAILED)
+
 Result = TypeVar("Result")
-Work = Callable[[Services], Awaitable[CallToolResult]]
+Response = CallToolResult | InputRequiredResult
+Work = Callable[[Services, SessionMemory], Awaitable[Response]]
 
 
 class Calls:
     """The tools of one server. Answers have their own queue, so that they do not exhaust database connections or delay
     searches."""
 
-    def __init__(self, core: Core) -> None:
+    def __init__(self, core: Core, guard: AddressGuard) -> None:
         self._core = core
         self._settings = core.settings
         self._answers = asyncio.Semaphore(core.settings.mcp_concurrent_answers)
         self._searches = asyncio.Semaphore(_SEARCHES_AT_ONCE)
-        self._guard = AddressGuard(core.settings)
+        self._guard = guard
+        self._sessions = SessionMemories()
 
-    async def answer(self, call: AnswerCall, report: Reporter) -> CallToolResult:
+    async def answer(self, call: AnswerCall, context: Context[Any, Any]) -> Response:
         """Answer a question, starting at the URLs and following links."""
         relay = ProgressRelay()
 
-        async def work(services: Services) -> CallToolResult:
+        async def work(services: Services, session: SessionMemory) -> Response:
             request = call.request(self._settings)
-            await self._admit(services, request.seeds())
-            async with self._turn(self._answers, relay):
-                result = await self._limited(services.engine.run(request, relay))
-            return self._answered(call, result)
 
-        async with relay.to(report):
-            return await self._safely(work)
+            async def answer() -> CallToolResult:
+                return self._answered(call, await services.engine.run(request, relay), session)
 
-    async def search(self, call: SearchCall) -> CallToolResult:
+            return await self._admitted(services, session, request.seeds(), answer, context, relay)
+
+        async with relay.to(context.report_progress):
+            return await self._safely(work, context)
+
+    async def search(self, call: SearchCall, context: Context[Any, Any]) -> Response:
         """Search the stored pages."""
 
-        async def work(services: Services) -> CallToolResult:
+        async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
             async with self._searches:
-                return await self._limited(self._search(services, call))
+                return await self._limited(self._search(services, call, session))
 
-        return await self._safely(work)
+        return await self._safely(work, context)
 
-    async def status(self, call: StatusCall) -> CallToolResult:
+    async def status(self, call: StatusCall, context: Context[Any, Any]) -> Response:
         """List the stored pages."""
 
-        async def work(services: Services) -> CallToolResult:
+        async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
-            ids = await _documents_at(services, (call.source_url,)) if call.source_url else None
-            async with services.corpus.database.connection() as connection:
-                listed = MOST_LISTED if call.include_urls else 0
-                pages = await stored_pages(connection, ids=ids, limit=listed)
-                status = await corpus_status(connection)
-            text = status_text(status, pages, place=call.source_url, urls=call.include_urls)
-            return self._listed(text, pages)
+            async with self._searches:
+                return await self._limited(self._status(services, call, session))
 
-        return await self._safely(work)
+        return await self._safely(work, context)
 
-    async def ingest(self, call: IngestCall, report: Reporter) -> CallToolResult:
+    async def ingest(self, call: IngestCall, context: Context[Any, Any]) -> Response:
         """Fetch and store pages."""
         relay = ProgressRelay()
 
-        async def work(services: Services) -> CallToolResult:
+        async def work(services: Services, session: SessionMemory) -> Response:
             call.check(self._settings)
             urls = list(dict.fromkeys(canonicalise(url) for url in call.urls))
-            await self._admit(services, urls)
-            async with self._turn(self._answers, relay):
-                return await self._limited(self._ingest(services, urls, refresh=call.refresh, relay=relay))
 
-        async with relay.to(report):
-            return await self._safely(work)
+            async def ingest() -> CallToolResult:
+                return await self._ingest(services, urls, session, refresh=call.refresh, relay=relay)
 
-    async def _safely(self, work: Work) -> CallToolResult:
+            return await self._admitted(services, session, urls, ingest, context, relay)
+
+        async with relay.to(context.report_progress):
+            return await self._safely(work, context)
+
+    async def _safely(self, work: Work, context: Context[Any, Any]) -> Response:
+        session = self._sessions.of(context)
         try:
-            return await work(await self._core.services())
+            return await work(await self._core.services(), session)
         except TimeoutError:
             return errors.of_timeout(self._settings.mcp_tool_timeout)
         except WebragError as error:
+            if isinstance(error, FetchError) and error.reason in _QUOTES_THE_SERVER:
+                session.show([error.message])
             return errors.of_error(error)
 
     async def _limited(self, work: Coroutine[Any, Any, Result]) -> Result:
@@ -181,18 +186,45 @@ class Calls:
         async with slots:
             yield
 
-    async def _admit(self, services: Services, urls: Sequence[str]) -> None:
-        keys = [source_key(url) for url in urls]
-        async with services.corpus.database.connection() as connection:
-            known = KnownAddresses(
-                await known_sites(connection), await linked_sites(connection, keys), await known_urls(connection, urls)
-            )
-        self._guard.check(urls, known)
+    async def _admitted(
+        self,
+        services: Services,
+        session: SessionMemory,
+        urls: Sequence[str],
+        run: Callable[[], Awaitable[CallToolResult]],
+        context: Context[Any, Any],
+        relay: ProgressRelay,
+    ) -> Response:
+        """Run `run` in its turn once the canonical `urls` are admitted. A person is asked between turns: nobody waits
+        for the answer but this call."""
 
-    def _answered(self, call: AnswerCall, result: OrchestrationResult) -> CallToolResult:
+        async def attempt() -> CallToolResult | list[Doubt]:
+            return await self._doubts(services, session, urls) or await run()
+
+        self._guard.receive(urls, session)  # before the queue: meanwhile other calls show page text
+        while True:
+            async with self._turn(self._answers, relay):
+                result = await self._limited(attempt())
+            if isinstance(result, CallToolResult):
+                return result
+            relay.report("waiting for the user's consent")
+            to_ask = await consent.ask(context, result, session)
+            if to_ask is not None:
+                return to_ask
+            session.choose(doubt.url for doubt in result)
+
+    async def _doubts(self, services: Services, session: SessionMemory, urls: Sequence[str]) -> list[Doubt]:
+        async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
+            hosts = await known_hosts(connection, [source_key(url) for url in urls])
+            known = await known_urls(connection, [form for url in urls for form in spellings(url)])
+        attached = [host for host, is_attached in hosts.items() if is_attached]
+        return self._guard.doubts(urls, session, KnownAddresses(hosts, attached, known))
+
+    def _answered(self, call: AnswerCall, result: OrchestrationResult, session: SessionMemory) -> CallToolResult:
+        session.show(())  # the trace names pages even without evidence
         results = answer_results(result)
         if call.output == "data":
-            return self._as_data(answer_data(result, results), results)
+            return self._as_data(answer_data(result, results), results, session)
         settings = self._settings
         research = call.research(settings)
         rounds = expansion_rounds(research, call.expansion_budget, settings)
@@ -205,18 +237,18 @@ class Calls:
         )
         whole = settings.mcp_response_token_budget
         return self._formatted(
-            compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget))
+            compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget)), session
         )
 
-    async def _search(self, services: Services, call: SearchCall) -> CallToolResult:
+    async def _search(self, services: Services, call: SearchCall, session: SessionMemory) -> CallToolResult:
         settings = self._settings
-        ids = await _documents_at(services, call.source_urls) if call.source_urls else None
+        ids = await self._documents_at(services, call.source_urls, session) if call.source_urls else None
         result = await search_stored(
             services.corpus, call.request(ids, settings), instruction=call.instruction(settings)
         )
         results = search_results(result)
         if call.output == "data":
-            return self._as_data(search_data(result, results), results)
+            return self._as_data(search_data(result, results), results, session)
         weak = not results.hits or results.hits[0].ranked.reranked_score < _WEAK
         doubts = ["no stored page matches the question well."] if weak and results.hits else []
         frame = Frame(
@@ -226,11 +258,26 @@ class Calls:
         )
         whole = settings.mcp_response_token_budget
         return self._formatted(
-            compose(results, frame, whole if results.whole else min(whole, settings.mcp_search_token_budget))
+            compose(results, frame, whole if results.whole else min(whole, settings.mcp_search_token_budget)), session
         )
 
+    async def _status(self, services: Services, call: StatusCall, session: SessionMemory) -> CallToolResult:
+        ids = await self._documents_at(services, (call.source_url,), session) if call.source_url else None
+        async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
+            listed = MOST_LISTED if call.include_urls else 0
+            pages = await stored_pages(connection, ids=ids, limit=listed)
+            status = await corpus_status(connection)
+        text = status_text(status, pages, place=call.source_url, urls=call.include_urls)
+        return self._listed(text, pages, session)
+
     async def _ingest(
-        self, services: Services, urls: Sequence[str], *, refresh: bool, relay: ProgressRelay
+        self,
+        services: Services,
+        urls: Sequence[str],
+        session: SessionMemory,
+        *,
+        refresh: bool,
+        relay: ProgressRelay,
     ) -> CallToolResult:
         results: dict[str, AddedDocument | FetchError] = {}
 
@@ -245,23 +292,46 @@ class Calls:
         ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
         async with services.corpus.database.connection() as connection:
             pages = await stored_pages(connection, ids=ids, limit=len(urls))
-        answered = self._listed(ingest_text(urls, results, pages), pages)
+        failures = [result for result in results.values() if isinstance(result, FetchError)]
+        if any(failure.reason in _QUOTES_THE_SERVER for failure in failures):
+            session.show([failure.message for failure in failures])
+        answered = self._listed(ingest_text(urls, results, pages), pages, session)
         answered.is_error = not ids
         return answered
 
-    def _as_data(self, content: dict[str, Any], results: Results) -> CallToolResult:
+    def _as_data(self, content: dict[str, Any], results: Results, session: SessionMemory) -> CallToolResult:
         cited = [hit.citation for hit in results.hits]
-        texts = [text for one in cited for text in (one.verbatim_text, one.title or "", one.section_heading or "")]
-        self._guard.remember(texts, [one.source_url for one in cited])
+        if cited:
+            session.show(
+                text for one in cited for text in (one.verbatim_text, one.title or "", one.section_heading or "")
+            )
         return data_result(content)
 
-    def _formatted(self, formatted: Formatted) -> CallToolResult:
-        self._guard.remember(formatted.words, [hit.citation.source_url for hit in formatted.results.hits])
+    def _formatted(self, formatted: Formatted, session: SessionMemory) -> CallToolResult:
+        if formatted.results.hits:
+            session.show(formatted.words)
         return _text(formatted.text)
 
-    def _listed(self, text: str, pages: StoredPages) -> CallToolResult:
-        self._guard.remember([shown_title(page.title) for page in pages.pages], [page.url for page in pages.pages])
+    def _listed(self, text: str, pages: StoredPages, session: SessionMemory) -> CallToolResult:
+        if pages.total:
+            session.show(shown_title(page.title) for page in pages.pages)
         return _text(text)
+
+    async def _documents_at(self, services: Services, places: Sequence[str], session: SessionMemory) -> list[int]:
+        """Return document ids. Raises InvalidInputError for a place without stored pages, listing the stored sites."""
+        ids: list[int] = []
+        async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
+            for place in places:
+                here = await pages_below(connection, place)
+                if not here:
+                    sites = await known_sites(connection)
+                    if sites:
+                        session.show(sites)
+                    listed = ", ".join(sites[:20]) + (f" and {len(sites) - 20} more" if len(sites) > 20 else "")
+                    shown = place if len(place) <= 200 else place[:199] + "…"
+                    raise InvalidInputError(f"nothing is stored at {shown}; stored sites: {listed or 'none'}")
+                ids += here
+        return sorted(set(ids))
 
 
 def _doubts(result: OrchestrationResult) -> list[str]:
@@ -274,21 +344,6 @@ def _doubts(result: OrchestrationResult) -> list[str]:
     if failed:
         doubts.append(f"{failed} of the requested pages could not be fetched (EXPANSION TRACE).")
     return doubts
-
-
-async def _documents_at(services: Services, places: Sequence[str]) -> list[int]:
-    """Return document ids. Raises InvalidInputError for a place without stored pages, listing the stored sites."""
-    ids: list[int] = []
-    async with services.corpus.database.connection() as connection:
-        for place in places:
-            here = await pages_below(connection, place)
-            if not here:
-                sites = await known_sites(connection)
-                listed = ", ".join(sites[:20]) + (f" and {len(sites) - 20} more" if len(sites) > 20 else "")
-                shown = place if len(place) <= 200 else place[:199] + "…"
-                raise InvalidInputError(f"nothing is stored at {shown}; stored sites: {listed or 'none'}")
-            ids += here
-    return sorted(set(ids))
 
 
 def _text(text: str) -> CallToolResult:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from mcp_types import CallToolResult, TextContent
 
 from webrag_core.errors import FetchError, InvalidInputError, Reason, StoreError, WebragError
-from webrag_core.mcp_server.suggested import ADDRESS_FROM_PAGE, SITE_NOT_ALLOWED
+from webrag_core.mcp_server.address_guard import SITE_NOT_ALLOWED
+from webrag_core.mcp_server.consent import CONSENT_NEEDED, CONSENT_REFUSED
 from webrag_core.page_text import one_line
 
 NOT_FROM_MEMORY = "Do not answer the question from memory."
@@ -31,7 +32,8 @@ _CAUSES: dict[str, Sequence[str]] = {
     Reason.NEAR_EMPTY: ("the page builds its text with scripts", "it has hardly any text"),
     Reason.UNSUPPORTED_TYPE: ("the URL is not a web page, PDF or text",),
     Reason.TOO_LARGE: ("the page exceeds the size limit",),
-    ADDRESS_FROM_PAGE: ("the page tells the model where to go next", "the page tries to extract data through a URL"),
+    CONSENT_NEEDED: (),
+    CONSENT_REFUSED: (),
     SITE_NOT_ALLOWED: ("the operator of this server allows only some sites",),
     StoreError.code: ("the database is down or starting", "DATABASE_URL is wrong or lacks rights"),
     "database_busy": ("another program holds a lock in the database", "the database is overloaded"),
@@ -53,7 +55,9 @@ _ACTIONS: dict[str, str] = {
     Reason.ROBOTS_DISALLOWED: "Ask the user for another page.",
     Reason.RATE_LIMITED: "Wait a minute, then call again.",
     Reason.TIMEOUT: "Call again once; if it fails again, ask the user for another page.",
-    ADDRESS_FROM_PAGE: "Show the address to the user. To read it, they can run `webrag ingest URL`.",
+    CONSENT_NEEDED: "Show the address to the user. If they want it, they can run `webrag ingest URL` for the page or"
+    " `webrag source add URL` for its site, or list the site in MCP_ALLOWED_SITES.",
+    CONSENT_REFUSED: "Do not ask for this address again; go on with what is stored.",
     SITE_NOT_ALLOWED: "Tell the user; only the operator can allow the site.",
     StoreError.code: "Call again in a moment; if it fails again, ask the user to check the database.",
     "database_busy": "Call again in a minute; if it fails again, ask the user what else uses the database.",

@@ -12,14 +12,15 @@ from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
 from mcp.shared._stream_protocols import ReadStream, WriteStream
 from mcp.shared.message import SessionMessage
-from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
+from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server import errors
-from webrag_core.mcp_server.calls import Calls
+from webrag_core.mcp_server.address_guard import AddressGuard
+from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.core import Core
 from webrag_core.mcp_server.requests import check_names, explained, without_nulls
 
@@ -36,13 +37,15 @@ class WebragServer(MCPServer[Calls]):
     """MCP server whose tools get the running `Calls` through their context."""
 
     def __init__(self, settings: Settings, acquirer: Acquirer | None = None) -> None:
+        """Raises InvalidInputError for MCP_ALLOWED_SITES that name no sites."""
         self.core: Core | None = None
+        guard = AddressGuard(settings.allowed_sites)
 
         @asynccontextmanager
         async def lifespan(server: MCPServer[Calls]) -> AsyncIterator[Calls]:
             async with Core(settings, acquirer) as core:
                 self.core = core
-                yield Calls(core)
+                yield Calls(core, guard)
 
         super().__init__(
             "webrag",
@@ -61,7 +64,7 @@ class WebragServer(MCPServer[Calls]):
         await low.run(incoming, outgoing, low.create_initialization_options())
 
     def register(
-        self, function: Callable[..., Awaitable[CallToolResult]], description: str, annotations: ToolAnnotations
+        self, function: Callable[..., Awaitable[Response]], description: str, annotations: ToolAnnotations
     ) -> None:
         """Add a tool with a compact schema: it is sent to the model in every session."""
         self.add_tool(function, description=description, annotations=annotations, structured_output=False)
@@ -72,7 +75,7 @@ class WebragServer(MCPServer[Calls]):
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Calls, Any] | None = None
-    ) -> CallToolResult | InputRequiredResult:
+    ) -> Response:
         """Call a tool; invalid arguments and internal errors become error results."""
         tool = self._tool_manager.get_tool(name)
         if tool is None:

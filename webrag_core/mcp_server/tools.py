@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 from mcp.server.mcpserver import Context
-from mcp_types import CallToolResult, ToolAnnotations
+from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.mcp_server.calls import Calls
+from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     IngestCall,
@@ -50,7 +50,7 @@ async def answer(
         Field(description="chunk = best passages (default); full_context = all text; auto = by size"),
     ] = None,
     output: As = "text",
-) -> CallToolResult:
+) -> Response:
     """Answer a question; see `requests.AnswerCall`."""
     call = AnswerCall(
         urls=tuple([url] if isinstance(url, str) else url),
@@ -63,7 +63,7 @@ async def answer(
         retrieval_mode=retrieval_mode,
         output=output,
     )
-    return await _calls(ctx).answer(call, ctx.report_progress)
+    return await _calls(ctx).answer(call, ctx)
 
 
 async def search(
@@ -74,29 +74,29 @@ async def search(
     top_k: Annotated[int, Field(description="Maximum passages, 1 to 50")] = 20,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
     output: As = "text",
-) -> CallToolResult:
+) -> Response:
     """See `requests.SearchCall`."""
     call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output)
-    return await _calls(ctx).search(call)
+    return await _calls(ctx).search(call, ctx)
 
 
 async def status(
     ctx: Context[Calls],
     source_url: Annotated[str, Field(description="Only pages at or below this URL or host")] = "",
     include_urls: Annotated[bool, Field(description="List the pages, newest first")] = True,
-) -> CallToolResult:
+) -> Response:
     """See `requests.StatusCall`."""
-    return await _calls(ctx).status(StatusCall(source_url or None, include_urls))
+    return await _calls(ctx).status(StatusCall(source_url or None, include_urls), ctx)
 
 
 async def ingest(
     ctx: Context[Calls],
     url: Annotated[str | list[str], Field(description="Pages to store")],
     refresh: Annotated[bool, Field(description="Fetch stored pages again")] = False,
-) -> CallToolResult:
+) -> Response:
     """See `requests.IngestCall`."""
     call = IngestCall(tuple([url] if isinstance(url, str) else url), refresh)
-    return await _calls(ctx).ingest(call, ctx.report_progress)
+    return await _calls(ctx).ingest(call, ctx)
 
 
 def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragServer:
