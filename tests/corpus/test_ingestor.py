@@ -14,7 +14,7 @@ from tests.conftest import FROZEN_SITE
 from tests.corpus.corpora import broken_rules, rows, texts
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
-from webrag_core.acquisition.urls import MAX_URL_CHARS
+from webrag_core.acquisition.urls import MAX_PAGE_URL_CHARS
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.corpus.ingestor import make_acquirer
@@ -114,15 +114,18 @@ def test_aliases_and_redirects_lead_to_one_document(tell: Callable[[Story], None
 def test_the_longest_url_is_stored_linked_and_found(tell: Callable[[Story], None]) -> None:
     letters = random.Random(1)  # no text that an index could compress
     path, other = ("".join(letters.choices(string.ascii_letters + string.digits, k=3_000)) for _ in range(2))
-    long, linked = f"{HOME}{path}"[:MAX_URL_CHARS], f"{HOME}{other}"[:MAX_URL_CHARS]
+    long, linked = f"{HOME}{path}"[:MAX_PAGE_URL_CHARS], f"{HOME}{other}"
 
     async def story(corpus: Corpus, site: ServedPages) -> None:
         site.pages[long] = html("Long", f'The text below a long address. <a href="{linked}">more</a>')
         assert (await corpus.add(long)).outcome == "fetched"
         assert await rows(corpus.database, "SELECT canonical_url FROM documents") == [(long,)]
         assert await rows(corpus.database, "SELECT target_url FROM link_candidates") == [(linked,)]
-        with pytest.raises(FetchError, match="longer than"):
-            await corpus.add(f"{long}x")
+        site.redirects[A] = f"{long}x"
+        site.pages[f"{long}x"] = FIRST
+        for url in (f"{long}x", linked, A):
+            with pytest.raises(FetchError, match="longer than"):
+                await corpus.add(url)
 
     tell(story)
 

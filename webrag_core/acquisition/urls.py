@@ -8,7 +8,8 @@ import ada_url
 
 from webrag_core.errors import FetchError, Reason
 
-MAX_URL_CHARS = 2_600  # an entry of PostgreSQL's indexes holds 2,704 bytes
+MAX_URL_CHARS = 8_192
+MAX_PAGE_URL_CHARS = 2_600  # of a stored page: an entry of PostgreSQL's indexes holds 2,704 bytes
 MAX_HOST_CHARS = 253
 MAX_LABEL_CHARS = 63
 
@@ -38,11 +39,22 @@ def canonicalise(url: str, base: str | None = None) -> str:
     port = f":{parsed.port}" if parsed.port else ""
     canonical = f"{parsed.protocol}//{host}{port}{parsed.pathname}{_query(parsed.search)}"
     if len(canonical) > MAX_URL_CHARS:
-        raise _invalid(f"longer than {MAX_URL_CHARS} characters")
+        raise _invalid(f"longer than {MAX_URL_CHARS:,} characters")
     if canonical == parsed.href:
         return canonical
     # Parsed again because something changed: the answer must be ada's own spelling, not text we put together.
     return _parse(canonical).href
+
+
+def page_url(url: str, base: str | None = None) -> str:
+    """Canonical URL that a page can be stored under: `canonicalise`, with a limit of 2,600 characters.
+
+    Raises FetchError(INVALID_URL).
+    """
+    canonical = canonicalise(url, base)
+    if len(canonical) > MAX_PAGE_URL_CHARS:
+        raise _invalid(f"longer than {MAX_PAGE_URL_CHARS:,} characters")
+    return canonical
 
 
 def source_key(url: str) -> str:

@@ -16,7 +16,7 @@ from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.politeness import HostQueues
 from webrag_core.acquisition.robots import ObedientGate, Robots
-from webrag_core.acquisition.urls import canonicalise
+from webrag_core.acquisition.urls import page_url
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.conversion.canonical import preferred_url
@@ -114,7 +114,7 @@ class Ingestor:
         failure is recorded and the good version stays. Invalid URLs and pages removed on request (reason `forgotten`)
         are not recorded.
         """
-        url = canonicalise(url)
+        url = page_url(url)
         async with self._database.connection() as connection:
             await documents.refuse_forgotten(connection, url)
             stored = await documents.find_document(connection, url)
@@ -130,6 +130,7 @@ class Ingestor:
         started = datetime.now(UTC)
         try:
             page = await self._fetch(url, stored)
+            page_url(page.final_url)
             converted = None if page.not_modified else await convert_in_worker(page)
             if converted is not None:
                 page = _under_preferred_url(page, converted)

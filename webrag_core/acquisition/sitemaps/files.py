@@ -14,7 +14,7 @@ from webrag_core.acquisition.sitemaps.inventory import MARK, read_inventory
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing
 from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES
 from webrag_core.acquisition.sitemaps.xml import Record, read_records
-from webrag_core.acquisition.urls import MAX_URL_CHARS, canonicalise, source_key
+from webrag_core.acquisition.urls import MAX_URL_CHARS, canonicalise, page_url, source_key
 from webrag_core.errors import FetchError, Reason
 
 _MAX_GZIP_MEMBERS = 1_000
@@ -65,7 +65,7 @@ def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
     scoped = ScopedFile(listing, invalid=listing.invalid)
     for page in listing.pages:
         try:
-            target = canonicalise(page.url, url)
+            target = page_url(page.url, url)
         except FetchError:
             scoped.invalid += 1
             continue
