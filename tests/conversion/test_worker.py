@@ -21,6 +21,7 @@ import pytest
 
 from tests.conftest import FROZEN_SITE, REPOSITORY
 from tests.conversion.hostile_worker import REPLIES
+from tests.conversion.test_pdf import TEXT, write_pdf
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.conversion.convert import convert_page
@@ -147,7 +148,7 @@ def test_the_worker_says_what_the_conversion_says() -> None:
     async def both() -> None:
         site = WarcAcquirer(FROZEN_SITE)
         pages = [await site.fetch(url) for url in site.page_urls()[::60]]
-        pages += [page(b"# plain\n\nwords of Markdown", "text/markdown")]
+        pages += [page(b"# plain\n\nwords of Markdown", "text/markdown"), page(write_pdf([TEXT]), "application/pdf")]
         assert await asyncio.gather(*map(convert_in_worker, pages)) == [convert_page(each) for each in pages]
 
     asyncio.run(both())
