@@ -193,14 +193,12 @@ def _base_url(document: HtmlElement, url: str) -> str:
 
     Removes the elements: lxml applies any, unusable ones too.
     """
-    base = url
-    for element in reversed(document.xpath(".//base[@href]")):
-        try:
-            base = canonicalise(element.get("href") or "", url)
-        except FetchError:
-            base = url
-        element.drop_tag()
-    return base
+    first = next((element.get("href") or "" for element in document.iter("base") if "href" in element.attrib), None)
+    etree.strip_tags(document, "base")
+    try:
+        return url if first is None else canonicalise(first, url)
+    except FetchError:
+        return url
 
 
 def _apply_role_headings(root: HtmlElement) -> None:
