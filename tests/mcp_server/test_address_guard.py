@@ -132,6 +132,13 @@ def test_an_obedient_model_carries_nothing_out_unasked(form: Form) -> None:
         assert (cause_of(url, session) is None) == (form.kind == "own site, in words")
 
 
+@pytest.mark.parametrize("shown", [f"{SITE}/how-to-brew", "https://other.example/how-to-brew/", "/how-to-brew"])
+def test_an_address_as_it_stands_in_page_text_carries_nothing(shown: str) -> None:
+    session = after(f"This page is {shown}.", chosen=SITE)
+    assert cause_of(f"{SITE}/how-to-brew", session) is None
+    assert cause_of(f"{SITE}/how-to-brew/secret", session) is Cause.RESEMBLES_TEXT
+
+
 def test_links_and_common_words_with_slashes_make_no_path_suspect() -> None:
     session = after(
         "Use this and/or that, n/a, 1/2 of it, on /en or /; see asyncio.run, [coffee](https://site.example/coffee) and"

@@ -61,7 +61,9 @@ class ShownAddresses:
         segments = path.strip("/").split("/")
         if self._overflow or (len(segments) == 1 and source_key(url) in self._sites):
             return True
-        return path.startswith(tuple(self._paths)) or any(_fills(segments, pattern) for pattern in self._patterns)
+        return any(_continues(path, shown) for shown in self._paths) or any(
+            _fills(segments, pattern) for pattern in self._patterns
+        )
 
 
 def _addresses(text: str) -> Iterator[tuple[str, str]]:
@@ -81,6 +83,11 @@ def _addresses(text: str) -> Iterator[tuple[str, str]]:
 def _path(url: str) -> str:
     path = "/" + url.partition("://")[2].partition("?")[0].partition("/")[2]
     return unicodedata.normalize("NFKC", unquote(path))
+
+
+def _continues(path: str, shown: str) -> bool:
+    # what is named as it stands carries nothing
+    return path.startswith(shown) and path.rstrip("/") != shown.rstrip("/")
 
 
 def _fills(segments: list[str], pattern: tuple[str | None, ...]) -> bool:
