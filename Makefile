@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-obedient bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -65,6 +65,9 @@ bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fe
 
 bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
 	$(BIN)/python -m benchmarks.mcp.search
+
+bench-obedient: $(VENV)/.runtime ## a model that obeys page text, and 200 ordinary sessions: what leaves, who is refused
+	$(BIN)/python -W ignore -m benchmarks.security.obedient_model
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
 	$(BIN)/python -m benchmarks.platform.watch
