@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-obedient bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -66,8 +66,9 @@ bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fe
 bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
 	$(BIN)/python -m benchmarks.mcp.search
 
-bench-obedient: $(VENV)/.runtime ## a model that obeys page text, and 200 ordinary sessions: what leaves, who is refused
-	$(BIN)/python -W ignore -m benchmarks.security.obedient_model
+bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text, sessions, the database, a foreign web page
+	for attack in addresses forgeries obedient_model sessions database_faults foreign_site; do \
+	  $(BIN)/python -W ignore -m benchmarks.security.$$attack || exit 1; done
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
 	$(BIN)/python -m benchmarks.platform.watch

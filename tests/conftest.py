@@ -68,30 +68,86 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @contextmanager
 def fresh_database(server_url: str, *, migrated: bool = True) -> Iterator[str]:
-    """URL of a database without pages on this server, migrated or without any table; dropped afterwards."""
-    name, template = f"test_{uuid.uuid4().hex[:12]}", _migrated(server_url) if migrated else "template1"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(template))
-        )
-    try:
-        yield _database(server_url, name)
-    finally:
+    """URL of a database without pages on this server, migrated or without any table.
+
+    Creating and dropping one costs a thousand files: a migrated one is emptied and given to the next test instead,
+    unless a test left it in another shape.
+    """
+    spare = _spare_databases(server_url)
+    if migrated and spare:
+        name = spare.pop()
+    else:
+        name = f"test_{uuid.uuid4().hex[:12]}"
         with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    url = _database(server_url, name)
+    if migrated:
+        asyncio.run(_migrate(url))
+    try:
+        yield url
+    finally:
+        if migrated and _emptied(server_url, name):
+            spare.append(name)
+        else:
+            with psycopg.connect(server_url, autocommit=True) as connection:
+                connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-@lru_cache  # copying a migrated database takes half as long as migrating one
-def _migrated(server_url: str) -> str:
-    async def make() -> None:
-        async with await psycopg.AsyncConnection.connect(_database(server_url, name), autocommit=True) as connection:
-            await migrate(connection)
+_SHAPE = """
+SELECT (SELECT array_agg(name ORDER BY name) FROM schema_migrations),
+       (SELECT array_agg((n.nspname, c.relname, c.relkind, c.relnatts)::text ORDER BY n.nspname, c.relname)
+        FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+        WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relname !~ '^vectors_'),
+       (SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+        WHERE d.datname = current_database()),
+       pg_get_viewdef('contract.v_embedding'::regclass)
+"""
 
-    name = "migrated"
+
+@lru_cache
+def _spare_databases(server_url: str) -> list[str]:
+    """Names of empty databases that no test uses."""
+    return []
+
+
+@lru_cache
+def _migrated_shape(server_url: str) -> tuple[object, ...]:
+    """Shape of a database as migrations leave it; its last part is the view of the live model's vectors."""
+    with fresh_database(server_url, migrated=False) as url:
+        asyncio.run(_migrate(url))
+        with psycopg.connect(url) as connection:
+            shape = connection.execute(_SHAPE.encode()).fetchone()
+    assert shape is not None
+    return shape
+
+
+async def _migrate(url: str) -> None:
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+        await migrate(connection)
+
+
+def _emptied(server_url: str, name: str) -> bool:
+    """Empty the database; False when it is not as migrations leave it."""
+    shape = _migrated_shape(server_url)
     with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    asyncio.run(make())
-    return name
+        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
+    with psycopg.connect(_database(server_url, name), autocommit=True) as connection:
+        tables = connection.execute(
+            "SELECT c.oid::regclass::text, c.relname ~ '^vectors_' FROM pg_class c"
+            " WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations'"
+        ).fetchall()
+        filled = [
+            table
+            for table, dynamic in tables
+            if not dynamic and connection.execute(f"SELECT FROM {table} LIMIT 1".encode()).fetchone() is not None
+        ]
+        dropped = [table for table, dynamic in tables if dynamic]
+        if dropped:
+            connection.execute(f"DROP TABLE {', '.join(dropped)} CASCADE".encode())
+            connection.execute(f"CREATE OR REPLACE VIEW contract.v_embedding AS {shape[-1]}".encode())
+        if filled:
+            connection.execute(f"TRUNCATE {', '.join(filled)} RESTART IDENTITY CASCADE".encode())
+        return connection.execute(_SHAPE.encode()).fetchone() == shape
 
 
 def _database(server_url: str, name: str) -> str:

@@ -27,6 +27,7 @@ from pydantic import ValidationError
 
 from benchmarks.security.address_payloads import payloads
 from benchmarks.security.address_site import CANARY, REDIRECTS, Canary, LeadingSite
+from benchmarks.security.served_web import Person
 from benchmarks.security.watched import ALLOWED, watch
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.config import Settings, load_settings
@@ -186,7 +187,8 @@ async def mcp(attack: Attack) -> None:
         cwd=Path.cwd(),
     )
     ingested, answered = Door("MCP ingest"), Door("MCP answer")
-    async with Client(stdio_client(server), mode="legacy") as client:
+    # a person who agrees to everything: the gate behind the address guard is what is tried
+    async with Client(stdio_client(server), mode="legacy", elicitation_callback=Person("accept")) as client:
         for start in range(0, len(attack.payloads), _MCP_URLS):
             urls = attack.payloads[start : start + _MCP_URLS]
             for url in urls:  # one at a time: a malformed one would refuse the whole call
