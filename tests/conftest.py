@@ -98,8 +98,6 @@ SELECT (SELECT array_agg(name ORDER BY name) FROM schema_migrations),
        (SELECT array_agg((n.nspname, c.relname, c.relkind, c.relnatts)::text ORDER BY n.nspname, c.relname)
         FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relname !~ '^vectors_'),
-       (SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
-        WHERE d.datname = current_database()),
        pg_get_viewdef('contract.v_embedding'::regclass)
 """
 
@@ -130,6 +128,9 @@ def _emptied(server_url: str, name: str) -> bool:
     """Empty the database; False when it is not as migrations leave it."""
     shape = _migrated_shape(server_url)
     with psycopg.connect(server_url, autocommit=True) as connection:
+        has_settings = "SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = %s"
+        if connection.execute(has_settings.encode(), (name,)).fetchone() is not None:
+            return False
         connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
     with psycopg.connect(_database(server_url, name), autocommit=True) as connection:
         tables = connection.execute(

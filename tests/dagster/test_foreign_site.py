@@ -56,7 +56,7 @@ def test_the_bare_server_does_what_foreign_pages_tell_it(browser: Browser, works
         thread.start()
         try:
             with browser.new_context() as context:
-                attempts = attack(context, listening.getsockname()[1], instance, ("other site", "rebound name"))
+                attempts = attack(context, listening.getsockname()[1], instance, ("other site",))
         finally:
             server.should_exit = True
             thread.join()
@@ -75,8 +75,6 @@ def test_the_bare_server_does_what_foreign_pages_tell_it(browser: Browser, works
     ):
         assert ("other site", variant) in acted
     assert {("other site", "web socket"), ("other site", "UI in a frame")} <= read
-    assert ("rebound name", "fetch POST JSON, cors") in acted
-    assert {("rebound name", "read the page"), ("rebound name", "read by a query")} <= read
 
 
 def test_the_guard_lets_none_of_it_through_even_when_the_user_is_logged_in(browser: Browser, workspace: Path) -> None:
@@ -86,8 +84,8 @@ def test_the_guard_lets_none_of_it_through_even_when_the_user_is_logged_in(brows
         page.get_by_text("Overview").first.wait_for(timeout=MILLISECONDS)
         assert TOKEN not in page.url
         with dg.DagsterInstance.from_config(str(workspace.parent)) as instance:
-            attempts = attack(context, port, instance, ("other site", "other port"))  # the latter is sent the cookie
-        assert len(attempts) > 80
+            attempts = attack(context, port, instance, ("other port",))  # it is sent the cookie
+        assert len(attempts) > 40
         assert [one for one in attempts if one.succeeded] == []
         assert page.evaluate(ASK) == {"data": {"version": dg.__version__}}
         text = log.read_text()
