@@ -22,7 +22,15 @@ from urllib.parse import quote
 import psutil
 
 from webrag_core.errors import StoreError
-from webrag_core.store.private_folders import Account, open_socket_folder, open_way, require_private
+from webrag_core.store.private_folders import (
+    PORT,
+    SOCKET,
+    SOCKET_LOCK,
+    Account,
+    open_socket_folder,
+    open_way,
+    require_private,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +39,6 @@ _RETRY_SECONDS = 10.0
 _PASSING = ("is still in use", "already exists")  # the processes of a server that was killed take a moment to end
 _STOP_SECONDS = 30.0
 _POLL_SECONDS = 0.02
-_PORT = "5432"  # only a part of the socket's name; PGPORT must not change it
 _PID_FILE_LINES = 8  # of a server that is up
 _FULL_BYTES = 1_000_000  # with less the server cannot even write why it failed
 _INHERITED = ("PATH", "TZ", "TMPDIR", "LANG", "LANGUAGE", "LC_", "LD_LIBRARY_PATH", "DYLD_")  # and no key of a provider
@@ -98,7 +105,7 @@ class PostgresServer:
 
     def _url(self, socket_folder: Path) -> str:
         host = quote(str(socket_folder))
-        return f"postgresql://postgres:@/postgres?host={host}&port={_PORT}&requirepeer={quote(self._account.name)}"
+        return f"postgresql://postgres:@/postgres?host={host}&port={PORT}&requirepeer={quote(self._account.name)}"
 
     # --- before the start
 
@@ -123,9 +130,9 @@ class PostgresServer:
                 shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
         self._torn.touch()
         options = ("-D", str(self._data), "-U", "postgres", "--encoding=utf8", "--auth=reject")
-        made = self._run((str(programs() / "initdb"), *options), lock)
-        if made.returncode:
-            raise self._failure(made.stderr)
+        result = self._run((str(programs() / "initdb"), *options), lock)
+        if result.returncode:
+            raise self._failure(result.stderr)
         self._torn.unlink()
 
     def _run(self, command: Sequence[str], *descriptors: int) -> subprocess.CompletedProcess[str]:
@@ -160,7 +167,7 @@ class PostgresServer:
             logger.warning("removing a false postmaster.pid: process %d is not this server", read.pid)
             self._pid_file.unlink(missing_ok=True)
             if read.socket_folder is not None:  # its lock names the same process
-                lock = read.socket_folder / f".s.PGSQL.{_PORT}.lock"
+                lock = read.socket_folder / SOCKET_LOCK
                 with suppress(OSError):
                     if lock.read_text().splitlines()[:1] == list(read.lines[:1]):
                         lock.unlink()
@@ -177,7 +184,7 @@ class PostgresServer:
             socket_folder = open_socket_folder(self._data, self._account)
             quoted = str(socket_folder).replace('"', '""')
             command = (
-                *(str(programs() / "postgres"), "-D", str(self._data), "-h", "", "-p", _PORT),
+                *(str(programs() / "postgres"), "-D", str(self._data), "-h", "", "-p", PORT),
                 *("-k", f'"{quoted}"', "-c", "unix_socket_permissions=0700"),
                 *("-c", f"hba_file={self._access}", "-c", f"ident_file={self._users}"),
             )
@@ -186,14 +193,14 @@ class PostgresServer:
             running_in = self._wait_until_ready(int(shell.stdout)) if shell.returncode == 0 else None
             if running_in is not None:
                 return running_in
-            said = shell.stderr
+            output = shell.stderr
             with suppress(FileNotFoundError), open(log, errors="replace") as lines:
                 lines.seek(size)
-                said += lines.read()
+                output += lines.read()
             self._remove_socket_folder(socket_folder)
-            passing = any(words in said for words in _PASSING)
+            passing = any(words in output for words in _PASSING)
             if not passing or time.monotonic() - begun > _RETRY_SECONDS:
-                raise self._failure(said)
+                raise self._failure(output)
             time.sleep(0.5)
 
     def _wait_until_ready(self, pid: int) -> Path | None:
@@ -256,14 +263,16 @@ class PostgresServer:
     def _remove_socket_folder(self, folder: Path | None) -> None:
         if folder is not None and folder != self._data:
             with suppress(OSError):  # not empty, gone, or another's: then it stays
-                (folder / f".s.PGSQL.{_PORT}").unlink(missing_ok=True)
+                (folder / SOCKET).unlink(missing_ok=True)
                 folder.rmdir()
 
-    def _failure(self, said: str) -> StoreError:
+    def _failure(self, output: str) -> StoreError:
         """The error with its cause: PostgreSQL's own words, unless the disk is too full even for them."""
-        lines = [line for line in said.splitlines() if "FATAL" in line or "PANIC" in line or "error:" in line]
-        full = os.strerror(errno.ENOSPC) in said or shutil.disk_usage(self._data).free < _FULL_BYTES
-        cause = os.strerror(errno.ENOSPC) if full else (lines or said.splitlines() or ["it gave no reason"])[-1].strip()
+        lines = [line for line in output.splitlines() if "FATAL" in line or "PANIC" in line or "error:" in line]
+        full = os.strerror(errno.ENOSPC) in output or shutil.disk_usage(self._data).free < _FULL_BYTES
+        cause = (
+            os.strerror(errno.ENOSPC) if full else (lines or output.splitlines() or ["it gave no reason"])[-1].strip()
+        )
         return StoreError(
             f"the embedded PostgreSQL in {self._data} cannot be started: {cause}",
             code="disk_full" if full else None,

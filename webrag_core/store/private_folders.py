@@ -17,7 +17,9 @@ logger = logging.getLogger(__name__)
 
 _ROOTS_SERVER = "pgserver"
 _LONGEST_SOCKET = 103  # bytes of a socket's path: macOS takes 103, Linux 107
-_SOCKET = ".s.PGSQL.5432.lock"
+PORT = "5432"  # only a part of the socket's name; PGPORT must not change it
+SOCKET = f".s.PGSQL.{PORT}"
+SOCKET_LOCK = f"{SOCKET}.lock"
 _ALL_OF_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 _WRITING_OF_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
@@ -147,7 +149,7 @@ def open_way(path: Path) -> None:
 
 
 def _holds_socket(folder: Path) -> bool:
-    return len(os.fsencode(folder / _SOCKET)) <= _LONGEST_SOCKET and "," not in str(folder)
+    return len(os.fsencode(folder / SOCKET_LOCK)) <= _LONGEST_SOCKET and "," not in str(folder)
 
 
 def _not_ours(folder: Path, status: os.stat_result, remedy: str) -> StoreError:
