@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from pydantic import SecretStr
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -19,6 +20,7 @@ from webrag_core.errors import InvalidInputError
 
 _AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_SHORTEST_TOKEN = 16
 _OWN_SITES = ("same-origin", "none")  # none: typed by the user
 
 
@@ -62,6 +64,12 @@ def parsed_hosts(listed: str, setting: str) -> frozenset[Authority]:
             raise InvalidInputError(f"{setting}: {entry!r} is not host or host:port")
         hosts.add(host)
     return frozenset(hosts)
+
+
+def check_token(token: SecretStr | None, setting: str) -> None:
+    """Raise InvalidInputError naming `setting` for a token that is too short to be safe from guessing."""
+    if token is not None and len(token.get_secret_value()) < _SHORTEST_TOKEN:
+        raise InvalidInputError(f"{setting} is shorter than {_SHORTEST_TOKEN} characters")
 
 
 def is_loopback(host: str) -> bool:

@@ -15,13 +15,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.http_guard import Authority, RequireOwnHost, is_loopback, parsed_hosts
+from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 from webrag_core.mcp_server.connections import Connections
 from webrag_core.mcp_server.sessions import LimitIdleSessions
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.store.embedded import exit_on_sigterm
 
-_SHORTEST_TOKEN = 16
 _SHUTDOWN_SECONDS = 10
 HEALTH = "/health"
 
@@ -96,8 +95,7 @@ def check_bind(settings: Settings) -> None:
         missing.append("MCP_ALLOWED_HOSTS (the accepted host names)")
     if missing:
         raise InvalidInputError(f"listening on {settings.mcp_host} needs {' and '.join(missing)}")
-    if token is not None and len(token.get_secret_value()) < _SHORTEST_TOKEN:
-        raise InvalidInputError(f"MCP_AUTH_TOKEN is shorter than {_SHORTEST_TOKEN} characters")
+    check_token(token, "MCP_AUTH_TOKEN")
 
 
 def _allowed_hosts(settings: Settings) -> frozenset[Authority]:

@@ -18,14 +18,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.http_guard import Authority, RequireOwnHost, is_loopback, parsed_hosts
+from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 
 HOSTS = "WEBRAG_UI_HOSTS"
 COOKIE = "webrag_ui"
 OPEN = "/server_info"
 """Answered without the token: Dagster's version, for health checks."""
 _FILES = ("logs", "notebook", "dagit", "download_debug")
-_SHORTEST_TOKEN = 16
 _HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",
@@ -44,8 +43,7 @@ def accepted_hosts(settings: Settings, bind: str) -> frozenset[Authority]:
     """
     hosts = parsed_hosts(settings.webrag_ui_hosts, HOSTS)
     token = settings.webrag_ui_token
-    if token is not None and len(token.get_secret_value()) < _SHORTEST_TOKEN:
-        raise InvalidInputError(f"WEBRAG_UI_TOKEN is shorter than {_SHORTEST_TOKEN} characters")
+    check_token(token, "WEBRAG_UI_TOKEN")
     if not is_loopback(bind):
         if not hosts:
             raise InvalidInputError(f"listening on {bind} needs {HOSTS} (the accepted host names)")
@@ -120,8 +118,8 @@ class RequireUiToken:
             await PlainTextResponse(text, 401, {"WWW-Authenticate": 'Bearer realm="webrag"'})(scope, receive, send)
 
     def _is_visit(self, connection: HTTPConnection) -> bool:
-        given = connection.query_params.getlist("token")
-        return len(given) == 1 and hmac.compare_digest(given[0].encode(), self._token)
+        values = connection.query_params.getlist("token")
+        return len(values) == 1 and hmac.compare_digest(values[0].encode(), self._token)
 
     def _is_known(self, connection: HTTPConnection) -> bool:
         bearer = "".join(connection.headers.getlist("authorization")).encode("latin-1")
