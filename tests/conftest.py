@@ -80,11 +80,10 @@ def fresh_database(server_url: str, *, migrated: bool = True) -> Iterator[str]:
         name = f"test_{uuid.uuid4().hex[:12]}"
         with psycopg.connect(server_url, autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-    url = _database(server_url, name)
-    if migrated:
-        asyncio.run(_migrate(url))
+        if migrated:
+            asyncio.run(apply_migrations(_database(server_url, name)))
     try:
-        yield url
+        yield _database(server_url, name)
     finally:
         if migrated and _emptied(server_url, name):
             spare.append(name)
@@ -112,16 +111,17 @@ def _spare_databases(server_url: str) -> list[str]:
 def _migrated_shape(server_url: str) -> tuple[object, ...]:
     """Shape of a database as migrations leave it; its last part is the view of the live model's vectors."""
     with fresh_database(server_url, migrated=False) as url:
-        asyncio.run(_migrate(url))
+        asyncio.run(apply_migrations(url))
         with psycopg.connect(url) as connection:
             shape = connection.execute(_SHAPE.encode()).fetchone()
     assert shape is not None
     return shape
 
 
-async def _migrate(url: str) -> None:
+async def apply_migrations(url: str) -> list[str]:
+    """Apply what is missing and return the names."""
     async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
-        await migrate(connection)
+        return await migrate(connection)
 
 
 def _emptied(server_url: str, name: str) -> bool:

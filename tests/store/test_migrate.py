@@ -7,38 +7,33 @@ import traceback
 
 import psycopg
 import pytest
-from psycopg import AsyncConnection
 
+from tests.conftest import apply_migrations
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
 from webrag_core.store.database import Database
-from webrag_core.store.migrate import migrate, migrations
+from webrag_core.store.migrate import migrations
 
 pytestmark = pytest.mark.unmigrated
-
-
-async def _migrate(url: str) -> list[str]:
-    async with await AsyncConnection.connect(url, autocommit=True) as connection:
-        return await migrate(connection)
 
 
 def test_each_migration_applies_once_and_in_order(database_url: str) -> None:
     names = [migration.name for migration in migrations()]
     assert names == sorted(names)
-    assert asyncio.run(_migrate(database_url)) == names
-    assert asyncio.run(_migrate(database_url)) == []
+    assert asyncio.run(apply_migrations(database_url)) == names
+    assert asyncio.run(apply_migrations(database_url)) == []
 
 
 def test_concurrent_callers_wait_for_the_one_that_works(database_url: str) -> None:
     async def race() -> list[list[str]]:
-        return await asyncio.gather(*(_migrate(database_url) for _ in range(5)))
+        return await asyncio.gather(*(apply_migrations(database_url) for _ in range(5)))
 
     applied = asyncio.run(race())
     assert sorted(map(len, applied)) == [0, 0, 0, 0, len(migrations())]
 
 
 def test_a_newer_database_is_refused_and_left_alone(settings: Settings, database_url: str) -> None:
-    asyncio.run(_migrate(database_url))
+    asyncio.run(apply_migrations(database_url))
     with psycopg.connect(database_url) as connection:
         connection.execute("INSERT INTO schema_migrations (name) VALUES ('9999_future.sql')")
     with pytest.raises(StoreError, match=r"9999_future\.sql") as caught:
@@ -50,7 +45,7 @@ def test_a_migration_that_fails_leaves_nothing(database_url: str) -> None:
     with psycopg.connect(database_url) as connection:
         connection.execute("CREATE TABLE answer_runs (id integer)")  # in the way of the second file
     with pytest.raises(psycopg.errors.DuplicateTable):
-        asyncio.run(_migrate(database_url))
+        asyncio.run(apply_migrations(database_url))
     with psycopg.connect(database_url) as connection:
         assert connection.execute("SELECT to_regclass('documents'), to_regclass('schema_migrations')").fetchone() == (
             None,
