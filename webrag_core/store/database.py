@@ -186,9 +186,7 @@ def _store_error(error: psycopg.Error, limits: Limits) -> StoreError:
             return StoreError(f"the database is read-only{state}", code="database_read_only")
         case "0A000" | "58P01" | "42704":
             return StoreError(f"the database lacks the pgvector extension{state}")
-        case "" | "42501":
-            return StoreError(f"the database cannot be reached or refused the request{state}; check DATABASE_URL")
-        case refused if refused.startswith(("08", "28", "3D", "57P")):
+        case code if not code or code.startswith(("08", "28", "3D", "42501", "57P")):
             return StoreError(f"the database cannot be reached or refused the request{state}; check DATABASE_URL")
         case _:
             return StoreError(f"the database refused a statement{state}")
