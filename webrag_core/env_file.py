@@ -80,7 +80,7 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
     Every name with one of our prefixes counts, and others that nearly equal a setting.
     """
     known = [setting.upper() for setting in settings]
-    found: dict[str, str | None] = {}
+    nearest: dict[str, str | None] = {}
     for name in names:
         upper = name.upper()
         if upper in known or upper in _OTHER_NAMES | _FOREIGN_NAMES:
@@ -88,8 +88,8 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
         ours = upper.startswith(_PREFIXES)
         near = get_close_matches(upper, _alike(upper, known), 1, _NEAR if ours else _NEARLY_EQUAL)
         if ours or near:
-            found[name] = near[0] if near else None
-    return found
+            nearest[name] = near[0] if near else None
+    return nearest
 
 
 @lru_cache(maxsize=256)  # once per process

@@ -66,13 +66,13 @@ class Corpus:
         """Run a command to its end; its standard output. `code`: the error or errors that must come."""
         with self.start(*arguments, "--json", **environment) as process:
             try:
-                out, said = process.communicate(timeout=_COMMAND_SECONDS)
+                out, errors = process.communicate(timeout=_COMMAND_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 raise Differs(f"{arguments[0]} did not end within {_COMMAND_SECONDS:g} s") from None
-        expect("Traceback" not in said and _PASSWORD not in out + said, f"{arguments[0]}: {said[-300:]}")
+        expect("Traceback" not in errors and _PASSWORD not in out + errors, f"{arguments[0]}: {errors[-300:]}")
         if code is None:
-            expect(process.returncode == 0, f"{arguments[0]}: {out[-300:]} {said[-300:]}")
+            expect(process.returncode == 0, f"{arguments[0]}: {out[-300:]} {errors[-300:]}")
         else:
             expect(process.returncode == 1, f"{arguments[0]} ended with {process.returncode}")
             error = json.loads(out).get("error", {}).get("code")
@@ -121,8 +121,8 @@ def expect(holds: bool, otherwise: str) -> None:
 def three_at_once(corpus: Corpus) -> None:
     """Three processes on a fresh home."""
     processes = [corpus.start("ingest", _PAGE, "--json") for _ in range(3)]
-    said = [process.communicate(timeout=2 * _COMMAND_SECONDS)[1] for process in processes]
-    expect(all(process.returncode == 0 for process in processes), str(said)[-300:])
+    errors = [process.communicate(timeout=2 * _COMMAND_SECONDS)[1] for process in processes]
+    expect(all(process.returncode == 0 for process in processes), str(errors)[-300:])
     corpus.verify()
     expect(not corpus.pid_file.exists(), "the server still runs")
 
@@ -134,8 +134,8 @@ def server_killed_while_indexing(corpus: Corpus) -> None:
         time.sleep(0.05)
     time.sleep(3)
     corpus.postmaster().kill()
-    out, said = process.communicate(timeout=2 * _COMMAND_SECONDS)
-    expect("Traceback" not in said, said[-300:])
+    out, errors = process.communicate(timeout=2 * _COMMAND_SECONDS)
+    expect("Traceback" not in errors, errors[-300:])
     expect(process.returncode == 0 or "database" in out, out[-300:])
     corpus.run("ingest", _PAGE)
     corpus.verify()

@@ -118,19 +118,19 @@ def _served() -> Iterator[int]:
 def main() -> None:
     """Print what came through. Exit status 1 when anything came through the guard, or nothing without it."""
     with workplace() as place:
-        held = _attack(place, place.up())
+        guarded = _attack(place, place.up())
     with workplace() as place:
         module = ("-m", "webrag_dagster.definitions")
         bare = _attack(place, (sys.executable, "-m", "dagster_webserver", "-p", str(place.port), *module))
     rows = [
-        (name, len([one for one in held if one.place == name]), _successes(held, name), _successes(bare, name))
-        for name in dict.fromkeys(one.place for one in held)
+        (name, len([one for one in guarded if one.place == name]), _successes(guarded, name), _successes(bare, name))
+        for name in dict.fromkeys(one.place for one in guarded)
     ]
     print_table(("foreign page", "variants", "came through", "came through the bare server"), rows)
-    for one in held:
+    for one in guarded:
         if one.succeeded:
             out.print(f"{one.place}, {one.variant}: acted {one.acted}, read {one.read[:60]!r}", markup=False)
-    raise SystemExit(1 if any(one.succeeded for one in held) or not any(one.acted for one in bare) else 0)
+    raise SystemExit(1 if any(one.succeeded for one in guarded) or not any(one.acted for one in bare) else 0)
 
 
 def _attack(place: Workplace, command: Sequence[str]) -> list[Attempt]:

@@ -69,15 +69,15 @@ async def measure(sessions: int) -> dict[str, Any]:
         "2026-07-28, cannot ask": ("auto", None),
         "2026-07-28, says no": ("auto", Person("decline")),
     }
-    found = {kind: await attacks(mode, person) for kind, (mode, person) in kinds.items()}
+    figures = {kind: await attacks(mode, person) for kind, (mode, person) in kinds.items()}
     consented = await attacks("legacy", Person("accept"))
     with tempfile.TemporaryDirectory() as home:
         usual = await ordinary(load_settings(webrag_home=Path(home), mcp_log_level="ERROR"), sessions)
     return {
         "forms": dict(Counter(form.kind for form in FORMS)),
-        "clients": found,
+        "clients": figures,
         "secrets_out_with_consent": consented["secrets_out"],
-        "secrets_out": sum(int(str(one["secrets_out"])) for one in found.values()),
+        "secrets_out": sum(int(str(one["secrets_out"])) for one in figures.values()),
         **usual,
     }
 
@@ -86,9 +86,9 @@ def main() -> None:
     """Print one JSON object; exit code 1 when a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sessions", type=int, default=200, help="ordinary sessions")
-    found = asyncio.run(measure(parser.parse_args().sessions))
-    missed = [name for name, target in TARGETS.items() if found[name] > target]
-    print(json.dumps({**found, "targets": TARGETS, "missed": missed}, indent=1, ensure_ascii=False))
+    figures = asyncio.run(measure(parser.parse_args().sessions))
+    missed = [name for name, target in TARGETS.items() if figures[name] > target]
+    print(json.dumps({**figures, "targets": TARGETS, "missed": missed}, indent=1, ensure_ascii=False))
     sys.exit(1 if missed else 0)
 
 

@@ -183,18 +183,18 @@ def _program(column: int, audit: int) -> bytes:
 
     def judged(call: _Call, argument: int, code: int, value: int, *, refused: bool) -> bytes:
         """Refuse `call` when the test of its argument comes out as `refused`, else allow it."""
-        if (wanted := call[column]) is None:
+        if (call_number := call[column]) is None:
             return b""
         test = step(code, value, 0, 1) if refused else step(code, value, 1, 0)
         body = step(load, first_argument + 8 * argument) + test + step(answer, refuse) + step(answer, allow)
-        return step(equal, wanted, 0, len(body) // 8) + body
+        return step(equal, call_number, 0, len(body) // 8) + body
 
     program = step(load, architecture) + step(equal, audit, 1, 0) + step(answer, refuse) + step(load, number)
     program += step(at_least, _X32, 0, 1) + step(answer, refuse)
     for calls, verdict in ((_REFUSED.values(), refuse), (_ABSENT, absent)):
         for call in calls:
-            if (wanted := call[column]) is not None:
-                program += step(equal, wanted, 0, 1) + step(answer, verdict)
+            if (call_number := call[column]) is not None:
+                program += step(equal, call_number, 0, 1) + step(answer, verdict)
     program += judged(_OPEN, 1, any_bit, _WRITING, refused=True)
     program += judged(_OPENAT, 2, any_bit, _WRITING, refused=True)
     program += judged(_CLONE, 0, any_bit, _CLONE_THREAD, refused=False)

@@ -169,8 +169,8 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
             )
             count = await cursor.fetchone()
         rows = int(count[0]) if count else 0
-        wanted = rows > HNSW_MIN_ROWS and dimensions <= MAX_DIMENSIONS
-        if valid is None and not wanted:
+        needs_index = rows > HNSW_MIN_ROWS and dimensions <= MAX_DIMENSIONS
+        if valid is None and not needs_index:
             return False
         # a graph that does not fit while it is built is finished row by row, ten times slower
         node = dimensions * _BYTES_PER_DIMENSION + _LINKS * 32
@@ -185,7 +185,7 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
                 await connection.execute("SELECT set_config(%s, %s, false)", (setting, value))
             if valid is not None:
                 await connection.execute(sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {}").format(name))
-            if wanted:
+            if needs_index:
                 await connection.execute(
                     sql.SQL(
                         "CREATE INDEX CONCURRENTLY {} ON {} USING hnsw ({} halfvec_cosine_ops)"
@@ -198,7 +198,7 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
                         sql.Literal(_BUILD_CANDIDATES),
                     )
                 )
-    return wanted
+    return needs_index
 
 
 async def missing_vectors(connection: AsyncConnection, model_id: int, digests: Collection[str]) -> set[str]:

@@ -43,10 +43,10 @@ async def ask(
         raise _refusal(doubts, session, CONSENT_NEEDED, "this client cannot ask its user (it lacks elicitation)")
     params = ElicitRequestFormParams(message=question(doubts, session), requested_schema=_YES_OR_NO)
     if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        asked = hashlib.sha256(params.message.encode()).hexdigest()
-        answer = (context.input_responses or {}).get(_KEY) if context.request_state == asked else None
+        question_id = hashlib.sha256(params.message.encode()).hexdigest()
+        answer = (context.input_responses or {}).get(_KEY) if context.request_state == question_id else None
         if not isinstance(answer, ElicitResult):
-            return InputRequiredResult(input_requests={_KEY: ElicitRequest(params=params)}, request_state=asked)
+            return InputRequiredResult(input_requests={_KEY: ElicitRequest(params=params)}, request_state=question_id)
     else:
         try:
             with anyio.fail_after(_ANSWER_SECONDS):

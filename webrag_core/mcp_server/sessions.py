@@ -24,7 +24,7 @@ class LimitIdleSessions:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asked = dict(scope)  # routers write into the scope
+        own_scope = dict(scope)  # routers write into the scope
         session = Headers(scope=scope).get(_SESSION)
         opens = session is None
         if session in self._requests:
@@ -46,7 +46,7 @@ class LimitIdleSessions:
         finally:
             if session in self._requests:
                 self._requests[session] = self._requests.pop(session) - 1
-        await self._end_longest_idle(asked)
+        await self._end_longest_idle(own_scope)
 
     async def _end_longest_idle(self, scope: Scope) -> None:
         idle = [session for session, requests in self._requests.items() if not requests]
