@@ -18,16 +18,22 @@ CLUSTER = "seed page"
 """Cluster of the confidence intervals: items with one seed page share their first evidence and links."""
 
 Kind = Literal["on_seed", "one_hop", "two_hop", "multi_page", "unanswerable"]
+Style = Literal["keywords", "how_to", "paraphrase", "navigational", "multi_part", "yes_no", "numeric"]
+Origin = Literal["written", "generated"]
 
 
 class GoldenQuery(BaseModel):
     """One item. `gold_pages` lists alternatives per need, `gold_quotes` runs parallel to it; both are empty for an
-    unanswerable query. `oracle_pages` is the least number of pages that answers it, seed included."""
+    unanswerable query. `oracle_pages` is the least number of pages that answers it, seed included. `style` is how the
+    question is put, `origin` whether a writer or a script (`evals.sites.generation`) put it; a file that states neither
+    holds written paraphrases."""
 
     id: str
     site: str
     seed_url: str
     query: str
+    style: Style = "paraphrase"
+    origin: Origin = "written"
     kind: Kind
     gold_pages: list[list[str]]
     gold_quotes: list[list[str]]

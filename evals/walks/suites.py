@@ -1,11 +1,15 @@
-"""Golden files and WARC snapshots of recorded runs."""
+"""Suites: golden queries and the WARC snapshot that they are about. `golden/suites.json` lists them."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel
 
 from evals.walks.goldens import DEFAULT_SITE, EVALS, GoldenQuery, load_goldens
 from evals.walks.recorded import RecordedRun
@@ -16,6 +20,34 @@ from webrag_core.errors import InvalidInputError
 
 DEMO_SITE = EVALS / "sites" / "demo.warc.gz"
 """Excerpt of the Python snapshot, small enough for the installed package."""
+
+SiteKind = Literal["programming", "administration", "manual", "policy"]
+"""Programming: for people who write programs. Administration: for those who run computers for others. Manual: for
+everybody who uses a program. Policy: rules that bind those who are in it."""
+
+Split = Literal["fitting", "reporting"]
+"""What a suite is for: numbers and rules are chosen on the fitting sites, and figures come from the reporting ones. A
+site is whole in one of the two, as its pages resemble each other."""
+
+
+class Suite(BaseModel, frozen=True):
+    """One line of the list of suites. `in_git` is False for a snapshot that `make sites` builds."""
+
+    name: str
+    kind: SiteKind
+    split: Split
+    licence: str
+    in_git: bool
+
+    @property
+    def golden(self) -> Path:
+        """Golden queries, JSONL."""
+        return EVALS / "golden" / f"sitewalk-{self.name}.jsonl"
+
+    @property
+    def warc(self) -> Path:
+        """WARC snapshot, which may be absent."""
+        return EVALS / "sites" / f"{self.name}.warc.gz"
 
 
 def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuery]:
@@ -33,10 +65,11 @@ def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuer
     return [golden for golden in goldens if golden.id in chosen]
 
 
-def own_suites() -> dict[str, tuple[Path, Path]]:
-    """Golden file and WARC snapshot of every suite in this package, by name."""
-    files = {path.stem.removeprefix("sitewalk-"): path for path in sorted((EVALS / "golden").glob("sitewalk-*.jsonl"))}
-    return {name: (path, EVALS / "sites" / f"{name}.warc.gz") for name, path in files.items()}
+def own_suites(split: Split | None = None) -> dict[str, Suite]:
+    """The suites of this package by name, all of them or those of one split."""
+    rows = json.loads((EVALS / "golden" / "suites.json").read_text(encoding="utf-8"))
+    suites = [Suite(name=name, **row) for name, row in rows.items()]
+    return {suite.name: suite for suite in suites if split in (None, suite.split)}
 
 
 def python_site() -> Path:
@@ -49,7 +82,7 @@ def goldens_of(runs: Sequence[RecordedRun], golden: Path | None) -> list[GoldenQ
 
     Raises InvalidInputError when there is none.
     """
-    files = [golden] if golden else [file for file, _ in own_suites().values()]
+    files = [golden] if golden else [suite.golden for suite in own_suites().values()]
     items = {run.id for run in runs}
     goldens = [one for file in files for one in load_goldens(file) if one.id in items]
     if not goldens:
@@ -64,7 +97,8 @@ def sites_of(goldens: Sequence[GoldenQuery], warc: Path | None) -> list[Path]:
     """
     if warc is not None:
         return [warc]
-    own = {load_goldens(file)[0].site: site for file, site in own_suites().values()} | {"python": python_site()}
+    own = {load_goldens(suite.golden)[0].site: suite.warc for suite in own_suites().values()}
+    own["python"] = python_site()
     names = dict.fromkeys(golden.site for golden in goldens)
     unknown = [name for name in names if name not in own]
     if unknown:

@@ -11,7 +11,7 @@ ANSWER = "https://docs.python.org/3.11/library/fractions.html"
 
 
 def test_no_golden_starts_where_the_demo_starts_or_ends_where_it_ends() -> None:
-    goldens = [golden for file, _ in own_suites().values() for golden in load_goldens(file)]
+    goldens = [golden for suite in own_suites().values() for golden in load_goldens(suite.golden)]
     seeds = {page_of(golden.seed_url) for golden in goldens}
     gold = {page_of(url) for golden in goldens for need in golden.gold_pages for url in need}
     assert page_of(DEMO_URL) not in seeds | gold

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 
 from evals.judging.oracle import best_pages, links_within, oracle_scores
-from evals.walks.check_goldens import own_suites
 from evals.walks.goldens import load_goldens
 from evals.walks.scoring import METRICS, summarise
 from evals.walks.site_map import key_of, read_site
+from evals.walks.suites import own_suites
 
 
 def site_of(**links: str) -> dict[str, list[str]]:
@@ -28,10 +28,10 @@ def test_the_way_is_the_shortest_and_in_walking_order() -> None:
 
 
 def test_it_agrees_with_the_goldens_of_a_real_site() -> None:
-    golden_file, warc = own_suites()["rust-1.63"]
-    site = asyncio.run(read_site(warc))
+    suite = own_suites()["rust-1.63"]
+    site = asyncio.run(read_site(suite.warc))
     links = {key: page.links for key, page in site.pages.items()}
-    for golden in load_goldens(golden_file):
+    for golden in load_goldens(suite.golden):
         needs = [[key_of(url) for url in need] for need in golden.gold_pages]
         way = best_pages(links, key_of(golden.seed_url), needs)
         assert way is not None
@@ -49,7 +49,7 @@ def test_what_no_fetched_page_links_to_hangs_on_the_seed() -> None:
 
 
 def test_the_oracle_is_right_about_everything() -> None:
-    goldens = load_goldens(own_suites()["rust-1.63"][0])
+    goldens = load_goldens(own_suites()["rust-1.63"].golden)
     row = summarise(goldens, oracle_scores(goldens), METRICS)["all"]
     assert [row[metric].mean for metric in ("success", "quotes", "stop_exact", "utility", "net")] == [1.0] * 5
     assert row["false_claim"].mean == 0

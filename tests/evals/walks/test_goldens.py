@@ -13,14 +13,17 @@ import pytest
 from evals.sites import build_postgresql
 from evals.sites.packing import page_url, write_warc
 from evals.walks.check_goldens import (
+    DraftGolden,
     RecordedGolden,
+    filled,
     overlap_of,
-    own_suites,
     problems_of,
     quote_problems,
     recorded_goldens,
+    style_problems,
 )
 from evals.walks.site_map import SiteMap, SitePage, key_of, read_site
+from evals.walks.suites import own_suites
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.errors import InvalidInputError
 
@@ -29,12 +32,12 @@ BASE = "https://doc.rust-lang.org/"
 
 @pytest.fixture(scope="module")
 def rust_site() -> SiteMap:
-    return asyncio.run(read_site(own_suites()["rust-1.63"][1]))
+    return asyncio.run(read_site(own_suites()["rust-1.63"].warc))
 
 
 @pytest.fixture(scope="module")
 def rust_goldens() -> dict[str, RecordedGolden]:
-    return {golden.id: golden for golden in recorded_goldens(own_suites()["rust-1.63"][0])}
+    return {golden.id: golden for golden in recorded_goldens(own_suites()["rust-1.63"].golden)}
 
 
 def test_the_rust_goldens_hold(rust_site: SiteMap, rust_goldens: dict[str, RecordedGolden]) -> None:
@@ -42,9 +45,9 @@ def test_the_rust_goldens_hold(rust_site: SiteMap, rust_goldens: dict[str, Recor
 
 
 def test_the_postgresql_goldens_hold() -> None:
-    golden_file, warc = own_suites()["postgresql-15"]
-    site = asyncio.run(read_site(warc))
-    goldens = recorded_goldens(golden_file)
+    suite = own_suites()["postgresql-15"]
+    site = asyncio.run(read_site(suite.warc))
+    goldens = recorded_goldens(suite.golden)
     assert {golden.id: found for golden in goldens if (found := problems_of(golden, site))} == {}
     assert len(site.pages) == 1169, "the whole manual"
     front = site.pages[key_of(build_postgresql.BASE)]
@@ -54,7 +57,7 @@ def test_the_postgresql_goldens_hold() -> None:
 
 @pytest.mark.parametrize("name", ["rust-1.63", "postgresql-15"])
 def test_the_goldens_are_spread_over_kinds_and_little_copied(name: str) -> None:
-    goldens = recorded_goldens(own_suites()[name][0])
+    goldens = recorded_goldens(own_suites()[name].golden)
     assert len(goldens) >= 36
     kinds = [golden.kind for golden in goldens]
     assert {kind: kinds.count(kind) for kind in set(kinds)} == {
@@ -69,11 +72,11 @@ def test_the_goldens_are_spread_over_kinds_and_little_copied(name: str) -> None:
 
 
 def test_the_quotes_of_a_sample_of_the_python_goldens_hold() -> None:
-    golden_file, warc = own_suites()["python-3.11"]
-    needs = [need for golden in recorded_goldens(golden_file)[::3]
+    suite = own_suites()["python-3.11"]
+    needs = [need for golden in recorded_goldens(suite.golden)[::3]
              for need in zip(golden.gold_pages, golden.gold_quotes, strict=True)]  # fmt: skip
     assert len(needs) > 10
-    site = asyncio.run(read_site(warc, {key_of(url) for urls, _ in needs for url in urls}))
+    site = asyncio.run(read_site(suite.warc, {key_of(url) for urls, _ in needs for url in urls}))
     found = [quote_problems([key_of(url) for url in urls], quotes, site) for urls, quotes in needs]
     assert [problem for problems in found for problem in problems] == []
 
@@ -117,8 +120,54 @@ def test_a_false_claim_is_found(
     assert problem in problems_of(changed, rust_site)
 
 
+@pytest.mark.parametrize("item", ["rust-002", "rust-009", "rust-022", "rust-035", "rust-040"])
+def test_a_draft_is_filled_from_text_and_links(
+    rust_site: SiteMap, rust_goldens: dict[str, RecordedGolden], item: str
+) -> None:
+    golden = rust_goldens[item]
+    whole = filled(DraftGolden.model_validate(golden.model_dump()), rust_site)
+    assert [set(need) for need in whole.gold_pages] == [set(need) for need in golden.gold_pages]
+    assert whole.model_dump(exclude={"gold_pages"}) == golden.model_dump(exclude={"gold_pages"})
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"gold_quotes": [["A yank deletes the code at once."]]}, "on no page: A yank deletes the code at once."),
+        ({"seed_url": f"{BASE}no-such.html"}, f"not in the archive: {BASE}no-such.html"),
+    ],
+)
+def test_a_draft_that_the_site_does_not_bear_out_is_refused(
+    rust_site: SiteMap, rust_goldens: dict[str, RecordedGolden], changes: dict[str, Any], problem: str
+) -> None:
+    draft = DraftGolden.model_validate({**rust_goldens["rust-009"].model_dump(), **changes})
+    with pytest.raises(InvalidInputError, match=problem):
+        filled(draft, rust_site)
+
+
+@pytest.mark.parametrize(
+    ("style", "query", "problems"),
+    [
+        ("keywords", "yank crate", []),
+        ("keywords", "take back a release", ["keywords are one to three words"]),
+        ("how_to", "How do I take back a release?", []),
+        ("how_to", "Taking back a release?", ["a how-to starts with How and has at most 14 words"]),
+        ("yes_no", "If I yank a release, does it vanish?", []),
+        ("yes_no", "What does yanking do?", ["a yes-no question starts with its verb"]),
+        ("numeric", "For how long is a release there?", ["no quote has a number"]),
+        ("multi_part", "What is a release, and who may yank it?", ["a question of several parts has one need"]),
+        ("navigational", "Publishing a Crate to Crates.io", []),
+    ],
+)
+def test_a_question_has_the_form_of_its_style(
+    rust_goldens: dict[str, RecordedGolden], style: str, query: str, problems: list[str]
+) -> None:
+    golden = rust_goldens["rust-009"].model_copy(update={"style": style, "query": query})
+    assert style_problems(golden) == problems
+
+
 def test_a_line_without_measurements_is_refused(tmp_path: Path) -> None:
-    line = own_suites()["rust-1.63"][0].read_text(encoding="utf-8").splitlines()[0]
+    line = own_suites()["rust-1.63"].golden.read_text(encoding="utf-8").splitlines()[0]
     (tmp_path / "bare.jsonl").write_text(line.replace('"overlap"', '"overlapping"'))
     with pytest.raises(InvalidInputError, match="overlap"):
         recorded_goldens(tmp_path / "bare.jsonl")

@@ -40,8 +40,19 @@ def test_the_small_site_is_a_cut_of_the_whole_one_and_covers_some_questions(tmp_
 
 def test_the_sites_of_goldens_are_known_wherever_their_file_lies(tmp_path: Path) -> None:
     suites = own_suites()
-    goldens = [golden for file, _ in suites.values() for golden in load_goldens(file)]
-    assert sites_of(goldens, None) == [site for _, site in suites.values()]
+    goldens = [golden for suite in suites.values() for golden in load_goldens(suite.golden)]
+    assert sites_of(goldens, None) == [suite.warc for suite in suites.values()]
     assert sites_of(goldens, tmp_path / "other.warc.gz") == [tmp_path / "other.warc.gz"]
     with pytest.raises(InvalidInputError, match="--warc"):
         sites_of([GOLDENS[0].model_copy(update={"site": "elsewhere"})], None)
+
+
+def test_every_golden_file_is_a_suite_and_the_splits_share_no_site() -> None:
+    suites = own_suites()
+    files = {path.stem.removeprefix("sitewalk-") for path in DEFAULT_GOLDEN.parent.glob("sitewalk-*.jsonl")}
+    assert suites.keys() == files
+    assert own_suites("fitting") | own_suites("reporting") == suites
+    assert not own_suites("fitting").keys() & own_suites("reporting").keys()
+    assert all(suite.warc.is_file() for suite in suites.values() if suite.in_git)
+    ids = [golden.id for suite in suites.values() for golden in load_goldens(suite.golden)]
+    assert len(ids) == len(set(ids))
