@@ -124,25 +124,31 @@ async def apply_migrations(url: str) -> list[str]:
         return await migrate(connection)
 
 
+_HAS_SETTINGS = """
+SELECT EXISTS (SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
+               WHERE datname = current_database())
+"""
+_CLOSE_OTHERS = """
+SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+"""
+_TABLES = """
+SELECT c.oid::regclass::text, c.relname ~ '^vectors_', pg_relation_size(c.oid) > 0
+FROM pg_class c
+WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations'
+"""
+
+
 def _emptied(server_url: str, name: str) -> bool:
     """Empty the database; False when it is not as migrations leave it."""
     shape = _migrated_shape(server_url)
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        has_settings = "SELECT FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase WHERE datname = %s"
-        if connection.execute(has_settings.encode(), (name,)).fetchone() is not None:
-            return False
-        connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", (name,))
     with psycopg.connect(_database(server_url, name), autocommit=True) as connection:
-        tables = connection.execute(
-            "SELECT c.oid::regclass::text, c.relname ~ '^vectors_' FROM pg_class c"
-            " WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations'"
-        ).fetchall()
-        filled = [
-            table
-            for table, dynamic in tables
-            if not dynamic and connection.execute(f"SELECT FROM {table} LIMIT 1".encode()).fetchone() is not None
-        ]
-        dropped = [table for table, dynamic in tables if dynamic]
+        if connection.execute(_HAS_SETTINGS.encode()).fetchone() == (True,):
+            return False
+        connection.execute(_CLOSE_OTHERS.encode())
+        tables = connection.execute(_TABLES.encode()).fetchall()
+        dropped = [table for table, dynamic, _ in tables if dynamic]
+        filled = [table for table, dynamic, is_filled in tables if is_filled and not dynamic]
         if dropped:
             connection.execute(f"DROP TABLE {', '.join(dropped)} CASCADE".encode())
             connection.execute(f"CREATE OR REPLACE VIEW contract.v_embedding AS {shape[-1]}".encode())

@@ -79,16 +79,16 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
 
     Every name with one of our prefixes counts, and others that nearly equal a setting.
     """
-    known = [setting.upper() for setting in settings]
+    known = tuple(setting.upper() for setting in settings)
     nearest: dict[str, str | None] = {}
     for name in names:
         upper = name.upper()
         if upper in known or upper in _OTHER_NAMES | _FOREIGN_NAMES:
             continue
         ours = upper.startswith(_PREFIXES)
-        near = get_close_matches(upper, _alike(upper, known), 1, _NEAR if ours else _NEARLY_EQUAL)
+        near = _nearest(upper, known, _NEAR if ours else _NEARLY_EQUAL)
         if ours or near:
-            nearest[name] = near[0] if near else None
+            nearest[name] = near
     return nearest
 
 
@@ -108,6 +108,9 @@ def _question(near: str | None) -> str:
     return f"; did you mean {near}?" if near else ""
 
 
-def _alike(name: str, known: Iterable[str]) -> list[str]:
-    """Return the settings of about the same length: comparing with all of them costs a start 50 ms."""
-    return [setting for setting in known if 0.66 <= len(setting) / len(name) <= 1.5]
+@lru_cache(maxsize=1024)  # a process reads its settings often
+def _nearest(name: str, known: tuple[str, ...], likeness: float) -> str | None:
+    """Return the setting that is at least so like the name, if any."""
+    # of about the same length: comparing with all of them costs a start 50 ms
+    alike = [setting for setting in known if 0.66 <= len(setting) / len(name) <= 1.5]
+    return next(iter(get_close_matches(name, alike, 1, likeness)), None)

@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from itertools import pairwise
 
@@ -94,6 +94,12 @@ async def system_resolver(host: str, port: int) -> Sequence[str]:
     return [str(sockaddr[0]) for *_, sockaddr in found]
 
 
+@cache
+def _system_trust() -> ssl.SSLContext:
+    """Return the trust store of the system, read once: that takes 30 ms."""
+    return httpx2.create_ssl_context(trust_env=False)
+
+
 class NetworkGate:
     """Fetches with GET under the limits of `settings`. Holds no connection between calls."""
 
@@ -111,7 +117,7 @@ class NetworkGate:
         self._max_bytes = settings.webrag_max_body_bytes
         self._allowed = frozenset(_canonical_pair(host, port) for host, port in settings.allowed_private)
         self._resolver = resolver
-        self._tls = tls if tls is not None else httpx2.create_ssl_context(trust_env=False)
+        self._tls = tls if tls is not None else _system_trust()
 
     async def get(
         self,

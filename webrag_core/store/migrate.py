@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from psycopg import AsyncConnection
@@ -20,11 +21,12 @@ class Migration:
     sql: str
 
 
-def migrations() -> list[Migration]:
+@cache
+def migrations() -> tuple[Migration, ...]:
     """All migrations in the order they apply."""
     folder = files("webrag_core.store") / "migrations"
     entries = [Migration(entry.name, entry.read_text()) for entry in folder.iterdir() if entry.name.endswith(".sql")]
-    return sorted(entries, key=lambda migration: migration.name)
+    return tuple(sorted(entries, key=lambda migration: migration.name))
 
 
 async def migrate(connection: AsyncConnection) -> list[str]:
