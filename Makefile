@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -11,8 +11,8 @@ demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen site unless WEBRAG_WARC is set
 	$(BIN)/webrag up --demo-site
 
-test: $(VENV)/.dev            ## all tests, a process per core (at most four), each with a database server of its own
-	$(BIN)/pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.dev            ## all tests, one process more than there are cores, each with a database server of its own
+	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/ruff check .
@@ -56,6 +56,9 @@ bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: r
 bench-sitewalk: $(VENV)/.runtime ## the loop on the goldens of the three frozen sites, with the score tables
 	for site in python-3.11 rust-1.63 postgresql-15; do $(BIN)/webrag eval sitewalk \
 	  --golden evals/golden/sitewalk-$$site.jsonl --warc evals/sites/$$site.warc.gz --out runs/$$site.jsonl || exit 1; done
+
+bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
+	$(BIN)/python -m evals.walks.check_goldens
 
 bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, random limits: what must hold for every walk
 	$(BIN)/python -m benchmarks.loop.walks

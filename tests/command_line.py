@@ -12,6 +12,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from webrag_core.cli import main as cli
 
@@ -37,10 +39,11 @@ def webrag(database_url: str, tmp_path: Path) -> Webrag:
 
 
 @cache
-def _add_plugins() -> None:
-    """Commands of the packages above the core, added once: `main` adds them whenever it is called."""
+def _command() -> TyperGroup:
+    """All commands, those of the packages above the core too, made once: `main` makes them whenever it is called."""
     for plugin in entry_points(group="webrag.commands"):
         plugin.load()(cli.app)
+    return get_group(cli.app)
 
 
 @pytest.fixture
@@ -54,7 +57,7 @@ def webrag_here(
     as ever; an error that the command does not handle ends the test."""
 
     def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        _add_plugins()
+        command = _command()
         capsys.readouterr()
         with monkeypatch.context() as during:
             during.chdir(tmp_path)
@@ -62,6 +65,7 @@ def webrag_here(
                 during.setenv(name, value)
             during.setattr(sys, "argv", ["webrag", *arguments])
             during.setattr(cli, "entry_points", lambda group: ())
+            during.setattr(cli, "app", command)
             during.setattr(logging.root, "handlers", [])  # so that the command sets up its own log
             with pytest.raises(SystemExit) as ended:
                 cli.main()

@@ -38,10 +38,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 _OURS = {name.upper() for name in Settings.model_fields}
 
 
+_LONG_FILES = (
+    "test_browser.py",
+    "test_completeness.py",
+    "test_commands.py",
+    "test_worker.py",
+    "test_naughty_strings.py",
+)
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: a third of the time tests wait. At most five: each has a server."""
+    return min(5, len(os.sched_getaffinity(0)) + 1) if hasattr(os, "sched_getaffinity") else 3
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files are handed out in this order: a long one at the end would leave a single process at work, and while the
     first file of `evals` records walks, the others would wait for it."""
-    items.sort(key=lambda item: item.path.name not in ("test_naughty_strings.py", "test_completeness.py"))
+    items.sort(key=lambda item: item.path.name not in _LONG_FILES)
 
 
 @pytest.fixture(autouse=True)

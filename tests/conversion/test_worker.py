@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ import pytest
 
 from tests.conftest import FROZEN_SITE, REPOSITORY
 from tests.conversion.hostile_worker import REPLIES
+from tests.conversion.misbehaving import said
 from tests.conversion.test_pdf import TEXT, write_pdf
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
@@ -32,43 +32,12 @@ from webrag_core.conversion.worker_main import reply_to
 from webrag_core.errors import FetchError, Reason, WebragError
 
 URL = "https://site.example/"
+MISBEHAVE = "tests.conversion.misbehaving:misbehave"
 START = b"<main><p>plain words to read here</p>"
 
 
 def page(body: bytes = START, media_type: str = "text/html; charset=utf-8") -> AcquiredPage:
     return AcquiredPage(URL, URL, 200, {"content-type": media_type}, body, datetime.now(UTC), len(body))
-
-
-KEPT: list[bytearray] = []
-
-
-def misbehave(asked: AcquiredPage) -> ConvertedPage:
-    """A conversion that does what the body says; runs in the worker."""
-    match asked.body:
-        case b"hang":
-            re.match(r"(a+)+$", "a" * 60 + "b")  # native code that never lets go
-        case b"crash":
-            ctypes.string_at(0)
-        case b"eat":
-            bytearray(10**9)
-        case b"keep":
-            KEPT.append(bytearray(150_000_000))
-        case b"wait":
-            time.sleep(1.5)
-        case b"recurse":
-            return misbehave(asked)
-        case b"bug":
-            raise KeyError("what is missing")
-        case b"refuse":
-            raise FetchError(Reason.EMPTY_PAGE, "nothing there", status=203)
-        case b"environment":
-            return said(" ".join(os.environ))
-    print("a library speaks", flush=True)
-    return said(str(os.getpid()))
-
-
-def said(text: str) -> ConvertedPage:
-    return ConvertedPage(text, None, None, None, None, None, ())
 
 
 @pytest.mark.parametrize(
@@ -113,7 +82,7 @@ def test_what_is_too_large_to_index_does_not_leave_the_worker(converted: Convert
 
 @pytest.fixture
 def pool() -> Iterator[WorkerPool]:
-    made = WorkerPool(1, conversion=f"{__name__}:misbehave", cpu_seconds=1.0, memory_bytes=400_000_000)
+    made = WorkerPool(1, conversion=MISBEHAVE, cpu_seconds=1.0, memory_bytes=400_000_000)
     yield made
     made.close()
 
@@ -194,7 +163,7 @@ def test_a_worker_that_has_grown_is_replaced_at_no_page_s_cost(pool: WorkerPool)
 
 
 def test_neighbours_of_a_hanging_page_go_on() -> None:
-    pool = WorkerPool(2, conversion=f"{__name__}:misbehave", cpu_seconds=1.0)
+    pool = WorkerPool(2, conversion=MISBEHAVE, cpu_seconds=1.0)
 
     async def together() -> list[ConvertedPage | BaseException]:
         bodies = (b"", b"hang", b"", b"crash", b"")
@@ -218,7 +187,7 @@ def test_a_worker_that_died_while_idle_costs_nothing(pool: WorkerPool) -> None:
 
 
 def test_cancelling_kills_the_worker() -> None:
-    pool = WorkerPool(1, conversion=f"{__name__}:misbehave", cpu_seconds=60.0)
+    pool = WorkerPool(1, conversion=MISBEHAVE, cpu_seconds=60.0)
 
     async def cancelled() -> int:
         pid = int((await pool.convert(page())).markdown)
@@ -256,7 +225,7 @@ def test_workers_end_with_a_parent_that_is_killed(body: str) -> None:
         "import asyncio\n"
         f"from {__name__} import WorkerPool, page\n"
         "async def main():\n"
-        f"    pool = WorkerPool(1, conversion='{__name__}:misbehave', cpu_seconds=60)\n"
+        f"    pool = WorkerPool(1, conversion='{MISBEHAVE}', cpu_seconds=60)\n"
         "    print((await pool.convert(page())).markdown, flush=True)\n"
         f"    await pool.convert(page({body}))\n"
         "    await asyncio.sleep(60)\n"

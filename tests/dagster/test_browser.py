@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,27 +122,31 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.fixture
-def shots(tmp_path: Path) -> Path:
-    """Where screenshots go."""
-    folder = Path(os.environ.get("WEBRAG_SCREENSHOTS") or tmp_path)
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def shoot(page: Page) -> Callable[[str], None]:
+    """Takes a screenshot of the page into the folder WEBRAG_SCREENSHOTS, if there is such a variable."""
+    folder = os.environ.get("WEBRAG_SCREENSHOTS")
+
+    def take(name: str) -> None:
+        if folder:
+            page.screenshot(path=Path(folder, f"{name}.png"))
+
+    return take
 
 
-def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page, shots: Path) -> None:
+def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page, shoot: Callable[[str], None]) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
     expect(editor).to_contain_text("url: https://docs.python.org/3.11/", timeout=MILLISECONDS)
     lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
     assert [line.split(":")[0] for line in lines if line] == ["query", "url"]
     question = next(line.removeprefix("query: ") for line in lines if line.startswith("query: "))
-    page.screenshot(path=shots / "launchpad.png")
+    shoot("launchpad")
 
     page.get_by_role("button", name="Launch run").click()
     page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
     ended = page.get_by_text(re.compile("^(Success|Failure|Canceled)$")).first
     expect(ended).to_be_visible(timeout=MILLISECONDS)
-    page.screenshot(path=shots / "run.png")
+    shoot("run")
     assert ended.inner_text() == "Success", page.get_by_text("STEP_FAILURE").locator("..").all_inner_texts()
 
     page.goto(f"{ui.address}/assets/answers")
@@ -155,21 +159,21 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page, shots
     expect(picture).to_have_count(1)
     assert picture.evaluate("image => image.complete && image.naturalWidth") == 480
     answer.locator("h3").first.scroll_into_view_if_needed()
-    page.screenshot(path=shots / "answer.png")
+    shoot("answer")
 
     page.goto(f"{ui.address}/assets/documents?partition=docs.python.org&view=partitions")
     expect(page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     expect(page.get_by_text("docs.python.org").first).to_be_visible()
-    page.screenshot(path=shots / "partitions.png")
+    shoot("partitions")
 
     page.goto(f"{ui.address}/assets/answer_rounds")
     expect(page.get_by_text("probability_complete").first).to_be_visible(timeout=MILLISECONDS)
     page.get_by_role("button", name="Plots").click()
     expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
-    page.screenshot(path=shots / "rounds.png")
+    shoot("rounds")
 
 
-def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page, shots: Path) -> None:
+def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page, shoot: Callable[[str], None]) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
     expect(editor).to_contain_text("query: ", timeout=MILLISECONDS)
@@ -179,25 +183,25 @@ def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page, shots: Pa
     failed = page.get_by_text("[invalid_url]")
     expect(failed.first).to_be_visible(timeout=MILLISECONDS)
     expect(page.get_by_text("Stack Trace")).to_have_count(0)
-    page.screenshot(path=shots / "failure.png")
+    shoot("failure")
 
 
 def test_scores_are_plotted_and_a_failing_check_says_why(
-    ui: Ui, page: Page, shots: Path, monkeypatch: pytest.MonkeyPatch
+    ui: Ui, page: Page, shoot: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _three_nights(ui.folder, monkeypatch)
     page.goto(f"{ui.address}/assets/{SUITE}")
     expect(page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     page.get_by_role("button", name="Plots").click()
     expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
-    page.screenshot(path=shots / "scores.png")
+    shoot("scores")
 
     page.goto(f"{ui.address}/assets/{SUITE}?view=checks&checkDetail=no_regression")
     reason = page.get_by_text("Fell: success -0.50")
     expect(reason.first).to_be_visible(timeout=MILLISECONDS)
     expect(reason.first).to_contain_text("worse: python-002, python-003")
     expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
-    page.screenshot(path=shots / "check.png")
+    shoot("check")
 
 
 def test_a_foreign_page_in_the_same_browser_neither_acts_nor_reads(

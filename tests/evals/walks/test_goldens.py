@@ -44,17 +44,6 @@ def test_the_rust_goldens_hold(rust_site: SiteMap, rust_goldens: dict[str, Recor
     assert {name: found for name, golden in rust_goldens.items() if (found := problems_of(golden, rust_site))} == {}
 
 
-def test_the_postgresql_goldens_hold() -> None:
-    suite = own_suites()["postgresql-15"]
-    site = asyncio.run(read_site(suite.warc))
-    goldens = recorded_goldens(suite.golden)
-    assert {golden.id: found for golden in goldens if (found := problems_of(golden, site))} == {}
-    assert len(site.pages) == 1169, "the whole manual"
-    front = site.pages[key_of(build_postgresql.BASE)]
-    assert {link for link in front.links if link.startswith(build_postgresql.BASE)} <= site.pages.keys()
-    assert "permissiontousecopymodifyanddistribute" in site.pages[f"{build_postgresql.BASE}legalnotice.html"].letters
-
-
 @pytest.mark.parametrize("name", ["rust-1.63", "postgresql-15"])
 def test_the_goldens_are_spread_over_kinds_and_little_copied(name: str) -> None:
     goldens = recorded_goldens(own_suites()[name].golden)

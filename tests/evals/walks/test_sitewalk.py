@@ -29,7 +29,7 @@ def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, webrag_her
     few = tmp_path / "few.jsonl"
     lines = DEFAULT_GOLDEN.read_text().splitlines()
     few.write_text("\n".join(lines[7:9]))
-    logs = []
+    logs, digests = [], set[str]()
     for name, run, home in (("first.jsonl", webrag, {"WEBRAG_HOME": ".webrag"}), ("second.jsonl", webrag_here, {})):
         files = ("--golden", str(few), "--warc", str(DEFAULT_SITE), "--out", name)
         done = run("eval", "sitewalk", *files, "--json", **home)
@@ -37,6 +37,7 @@ def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, webrag_her
         told = json.loads(done.stdout)
         assert told["scores"]["all"]["pages"]["n"] == told["calibration"]["at_stop"]["n"] == 2
         assert told["baselines"]["oracle"]["net"]["mean"] == 1
+        digests.add(told["digest"])
         logs.append([json.loads(line) for line in (tmp_path / name).read_text().splitlines()])
     for entry in logs[0]:
         assert entry["fetched"][0]["round"] == 0
@@ -47,6 +48,7 @@ def test_the_run_log_has_what_an_outside_scorer_needs(webrag: Webrag, webrag_her
         assert {"signals", "decision", "rule", "reason"} <= entry["rounds"][0].keys()
     timeless = [[{k: v for k, v in e.items() if k not in ("cpu_s", "wall_s")} for e in log] for log in logs]
     assert timeless[0] == timeless[1]
+    assert len(digests) == 1
 
 
 def test_a_seed_that_is_not_on_the_site_fails_its_item_only(webrag_here: Webrag, tmp_path: Path) -> None:
