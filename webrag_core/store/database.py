@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import psycopg
-from pgvector.psycopg import register_vector_async
+from pgvector.psycopg.vector import register_vector_info
 from psycopg import AsyncConnection
+from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from webrag_core.config import Settings
@@ -124,7 +125,8 @@ class Database:
         # statements, not start-up options: DATABASE_URL may set options of its own, and PgBouncer refuses them
         await connection.execute("SET TIME ZONE 'UTC'")
         await self._limits.apply(connection)
-        await register_vector_async(connection)
+        # the one type of pgvector that is sent: looking up all four costs a connection three times as much
+        register_vector_info(connection, await TypeInfo.fetch(connection, "vector"))
 
     async def close(self) -> None:
         """Close the pool; the embedded server stops with the last process that uses it."""
