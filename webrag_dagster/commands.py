@@ -26,6 +26,11 @@ def demo(
     from evals.walks.suites import DEMO_SITE
     from webrag_core.cli.answer import print_answer
     from webrag_core.cli.output import out, print_json
+    from webrag_core.config import load_settings
+    from webrag_dagster.instance import use_instance
+
+    use_instance()
+    load_settings()  # what is wrong in them is said before Dagster is imported, which takes seconds
     from webrag_dagster.demo import run_demo
 
     result, run_id = run_demo(DEMO_SITE)

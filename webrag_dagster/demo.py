@@ -9,17 +9,13 @@ import dagster as dg
 
 from webrag_core.errors import WebragError
 from webrag_core.orchestration.models import OrchestrationResult
-from webrag_dagster.instance import use_instance
+from webrag_dagster.definitions import definitions
 from webrag_dagster.resources import CorpusResource
 
 
 def run_demo(site: Path) -> tuple[OrchestrationResult, str]:
     """The answer, and the id of the run that found it. Raises WebragError."""
-    use_instance()
     frozen = CorpusResource(warc=str(site.resolve()))
-    frozen.settings()
-    from webrag_dagster.definitions import definitions  # takes a second, which a bad setting need not wait for
-
     job = definitions().resolve_job_def("answer")
     with dg.DagsterInstance.get() as instance:
         try:
