@@ -176,6 +176,13 @@ class Settings(BaseSettings):
         description="Links below are never followed; unset = 0.12 for seed-weights, 0.02 for words-and-meaning",
     )
     webrag_max_pages: int = Field(default=30, ge=1, description="Pages one answer run may take in, seed included")
+    webrag_previews: int = Field(
+        default=10, ge=0, description="Links fetched before each decision to see what they hold; 0 = none"
+    )
+    webrag_reader: Literal["minilm", "none"] = Field(
+        default="minilm", description="Model that reads passages for the order of previews and the judge"
+    )
+    webrag_preview_timeout: float = Field(default=10.0, gt=0, description="Seconds for the previews of one round")
     webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")
 
     # Locality

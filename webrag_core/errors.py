@@ -120,6 +120,12 @@ class RerankError(WebragError):
         self.reason = reason
 
 
+class ReadingModelError(WebragError):
+    """The reading model is not installed, or its file is not the expected one. The caller can judge without it."""
+
+    code = "reading_model_unavailable"
+
+
 class ChatError(WebragError):
     """A chat model failed, refused or answered something else than was asked for. The caller can do without it."""
 

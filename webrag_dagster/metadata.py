@@ -134,8 +134,9 @@ def answer_markdown(result: OrchestrationResult) -> str:
     ]
     for document in result.documents:
         reason = f", {code(document.reason)}" if document.reason else ""
+        role = "preview, " if document.preview else ""
         lines.append(
-            f"- {link(document.url, document.url)} · {document.outcome}{reason},"
+            f"- {link(document.url, document.url)} · {role}{document.outcome}{reason},"
             f" round {document.round}, link depth {document.link_depth}"
         )
     if result.warnings:

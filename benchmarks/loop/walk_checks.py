@@ -98,11 +98,11 @@ def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]
     pages = max(len(result.documents), len(walked.requested))
     if pages > settings.webrag_max_pages:
         yield f"{pages} pages, {settings.webrag_max_pages} allowed"
-    most = len(request.urls) + result.total_iterations * settings.max_candidates_per_iteration
+    most = len(request.urls) + (result.total_iterations + 1) * settings.webrag_previews
     if len(walked.requested) > most:
         yield f"{len(walked.requested)} pages asked for, {most} allowed"
     for step, done in zip(result.expansion_steps, result.rounds, strict=False):
-        tried = len(step.candidates_expanded) + len(step.candidates_failed)
+        tried = len(step.candidates_expanded)
         most = min(settings.max_candidates_per_iteration, done.decision.pages or settings.max_candidates_per_iteration)
         if tried > most:
             yield f"round {step.iteration} followed {tried} links, {most} allowed"

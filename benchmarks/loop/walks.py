@@ -132,10 +132,12 @@ def _asked(site: GraphSite, policy: str, random: Random, settings: Settings) -> 
         expansion_budget=random.choice((None, None, None, 0, 1, 3, 8, 20)),
         policy=f"fixed-k:{random.choice((0, 1, 3, 9, 9, 20, 20))}" if policy == "fixed-k" else policy,
         mode=random.choice(("auto", "auto", "auto", "chunk", "full_context")),
+        scope="run",  # asked again, it must take the same walk
     )
     tight: dict[str, tuple[object, ...]] = {
         "webrag_max_pages": (1, 2, 3, 7, 60),
         "max_candidates_per_iteration": (1, 2, 20),
+        "webrag_previews": (0, 1, 30),
         "max_expansion_depth": (0, 2, 20),
         "retrieval_context_budget": (1, 300),
         "retrieval_full_context_threshold": (0,),

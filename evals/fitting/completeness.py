@@ -1,11 +1,12 @@
 """Fit the probability that the evidence is complete (`webrag_core.orchestration.policies.calibrated`).
 
-    MAX_CANDIDATES_PER_ITERATION=1 webrag eval sitewalk --until-cap --out runs/python-3.11.jsonl
-    python -m evals.fitting.completeness runs/python-3.11.jsonl runs/rust-1.63.jsonl [--write]
+    MAX_CANDIDATES_PER_ITERATION=1 MAX_EXPANSION_DEPTH=7 webrag eval sitewalk --policy fixed-k:7 --out runs/python.jsonl
+    python -m evals.fitting.completeness runs/python.jsonl runs/rust.jsonl [--write]
 
-The rows are the first rounds of walks that never stop, one page each. A round is complete when its evidence holds every
-gold quote: the label that `probability_complete` is judged by. Each item weighs the same. Printed: the table, and how
-well it holds on items left out one at a time and on each site left out.
+The rows are the rounds of walks that never stop, one page each. A round is complete when its evidence holds every gold
+quote: the label that `probability_complete` is judged by. Each item weighs the same. Printed: tables for runs
+with and without the reading model, with and without previews (all from the same walks, which the reader ordered), and
+how well each holds on items left out one at a time and on each site left out.
 """
 
 from __future__ import annotations
@@ -27,7 +28,12 @@ from evals.walks.scoring import is_complete
 from evals.walks.suites import goldens_of
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.policies.calibrated import FEATURES, TABLE, CompletenessTable, features
+from webrag_core.orchestration.policies.calibrated import (
+    FEATURES,
+    TABLE,
+    CompletenessTable,
+    features,
+)
 
 ROUNDS = 12
 """Rounds of each walk that are fitted: later ones are seldom reached."""
@@ -37,7 +43,7 @@ _RIDGE = 0.01
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows of several walks: features of shape (n, 4), labels, and the site and item that each belongs to."""
+    """Rows of several walks: features of shape (n, k), labels, and the site and item that each belongs to."""
 
     rows: Array
     labels: Array
@@ -57,9 +63,11 @@ class Sample:
         return Sample(self.rows[places], self.labels[places], sites, items)
 
 
-def sample_of(runs: Sequence[RecordedRun], golden: Path | None = None) -> Sample:
-    """Rows of recorded walks. Raises InvalidInputError when no golden file knows them, and for a log without the
-    evidence of its rounds."""
+def sample_of(runs: Sequence[RecordedRun], table: str, golden: Path | None = None) -> Sample:
+    """Rows of recorded walks with the features of `table`.
+
+    Raises InvalidInputError when no golden file knows them, and for a log without the evidence of its rounds.
+    """
     goldens = {one.id: one for one in goldens_of(runs, golden)}
     rows, labels, sites, items = [], [], [], []
     for run in runs:
@@ -69,7 +77,7 @@ def sample_of(runs: Sequence[RecordedRun], golden: Path | None = None) -> Sample
             record = cut_after(run, last)
             if record["evidence"] is None:
                 raise InvalidInputError(f"{run.id}: the evidence of round {last} is not recorded (record again)")
-            rows.append(features([each.signals for each in run.rounds[: last + 1]]))
+            rows.append(features(run.rounds[last].signals, table))
             labels.append(float(is_complete(goldens[run.id], record)))
             sites.append(goldens[run.id].site)
             items.append(run.id)
@@ -81,8 +89,7 @@ def fit(sample: Sample) -> CompletenessTable:
     mean, spread = sample.rows.mean(axis=0), sample.rows.std(axis=0) + 1e-9
     beta = fit_logistic((sample.rows - mean) / spread, sample.labels, sample.weights, _RIDGE)
     slopes = np.round(beta[1:] / spread, 3)
-    a, b, c, d = (float(value) for value in slopes)
-    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), (a, b, c, d))
+    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), tuple(float(value) for value in slopes))
 
 
 def probabilities(table: CompletenessTable, sample: Sample) -> Array:
@@ -111,9 +118,9 @@ def figures(predicted: Array, labels: Array) -> dict[str, Any]:
     }
 
 
-def stored_table(sample: Sample, settings: Settings) -> dict[str, Any]:
+def stored_table(sample: Sample, table: str, settings: Settings) -> dict[str, Any]:
     """The table as the core ships it, with its provenance; sites left out one by one where there are several."""
-    table = fit(sample)
+    fitted = fit(sample)
     names = list(dict.fromkeys(sample.sites))
     validation: dict[str, Any] = {"item left out": figures(left_out(sample, sample.items), sample.labels)}
     if len(names) > 1:
@@ -122,12 +129,13 @@ def stored_table(sample: Sample, settings: Settings) -> dict[str, Any]:
             name: figures(predicted[sites == name], sample.labels[sites == name]) for name in names
         }
     return {
-        "constant": table.constant,
-        "coefficients": list(table.coefficients),
+        "constant": fitted.constant,
+        "coefficients": list(fitted.coefficients),
         "provenance": provenance(
             settings,
             label="the evidence holds every gold quote (evals.walks.scoring.is_complete)",
-            features=FEATURES,
+            features=FEATURES[table],
+            reader=table.partition(",")[0],
             data=names,
             n=len(set(sample.items)),
             rows=len(sample.labels),
@@ -141,10 +149,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, nargs="+", help="run logs of walks that never stop")
     parser.add_argument("--golden", type=Path, default=None, help="their golden queries, unless this package's own")
-    parser.add_argument("--write", action="store_true", help="replace the table that the core ships")
+    parser.add_argument("--write", action="store_true", help="replace the tables that the core ships")
     arguments = parser.parse_args()
     runs = [run for path in arguments.runs for run in load_run_log(path)]
-    content = json.dumps(stored_table(sample_of(runs, arguments.golden), load_settings()), indent=2)
+    settings = load_settings()
+    tables = {name: stored_table(sample_of(runs, name, arguments.golden), name, settings) for name in FEATURES}
+    content = json.dumps(tables, indent=2)
     print(content)
     if arguments.write:
         TABLE.write_text(content + "\n", encoding="utf-8")

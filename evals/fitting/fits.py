@@ -67,6 +67,7 @@ def provenance(
     n: int,
     rows: int,
     figures: Mapping[str, Any],
+    reader: str = "none",
 ) -> dict[str, Any]:
     """The `provenance` of a table that is fitted now, with `settings` (`webrag_core.retrieval.calibration`)."""
     command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
@@ -78,6 +79,10 @@ def provenance(
         "rows": rows,
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "commit": subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip(),
-        "models": {"embedding": model_name(identity_of(settings)), "reranker": settings.reranker_provider},
+        "models": {
+            "embedding": model_name(identity_of(settings)),
+            "reranker": settings.reranker_provider,
+            "reader": reader,
+        },
         "figures": dict(figures),
     }

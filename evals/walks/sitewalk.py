@@ -48,7 +48,8 @@ class Passage:
 
 
 def suite_settings(settings: Settings, warc: Path) -> Settings:
-    """Settings of a suite: its own embedded database per frozen site and embedding model, no live page, no ageing.
+    """Settings of a suite: its own embedded database per frozen site and embedding model, no live page, no ageing, and
+    no preview that a slow machine cuts off.
 
     Raises InvalidInputError when the site cannot be read.
     """
@@ -62,6 +63,7 @@ def suite_settings(settings: Settings, warc: Path) -> Settings:
             "database_url": None,
             "webrag_warc": warc,
             "webrag_max_age": None,
+            "webrag_preview_timeout": settings.webrag_answer_timeout,
         }
     )
 
@@ -89,7 +91,7 @@ async def run_suite(
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()
             request = AnswerRequest(
-                urls=(golden.seed_url,), query=golden.query, policy=policy_name, expansion_budget=rounds
+                urls=(golden.seed_url,), query=golden.query, policy=policy_name, expansion_budget=rounds, scope="run"
             )
             try:
                 result = await engine.run(request)
@@ -173,6 +175,7 @@ def run_record(item_id: str, result: OrchestrationResult, dropped: Mapping[int, 
                 "confidence": done.decision.confidence,
                 "probability_complete": done.decision.probability_complete,
                 "pages": sum(document.round <= done.round for document in result.documents),
+                "previews": {preview.url: [preview.score, preview.reading] for preview in done.previews},
                 "evidence": [
                     [place[ref.chunk_id], round(ref.score, 4)] for ref in done.top_chunks if ref.chunk_id in place
                 ],
@@ -185,18 +188,19 @@ def run_record(item_id: str, result: OrchestrationResult, dropped: Mapping[int, 
 
 def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
     """Pages in the order of fetching, with the chosen link where the trace contains it."""
-    links: dict[tuple[int, str], ScoredCandidate] = {
-        (done.round + 1, page_key(candidate.url)): candidate for done in result.rounds for candidate in done.candidates
-    }
+    links: dict[str, ScoredCandidate] = {}
+    for done in result.rounds:
+        for candidate in done.candidates:
+            links.setdefault(page_key(candidate.url), candidate)
     pages = []
     for document in result.documents:
         if document.outcome == "failed":
             continue
         page: dict[str, Any] = {"url": document.url, "round": document.round}
-        if document.outcome == "duplicate":
-            page["aux"] = document.outcome
-        link = links.get((document.round, page_key(document.url)))
-        if link is not None:
+        if document.preview or document.outcome == "duplicate":
+            page["aux"] = "preview" if document.preview else document.outcome
+        link = links.get(page_key(document.url))
+        if link is not None and document.link_depth:
             page |= {"from": link.from_url, "anchor": link.anchor_text, "link_score": round(link.score, 4)}
         pages.append(page)
     return pages

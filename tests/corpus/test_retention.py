@@ -45,7 +45,7 @@ async def build(corpus: Corpus, site: ServedPages) -> None:
     """Two pages with two versions each; an answer cites the first version of A."""
     for url in (A, B):
         await corpus.add(url)
-    await OrchestratorEngine(corpus).run(AnswerRequest((A,), "What is the colour of the first tea?"))
+    await OrchestratorEngine(corpus).run(AnswerRequest((A,), "What is the colour of the first tea?", scope="run"))
     for url in (A, B):
         site.pages[url] = html(url[-1].upper(), f"The second text of {url}. " * 30)
     for _ in range(2):

@@ -97,7 +97,7 @@ def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event
     definitions: dg.Definitions, instance: dg.DagsterInstance
 ) -> None:
     first, second = (
-        OrchestrationResult.model_validate(ask(definitions, instance).output_for_node("find_evidence"))
+        OrchestrationResult.model_validate(ask(definitions, instance, scope=["run"]).output_for_node("find_evidence"))
         for _ in range(2)
     )
     quotes = [

@@ -57,7 +57,15 @@ def test_launchpad_opens_with_url_and_query_only(definitions: dg.Definitions) ->
     shown = {name: value for name, value in defaults.items() if value is not None}
     assert set(shown) == {"url", "query"}
     assert shown["url"].startswith("https://docs.python.org/3.11/")
-    assert set(fields) - set(shown) == {"expansion_budget", "intent", "constraints", "known_context", "mode", "policy"}
+    assert set(fields) - set(shown) == {
+        "expansion_budget",
+        "intent",
+        "constraints",
+        "known_context",
+        "mode",
+        "policy",
+        "scope",
+    }
 
 
 def test_every_run_executes_in_one_process(definitions: dg.Definitions) -> None:

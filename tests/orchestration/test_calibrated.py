@@ -18,8 +18,9 @@ from webrag_core.orchestration.policies.calibrated import (
     ENOUGH,
     Calibrated,
     CompletenessTable,
-    completeness_table,
+    completeness_tables,
     features,
+    table_of,
 )
 from webrag_core.orchestration.query_analyzer import joins_parts
 from webrag_core.orchestration.signals import PassageFeatures, compute_signals
@@ -30,7 +31,13 @@ POOR = PassageFeatures(raw_score=0.15, term_share=0.1)
 
 
 def signals(
-    passage: PassageFeatures, *, link: float | None = 0.15, round_number: int = 0, rounds_left: int = 5
+    passage: PassageFeatures,
+    *,
+    preview: float | None = 0.3,
+    reading: float | None = None,
+    preview_reading: float | None = None,
+    round_number: int = 0,
+    rounds_left: int = 5,
 ) -> EvaluationSignals:
     return compute_signals(
         [],
@@ -39,9 +46,13 @@ def signals(
         round=round_number,
         expansion_rounds_left=rounds_left,
         can_rewrite=True,
-        candidates_left=0 if link is None else 9,
-        best_candidate_score=link,
+        candidates_left=9,
+        best_candidate_score=0.15,
         passage=passage,
+        previews_left=0 if preview is None else 1,
+        best_preview_score=preview,
+        reading=reading,
+        preview_reading=preview_reading,
     )
 
 
@@ -73,13 +84,12 @@ def test_pages_come_one_by_one_and_then_in_pairs() -> None:
 
 
 def test_what_speaks_for_complete_and_what_against() -> None:
-    table = completeness_table()
+    plain, read = completeness_tables()["none"], completeness_tables()["minilm"]
     middling = PassageFeatures(0.35, 0.5)
-    middle = table.probability([signals(middling)])
-    assert table.probability([signals(PassageFeatures(0.45, 0.5))]) > middle
-    assert table.probability([signals(PassageFeatures(0.35, 0.6))]) > middle
-    assert table.probability([signals(middling, link=0.25)]) < middle
-    assert table.probability([signals(middling, link=None)]) > middle
+    assert plain.probability(signals(middling, preview=0.2)) > plain.probability(signals(middling, preview=0.4))
+    middle = read.probability(signals(middling, reading=0.5, preview_reading=0.5))
+    assert read.probability(signals(middling, reading=0.6, preview_reading=0.6)) > middle
+    assert read.probability(signals(middling, reading=0.5, preview_reading=0.4)) > middle
 
 
 @pytest.mark.parametrize(
@@ -95,16 +105,18 @@ def test_questions_that_join_parts(query: str, joined: bool) -> None:
     assert joins_parts(query) == joined
 
 
-def test_the_rounds_since_the_last_gain_are_counted() -> None:
-    raws = [0.2, 0.21, 0.4, 0.39, 0.41, 0.35]
-    history = [signals(PassageFeatures(raw, 0.5), round_number=number) for number, raw in enumerate(raws)]
-    assert [features(history[: number + 1])[3] for number in range(6)] == [0, 1, 0, 1, 2, 3]
-    assert features([signals(PassageFeatures(), link=None)]) == (0.0, 0.0, 0.0, 0.0)
+def test_the_table_depends_on_the_reader_and_on_previews() -> None:
+    assert table_of(signals(GOOD)) == "none"
+    assert table_of(signals(GOOD, preview=None)) == "none, no previews"
+    assert table_of(signals(GOOD, reading=0.7, preview=None)) == "minilm, no previews"
+    assert features(signals(GOOD, preview=None), "none, no previews") == (0.9, 0.6)
+    read = signals(GOOD, reading=0.7, preview_reading=0.4)
+    assert features(read, "minilm") == (0.9, 0.6, pytest.approx(0.3), 0.7, pytest.approx(0.3))
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:
     for constant in (-1e9, 1e9):
-        assert 0 <= CompletenessTable(constant, (0, 0, 0, 0)).probability([signals(GOOD)]) <= 1
+        assert 0 <= CompletenessTable(constant, (0, 0, 0)).probability(signals(GOOD)) <= 1
 
 
 def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings) -> None:

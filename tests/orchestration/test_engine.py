@@ -19,6 +19,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision, OrchestrationResult
 from webrag_core.orchestration.policies import DEFAULT_POLICY, POLICIES, get_policy
 from webrag_core.orchestration.verdict import status_of
@@ -58,24 +59,62 @@ def test_the_same_question_gives_the_same_evidence_cached_or_not(settings: Setti
     def evidence(result: OrchestrationResult) -> list[tuple[str, str, float]]:
         return [(c.source_url, c.quote_sha256, round(c.relevance, 6)) for c in result.citations]
 
-    first = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
-    again = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
+    first = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, scope="run"))
+    again = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, scope="run"))
     assert evidence(first) == evidence(again)
     assert {document.outcome for document in first.documents} == {"fetched"}
     assert {document.outcome for document in again.documents} == {"reused"}
 
 
-def test_a_run_sees_only_the_pages_it_took_in(settings: Settings) -> None:
-    """A page that an earlier run stored is no evidence until this run walks to it."""
-
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        ("run", {ASYNCIO}),
+        ("source", {ASYNCIO, QUEUES}),
+        (None, {ASYNCIO, QUEUES}),
+        ("all", {ASYNCIO, QUEUES}),
+        (("docs.python.org",), {ASYNCIO, QUEUES}),
+    ],
+)
+def test_the_scope_says_which_stored_pages_are_evidence(
+    settings: Settings, scope: RunScope | tuple[str, ...] | None, expected: set[str]
+) -> None:
     async def work() -> OrchestrationResult:
         async with Corpus.open(settings) as corpus:
             await corpus.add(QUEUES)
-            return await OrchestratorEngine(corpus).run(AnswerRequest((ASYNCIO,), QUESTION, expansion_budget=0))
+            request = AnswerRequest((ASYNCIO,), QUESTION, expansion_budget=0, scope=scope)
+            return await OrchestratorEngine(corpus).run(request)
 
     result = asyncio.run(work())
-    assert {chunk.chunk.source_url for chunk in result.chunks} == {ASYNCIO}
+    assert {chunk.chunk.source_url for chunk in result.chunks} == expected
+    assert {document.url: document.outcome for document in result.documents if document.url == QUEUES} == (
+        {QUEUES: "stored"} if QUEUES in expected else {}
+    )
     assert result.total_iterations == 0
+
+
+def test_stored_pages_that_are_too_old_or_excluded_are_no_evidence(settings: Settings) -> None:
+    async def work(**options: Any) -> OrchestrationResult:
+        async with Corpus.open(settings) as corpus:
+            await corpus.add(QUEUES)
+            request = AnswerRequest((ASYNCIO,), QUESTION, expansion_budget=0, **options)
+            return await OrchestratorEngine(corpus).run(request)
+
+    for options in ({"max_age": 0.0}, {"excluded": (QUEUES,)}):
+        result = asyncio.run(work(**options))
+        assert {chunk.chunk.source_url for chunk in result.chunks} == {ASYNCIO}
+
+
+def test_an_excluded_page_is_not_followed(settings: Settings) -> None:
+    result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, excluded=(QUEUES,)))
+    assert QUEUES not in {document.url for document in result.documents}
+
+
+def test_an_unknown_scope_is_refused(settings: Settings) -> None:
+    with pytest.raises(InvalidInputError, match="unknown scope 'site'"):
+        ask(settings, AnswerRequest((ASYNCIO,), QUESTION, scope="site"))  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match=r"no such source: nowhere\.example"):
+        ask(settings, AnswerRequest((ASYNCIO,), QUESTION, scope=("nowhere.example",)))
 
 
 def test_every_given_url_is_in_scope_from_the_first_round(settings: Settings) -> None:
@@ -169,7 +208,7 @@ def test_a_dead_link_costs_only_itself(settings: Settings) -> None:
 
 def test_time_is_a_hard_limit_that_keeps_what_there_is(settings: Settings) -> None:
     hurried = settings.model_copy(update={"webrag_answer_timeout": 1e-6})
-    result = ask(hurried, AnswerRequest((ASYNCIO,), QUESTION))
+    result = ask(hurried, AnswerRequest((ASYNCIO,), QUESTION, policy="fixed-k:1"))
     assert result.final_decision.rule == "timeout"
     assert result.citations
     assert any("stopped early" in warning for warning in result.warnings)
@@ -231,6 +270,7 @@ def test_everything_that_was_asked_is_kept_with_the_run(settings: Settings) -> N
         "urls": [f"{SITE}/"],
         "budget": 0,
         "mode": "auto",
+        "scope": "source",
         "intent": "how_to",
         "known_context": "It is green.",
         "constraints": ["degrees"],
@@ -261,6 +301,7 @@ class NeverStop:
     name = "never-stop"
 
     rephrases = False
+    looks_ahead = False
 
     def __init__(self, settings: Settings) -> None:
         pass

@@ -47,7 +47,7 @@ def test_a_page_that_is_there_already_counts_as_one_that_was_asked_for(settings:
     site.redirects.update(dict.fromkeys(names, "/all"))
     result = ask(settings, site, 9, webrag_max_pages=4)
     assert len(site.requests) == 4
-    assert [document.outcome for document in result.documents] == ["fetched", "fetched", "duplicate", "duplicate"]
-    assert result.documents[-1].reason == f"the same page as {SITE}/all"
-    assert result.documents[-1].url in {f"{SITE}{name}" for name in names}
+    assert [document.outcome for document in result.documents] == ["fetched", "duplicate", "duplicate", "fetched"]
+    assert result.documents[1].reason == f"the same page as {SITE}/all"
+    assert result.documents[1].url in {f"{SITE}{name}" for name in names}
     assert result.final_decision.rule == "page-limit"

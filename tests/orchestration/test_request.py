@@ -186,6 +186,7 @@ class OtherWords:
 
     name = "other-words"
     rephrases = True
+    looks_ahead = False
 
     def __init__(self, settings: Settings) -> None:
         pass

@@ -53,6 +53,14 @@ def answer(
     max_age: Annotated[
         str | None, typer.Option(help="Fetch stored pages again above this age: seconds, or 30m, 12h, 1d.")
     ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Stored pages to use: those of the start page's source (source), of all sources (all), none (run), or"
+            " those of a named source; repeatable. Unset = source."
+        ),
+    ] = None,
+    exclude: Annotated[list[str] | None, typer.Option(help="A URL that must not be used; repeatable.")] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Also print quotes of low relevance.")] = False,
@@ -61,6 +69,7 @@ def answer(
     """Answer QUERY with quotes, starting at URL and following promising links."""
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+    from webrag_core.orchestration.memory import run_scope
 
     async def work() -> OrchestrationResult:
         request = AnswerRequest(
@@ -73,6 +82,8 @@ def answer(
             mode=mode,
             policy=policy,
             max_age=seconds_of(max_age),
+            scope=run_scope(scope or ()),
+            excluded=tuple(map(with_scheme, exclude or ())),
         )
         request.seeds()
         async with Corpus.open(load_settings()) as corpus:
@@ -121,10 +132,14 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
         print_citation(citation, result.query)
     print_hidden(result.citations, shown)
     print_line("")
-    print_line("Pages visited", style="bold")
-    for document in result.documents:
+    print_line("Pages read", style="bold")
+    documents = result.read_documents()
+    for document in documents:
         note = f" ({document.reason})" if document.reason else ""
         print_line(f"  round {document.round}, depth {document.link_depth}  {document.outcome}{note}  {document.url}")
+    previews = len(result.documents) - len(documents)
+    if previews:
+        print_line(f"Linked pages looked at and not read: {previews}")
     decision = result.final_decision
     print_line("")
     print_line(f"Link-following rounds: {result.total_iterations}")

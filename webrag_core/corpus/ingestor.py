@@ -31,7 +31,8 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
 
-_LIVE = frozenset({"http", "firecrawl"})
+LIVE = frozenset({"http", "firecrawl"})
+"""Acquirers of the live web: a page that one of them brought is as good as the other's."""
 _RETRY_AFTER = timedelta(days=1)
 _PERMANENT = frozenset(
     {
@@ -122,9 +123,9 @@ class Ingestor:
             stored = None  # a snapshot copy never replaces the live page, nor vice versa
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
             return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
-        if not refresh and self.acquirer.name in _LIVE:
+        if not refresh and self.acquirer.name in LIVE:
             async with self._database.connection() as connection:
-                failure = await recent_failure(connection, url, _LIVE, self._settings, max_age)
+                failure = await recent_failure(connection, url, LIVE, self._settings, max_age)
             if failure is not None:
                 raise failure
         started = datetime.now(UTC)
@@ -290,7 +291,7 @@ async def _learn_validators(
 
 def _same_web(stored: str | None, current: str) -> bool:
     """True when the acquirers are equal or both fetch the live web."""
-    return stored == current or (stored in _LIVE and current in _LIVE)
+    return stored == current or (stored in LIVE and current in LIVE)
 
 
 async def gather_bounded(

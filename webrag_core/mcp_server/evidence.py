@@ -276,8 +276,9 @@ def images_section(evidence: Evidence) -> str:
 
 
 def trace(result: OrchestrationResult) -> str:
-    """List the fetched pages in order; empty for a single successful page."""
-    documents = result.documents
+    """List the pages read or failed, in order, and count the previews; empty for a single successful page."""
+    documents = result.read_documents()
+    previews = len(result.documents) - len(documents)
     if len(documents) < 2 and all(document.outcome != "failed" for document in documents):
         return ""
     addresses = [_SCHEME.sub("", document.url) for document in documents]
@@ -296,16 +297,19 @@ def trace(result: OrchestrationResult) -> str:
         lines.append(f"{branch}{_address(address[len(base) :]) or '/'} ({note})")
     if len(documents) > len(shown):
         lines.append(f"… and {len(documents) - len(shown)} more pages")
+    if previews:
+        lines.append(f"Looked at {previews} linked pages and did not use them")
     lines[-1] += f" [stopped: {result.final_decision.rule}]"
     return "\n".join(lines)
 
 
 def trace_summary(result: OrchestrationResult) -> str:
     """Summarise the trace in one line."""
-    depth = max(document.link_depth for document in result.documents)
-    failed = sum(document.outcome == "failed" for document in result.documents)
+    documents = result.read_documents()
+    depth = max(document.link_depth for document in documents)
+    failed = sum(document.outcome == "failed" for document in documents)
     lost = f", {failed} failed" if failed else ""
-    return f"{len(result.documents)} pages{lost}, depth {depth} [stopped: {result.final_decision.rule}]"
+    return f"{len(documents)} pages{lost}, depth {depth} [stopped: {result.final_decision.rule}]"
 
 
 def _note(document: RunDocument, gained: dict[int, int]) -> str:

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.engine import AnswerRequest
+from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest, check_text
 
@@ -103,6 +104,7 @@ class AnswerCall:
     expansion_budget: int | None = None
     research_mode: ResearchMode | None = None
     retrieval_mode: RetrievalMode | None = None
+    scope: RunScope | None = None
     output: Output = "text"
 
     def research(self, settings: Settings) -> ResearchMode:
@@ -124,6 +126,7 @@ class AnswerCall:
             constraints=self.constraints,
             expansion_budget=expansion_rounds(self.research(settings), self.expansion_budget, settings),
             mode=self.retrieval_mode or settings.mcp_default_retrieval_mode,
+            scope=self.scope,
         )
         request.seeds()
         return request

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -58,8 +59,8 @@ _MOST_WARNINGS = 5
 
 def answer_stats(result: OrchestrationResult, shown: int, *, research: str, rounds: int) -> str:
     """List the run's counts, stop rule and warnings."""
-    counts = {kind: sum(one.outcome == kind for one in result.documents) for kind in ("fetched", "reused", "failed")}
-    pages = f"{counts['fetched']} fetched, {counts['reused']} already stored"
+    counts = Counter(one.outcome for one in result.documents)
+    pages = f"{counts['fetched']} fetched, {counts['reused'] + counts['stored']} already stored"
     if counts["failed"]:
         pages += f", {counts['failed']} failed"
     limit = f"at most {rounds} link-following rounds" if rounds else "no links followed"

@@ -22,6 +22,7 @@ from webrag_core.mcp_server.requests import (
     StatusCall,
 )
 from webrag_core.mcp_server.server import WebragServer
+from webrag_core.orchestration.memory import RunScope
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
@@ -41,13 +42,15 @@ async def answer(
     ] = None,
     research_mode: Annotated[
         ResearchMode | None,
-        Field(
-            description="fast = these pages only (default); auto = up to 2 link-following rounds; deep = full budget"
-        ),
+        Field(description="fast = no links (default); auto = up to 2 link-following rounds; deep = full budget"),
     ] = None,
     retrieval_mode: Annotated[
         RetrievalMode | None,
         Field(description="chunk = best passages (default); full_context = all text; auto = by size"),
+    ] = None,
+    scope: Annotated[
+        RunScope | None,
+        Field(description="Stored pages to use too: source = the site's (default), all = every site's, run = none"),
     ] = None,
     output: As = "text",
 ) -> Response:
@@ -61,6 +64,7 @@ async def answer(
         expansion_budget=expansion_budget,
         research_mode=research_mode,
         retrieval_mode=retrieval_mode,
+        scope=scope,
         output=output,
     )
     return await _calls(ctx).answer(call, ctx)

@@ -69,7 +69,7 @@ class OrchestratorEngine:
             reranker=self._reranker,
             analysed=analysed,
             budget=budget,
-            frontier=Frontier(seeds),
+            frontier=Frontier(seeds, visited=set(request.excluded_pages())),
             clock=clock,
             report=progress or (lambda phase, completed: None),
         )
@@ -113,6 +113,8 @@ class OrchestratorEngine:
                     "intent": request.intent,
                     "known_context": request.known_context,
                     "constraints": list(request.constraints),
+                    "scope": request.stored_scope(),
+                    **({"excluded": list(request.excluded)} if request.excluded else {}),
                     **({} if request.max_age is None else {"max_age": request.max_age}),
                 },
             )

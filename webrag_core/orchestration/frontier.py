@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
@@ -18,11 +18,21 @@ from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.link_scorers import LinkCandidate
 from webrag_core.orchestration.models import RunDocument, ScoredCandidate
+from webrag_core.retrieval.scope import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A page that was fetched and indexed, and is no part of the evidence yet."""
+
+    document_id: int
+    url: str
+    link_depth: int
 
 
 @dataclass(slots=True)
 class Frontier:
-    """Documents of a run with their link depth, every page key visited, and the links of the documents."""
+    """Documents of a run with their link depth, every page key visited, the links of the documents, and previews."""
 
     seeds: tuple[str, ...]
     depths: dict[int, int] = field(default_factory=dict)
@@ -31,16 +41,23 @@ class Frontier:
     patterns: Counter[str] = field(default_factory=Counter)  # URL patterns of requested and of final URLs
     documents: list[RunDocument] = field(default_factory=list)
     links: dict[int, list[StoredLink]] = field(default_factory=dict)
+    previews: dict[int, Preview] = field(default_factory=dict)  # not read, by document id
+    stored: dict[int, str] = field(default_factory=dict)  # URLs of stored pages in scope that no passage came from yet
 
-    def add(self, requested: str, added: AddedDocument, *, round_number: int, depth: int) -> bool:
-        """Add a fetched page. False for a document that the run already has under another URL; it counts as a page all
-        the same."""
+    def add(
+        self, requested: str, added: AddedDocument, *, round_number: int, depth: int, preview: bool = False
+    ) -> bool:
+        """Add a fetched page, as a preview or as one to read. False for a document that the run already has under
+        another URL; it counts as a request all the same."""
         self.visited |= {page_key(requested), page_key(added.url)}
         self.patterns.update({pattern for pattern in map(url_pattern, (requested, added.url)) if pattern is not None})
-        new = added.document_id not in self.depths
+        new = added.document_id not in self.urls
         if new:
-            self.depths[added.document_id] = depth
             self.urls[added.document_id] = added.url
+            if preview:
+                self.previews[added.document_id] = Preview(added.document_id, added.url, depth)
+            else:
+                self.depths[added.document_id] = depth
         outcome: Literal["fetched", "reused"] = "reused" if added.outcome == "reused" else "fetched"
         self.documents.append(
             RunDocument(
@@ -50,9 +67,41 @@ class Frontier:
                 link_depth=depth,
                 outcome=outcome if new else "duplicate",
                 reason=None if new else f"the same page as {self.urls[added.document_id]}",
+                preview=new and preview,
             )
         )
         return new
+
+    def read(self, document_id: int, *, round_number: int) -> str:
+        """Take a previewed page into the evidence, and return its URL. It then stands last in `documents`, which
+        lists pages in the order of reading."""
+        chosen = self.previews.pop(document_id)
+        self.depths[document_id] = chosen.link_depth
+        place = next(i for i, one in enumerate(self.documents) if one.document_id == document_id and one.preview)
+        self.documents.append(self.documents.pop(place).model_copy(update={"preview": False, "round": round_number}))
+        return chosen.url
+
+    def remember(self, stored: Mapping[int, str]) -> None:
+        """Add stored pages to the scope. They need no fetching, so links to them are no candidates."""
+        new = {document_id: url for document_id, url in stored.items() if document_id not in self.urls}
+        self.stored.update(new)
+        self.urls.update(new)
+        self.visited.update(map(page_key, new.values()))
+
+    def use(self, document_ids: Iterable[int], *, round_number: int) -> None:
+        """Count stored pages as read: passages of them are evidence, and links on them are candidates from now on."""
+        for document_id in document_ids:
+            url = self.stored.pop(document_id, None)
+            if url is not None:
+                self.depths[document_id] = 1
+                self.documents.append(
+                    RunDocument(url=url, document_id=document_id, round=round_number, link_depth=1, outcome="stored")
+                )
+
+    @property
+    def scope(self) -> Scope:
+        """What may be evidence: the pages read, and the stored ones."""
+        return Scope.of({**dict.fromkeys(self.stored, 1), **self.depths})
 
     def fail(self, url: str, error: FetchError, *, round_number: int, depth: int) -> None:
         """Record a failed page. It is not tried again in this run."""
@@ -70,6 +119,11 @@ class Frontier:
         )
 
     @property
+    def tried(self) -> int:
+        """Pages that the run asked for: read, previewed or failed. Stored pages in scope are not asked for."""
+        return sum(document.outcome != "stored" for document in self.documents)
+
+    @property
     def sites(self) -> set[str]:
         """Source keys that links may lead to: those of the given URLs and of their redirect targets."""
         return {source_key(url) for url in self.entries}
@@ -81,9 +135,10 @@ class Frontier:
         return list(dict.fromkeys([*self.seeds, *seeds]))
 
     async def load_candidates(self, corpus: Corpus) -> list[LinkCandidate]:
-        """Every unvisited page of the same sites that the run's documents link to, and the folders above the seeds.
-        Crawler traps are left out."""
-        missing = [document_id for document_id in self.depths if document_id not in self.links]
+        """Every unvisited page of the same sites that the run's documents and previews link to, and the folders above
+        the seeds. Crawler traps are left out."""
+        known = [*self.depths, *self.previews]
+        missing = [document_id for document_id in known if document_id not in self.links]
         if missing:
             async with corpus.database.connection() as connection:
                 for document_id in missing:
@@ -97,7 +152,7 @@ class Frontier:
         grouped: dict[str, list[StoredLink]] = {}
         sites = self.sites
         pages: dict[str, str | None] = {}  # target -> its page key, None for a target that must not be followed
-        for document_id in sorted(self.links, key=lambda known: (self.depths[known], self.urls[known])):
+        for document_id in sorted(self.links, key=lambda known: (self._depth(known), self.urls[known])):
             for link in self.links[document_id]:
                 target = link.target_url
                 if target not in pages:
@@ -116,6 +171,10 @@ class Frontier:
                     candidates.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
         return [candidate for candidate in candidates if not _is_trap(candidate.url, self.patterns)]
 
+    def _depth(self, document_id: int) -> int:
+        preview = self.previews.get(document_id)
+        return self.depths[document_id] if preview is None else preview.link_depth
+
     def _candidate(self, url: str, links: Sequence[StoredLink]) -> LinkCandidate:
         content = [link for link in links if not link.in_navigation] or list(links)
         first = content[0]
@@ -127,7 +186,7 @@ class Frontier:
             heading_path=tuple(first.heading_path),
             title=first.title,
             description=first.description,
-            link_depth=1 + min(self.depths[link.document_id] for link in links),
+            link_depth=1 + min(self._depth(link.document_id) for link in links),
             in_degree=len({link.document_id for link in links}),
             in_navigation=all(link.in_navigation for link in links),
         )
@@ -190,8 +249,10 @@ async def fetch_pages(
     run_id: str,
     seconds: Mapping[str, float],
     max_age: float | None = None,
+    preview: bool = False,
 ) -> Expansion:
-    """Fetch and index `pages` (URL -> link depth), a few at a time, and add them to the frontier in the given order.
+    """Fetch and index `pages` (URL -> link depth), a few at a time, and add them to the frontier in the given order, to
+    be read or as previews.
 
     Each page has its own time limit in `seconds`, which counts from now; what is unfinished then is cancelled and
     fails with reason `timeout`. Stored data is always whole. Fetch and embedding failures cost only their page.
@@ -219,7 +280,7 @@ async def fetch_pages(
             expansion.failed[url] = result
         else:
             expansion.warnings.extend(result.warnings)
-            if frontier.add(url, result, round_number=round_number, depth=depth):
+            if frontier.add(url, result, round_number=round_number, depth=depth, preview=preview):
                 expansion.expanded.append(result.url)
     return expansion
 

@@ -34,7 +34,7 @@ def bounded(
         )
     if signals.round >= budget:
         return _stop(decision, "round-limit", f"the budget of {budget} expansion rounds is spent")
-    if decision.action == "expand_breadth":
+    if decision.action == "expand_breadth" and not signals.previews_left:
         if pages >= settings.webrag_max_pages:
             limit = f"page limit of {settings.webrag_max_pages} reached (WEBRAG_MAX_PAGES)"
             return _stop(decision, "page-limit", limit)

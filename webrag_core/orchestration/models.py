@@ -14,6 +14,7 @@ Status = Literal["answered", "partial", "not_found"]
 
 _PHASES = {
     "seed": "fetching the requested pages",
+    "previews": "looking at linked pages",
     "expand_breadth": "following links",
     "expand_intent": "rewriting the query",
     "citations": "verifying citations",
@@ -59,6 +60,10 @@ class EvaluationSignals(Contract):
     can_rewrite: bool
     candidates_left: int
     best_candidate_score: float | None
+    previews_left: int = 0  # previewed pages that are not read
+    best_preview_score: float | None = None  # raw score of the best passage on them
+    reading: float | None = None  # what the reader says of the best passage of the evidence
+    preview_reading: float | None = None  # and of the best passage of the previews
 
 
 class ExpansionDecision(Contract):
@@ -93,8 +98,17 @@ class Round(Contract):
     decision: ExpansionDecision
     top_chunks: list[ScoredRef]
     candidates: list[ScoredCandidate]
+    previews: list[PreviewScore] = Field(default_factory=list)
     documents_total: int
     elapsed_ms: float
+
+
+class PreviewScore(Contract):
+    """A previewed page that is not read, with the raw score in [0, 1] of its best passage."""
+
+    url: str
+    score: float
+    reading: float | None = None
 
 
 class ScoredRef(Contract):
@@ -124,14 +138,20 @@ class ExpansionStep(Contract):
 
 
 class RunDocument(Contract):
-    """A page of this run, in the order of requests. A `duplicate` is a document already fetched by the run."""
+    """A page of this run, in the order of reading. A `duplicate` is a document already fetched by the run.
+
+    `round` is the round that read it; a `stored` page is one that evidence came from without asking for it. A `preview`
+    was fetched, indexed and scored by its best passage, and never became part of the evidence; its `round` is the one
+    that looked at it.
+    """
 
     url: str
     document_id: int | None
     round: int
     link_depth: int
-    outcome: Literal["fetched", "reused", "failed", "duplicate"]
+    outcome: Literal["fetched", "reused", "stored", "failed", "duplicate"]
     reason: str | None = None
+    preview: bool = False
 
 
 class OrchestrationTiming(Contract):
@@ -174,9 +194,13 @@ class OrchestrationResult(Contract):
     probability_note: str
     warnings: list[str]
 
+    def read_documents(self) -> list[RunDocument]:
+        """The pages of the evidence and the failed ones, without previews."""
+        return [document for document in self.documents if not document.preview]
+
     def verdict_line(self) -> str:
         """Describe the verdict in one sentence, to be read before any quote."""
-        pages = sum(document.outcome in ("fetched", "reused") for document in self.documents)
+        pages = sum(document.outcome not in ("failed", "duplicate") for document in self.read_documents())
         read = f"{pages} page{'' if pages == 1 else 's'} read"
         if self.status == "not_found":
             return f"Not found: {read}, no passage answers the question"

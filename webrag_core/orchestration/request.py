@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from webrag_core.acquisition.urls import canonicalise
+from webrag_core.acquisition.urls import canonicalise, page_key
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import plain_text
+from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import QueryType
 from webrag_core.retrieval.models import RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.redundancy import text_overlap
@@ -35,6 +36,10 @@ class AnswerRequest:
     MAX_EXPANSION_DEPTH. `known_context` holds facts that the caller already has: passages that only repeat them are no
     evidence, and a model that analyses the query reads them. `policy` None = WEBRAG_POLICY. `max_age` is the age in
     seconds above which a stored page is fetched again (None = WEBRAG_MAX_AGE).
+
+    `scope` says which stored pages are evidence without being fetched: none ("run"), those of the start pages' sources
+    ("source"), all of them ("all"), or those of named sources. None = "source", in full-context mode "run". Pages in
+    `excluded` (URLs) are neither fetched nor used.
     """
 
     urls: tuple[str, ...]
@@ -46,6 +51,8 @@ class AnswerRequest:
     mode: Mode = "auto"
     policy: str | None = None
     max_age: float | None = None
+    scope: RunScope | tuple[str, ...] | None = None
+    excluded: tuple[str, ...] = ()
 
     def seeds(self) -> tuple[str, ...]:
         """Validate the request and return its canonical URLs, each once.
@@ -86,6 +93,22 @@ class AnswerRequest:
             raise InvalidInputError(f"max_age must be a number of seconds of at least 0, got {age!r}")
         if self.policy is not None:
             _text(self.policy, "policy")
+        if isinstance(self.scope, str) and self.scope not in get_args(RunScope):
+            known = ", ".join(get_args(RunScope))
+            raise InvalidInputError(f"unknown scope {self.scope!r}; known: {known}, or a sequence of source names")
+        for name in () if isinstance(self.scope, str) else self.scope or ():
+            check_text(_text(name, "source"), "source")
+        self.excluded_pages()
+
+    def stored_scope(self) -> RunScope | tuple[str, ...]:
+        """`scope`, or its default: the whole text of a page is asked for alone, passages are not."""
+        return self.scope or ("run" if self.mode == "full_context" else "source")
+
+    def excluded_pages(self) -> frozenset[str]:
+        """Page keys of the excluded URLs. Raises InvalidInputError, or FetchError(INVALID_URL)."""
+        if isinstance(self.excluded, str):
+            raise InvalidInputError("excluded must be a sequence of URLs")
+        return frozenset(page_key(canonicalise(url)) for url in self.excluded)
 
 
 def check_question(query: str) -> None:

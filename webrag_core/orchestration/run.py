@@ -18,6 +18,7 @@ from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candi
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
+from webrag_core.orchestration.memory import stored_pages
 from webrag_core.orchestration.models import (
     Action,
     EvaluationSignals,
@@ -25,11 +26,13 @@ from webrag_core.orchestration.models import (
     ExpansionStep,
     OrchestrationResult,
     OrchestrationTiming,
+    PreviewScore,
     Round,
     ScoredCandidate,
     ScoredRef,
 )
 from webrag_core.orchestration.policies import StopPolicy
+from webrag_core.orchestration.previews import PAID, PAID_PREVIEWS, RankedPreview, rank_previews
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, joins_parts
 from webrag_core.orchestration.request import (
     KNOWN_SKIPPED,
@@ -44,8 +47,8 @@ from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.models import CorpusStats, RankedChunk, RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.reader import Reader
 from webrag_core.retrieval.reranking import Ranking, rank
-from webrag_core.retrieval.scope import Scope
 from webrag_core.retrieval.searcher import Searcher
 
 logger = logging.getLogger(__name__)
@@ -53,6 +56,7 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[str, Round | None], None]
 
 _TRACED_CANDIDATES = 20
+_READ = 5  # passages, best first, that the reader judges in each round
 
 
 class Clock:
@@ -118,6 +122,11 @@ class Run:
     steps: list[ExpansionStep] = field(default_factory=list)
     pending: _Pending | None = None
     candidates: list[ScoredCandidate] = field(default_factory=list)
+    ranked_links: list[ScoredCandidate] = field(default_factory=list)
+    looked: Expansion = field(default_factory=Expansion)
+    previews: list[RankedPreview] = field(default_factory=list)
+    reader: Reader | None = None
+    reading: float | None = None
     passage: PassageFeatures = field(default_factory=PassageFeatures)
     mode: Literal["full_context", "chunk"] = "chunk"
     stats: CorpusStats = field(
@@ -144,7 +153,9 @@ class Run:
             self.warn(warning)
         self.report("seed", None)
         await self._fetch_seeds()
+        await self._remember()
         indexer = self.corpus.indexer
+        self.reader = Reader() if self.settings.webrag_reader != "none" else None
         self.searcher = Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), self.settings)
         decision = await self._round()
         while decision.action != "stop":
@@ -174,7 +185,21 @@ class Run:
         if not self.frontier.depths:
             raise fetched.embedding_error or fetched.failed[seeds[0]]
 
-    async def _fetch(self, pages: dict[str, int], seconds: dict[str, float]) -> Expansion:
+    async def _remember(self) -> None:
+        """Add the stored, fresh pages of the request's scope to what is searched."""
+        request, settings = self.request, self.settings
+        async with self.corpus.database.connection() as connection:
+            stored = await stored_pages(
+                connection,
+                request.stored_scope(),
+                seeds=list(self.frontier.depths),
+                acquirer=self.corpus.ingestor.acquirer.name,
+                max_age=settings.webrag_max_age if request.max_age is None else request.max_age,
+                excluded=request.excluded_pages(),
+            )
+        self.frontier.remember(stored)
+
+    async def _fetch(self, pages: dict[str, int], seconds: dict[str, float], *, preview: bool = False) -> Expansion:
         fetched = await fetch_pages(
             self.corpus,
             self.frontier,
@@ -183,6 +208,7 @@ class Run:
             run_id=f"answer-{self.answer_id}",
             seconds=seconds,
             max_age=self.request.max_age,
+            preview=preview,
         )
         for url, error in fetched.failed.items():
             self.warn(f"{url}: {_failure(error)}")
@@ -200,6 +226,7 @@ class Run:
         """One pass over the evidence. Its decision is recorded before it is acted upon."""
         begun = time.monotonic()
         await self._retrieve()
+        await self._look_ahead()
         with self.clock.phase("merge_ms"):
             signals, decision = await self._judge()
         await self._record(signals, decision, (time.monotonic() - begun) * 1000)
@@ -212,7 +239,7 @@ class Run:
         searched.
         """
         assert self.searcher is not None
-        scope = Scope.of(self.frontier.depths)
+        scope = self.frontier.scope
         with self.clock.phase("retrieval_ms"):
             searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in self.sub_queries)
             results: list[RetrievalResult] = await asyncio.gather(*searches)
@@ -236,6 +263,8 @@ class Run:
         # redundant passages stay: redundancy is a signal of the round, and is removed at the end
         limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)
         self.evidence = merging.accumulate(self.evidence, merging.merge_sub_queries(ranking.chunks, limit=limit))
+        used = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence[:top_n])
+        self.frontier.use(used, round_number=len(self.rounds))
 
     async def _rerank(self, results: Sequence[RetrievalResult], top_n: int) -> Ranking:
         instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)
@@ -245,6 +274,11 @@ class Run:
         for warning in ranking.warnings:
             self.warn(warning)
         index = self.sub_queries.index(self.analysed.analysis.original_query)
+        if self.reader is not None:
+            readings = await self.reader.read(self.request.query, results[index].chunks[:_READ])
+            self.reading = max(readings, default=None)
+            if self.reader.failure is not None:
+                self.warn(f"judged without the reading model: {self.reader.failure}")
         self.passage = self._best_passage(results[index], ranking, index)
         return ranking
 
@@ -261,11 +295,38 @@ class Run:
             return PassageFeatures()
         return passage_features(result.chunks[0], result.chunks[0].raw_score, result.term_idf)
 
+    async def _look_ahead(self) -> None:
+        """Rank the links that could be followed. When the policy looks ahead, fetch the best of them as previews, and
+        rank all previews by their best passage."""
+        await self._rank_links()
+        self.ranked_links, self.looked = self.candidates[:_TRACED_CANDIDATES], Expansion()
+        settings, number = self.settings, len(self.rounds)
+        left = settings.webrag_max_pages - self.frontier.tried
+        looks = self.policy.looks_ahead and number < self.budget and not self.provider_failed
+        most = min(settings.webrag_previews, left) if looks else 0
+        if self.corpus.ingestor.acquirer.name == PAID:
+            most = min(most, PAID_PREVIEWS)
+        chosen = chosen_candidates(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
+        if chosen and self.clock.seconds_left > 0:
+            self.report("previews", None)
+            seconds = max(0.0, min(self.clock.seconds_left, settings.webrag_preview_timeout))
+            with self.clock.phase("expansion_ms"):
+                pages = {candidate.url: candidate.link_depth for candidate in chosen}
+                self.looked = await self._fetch(pages, dict.fromkeys(pages, seconds), preview=True)
+            await self._rank_links()
+        assert self.searcher is not None
+        with self.clock.phase("retrieval_ms"):
+            self.previews = await rank_previews(self.searcher, self.request.query, self.frontier, self.reader)
+
+    async def _rank_links(self) -> None:
+        links = await self.frontier.load_candidates(self.corpus)
+        self.candidates = score_links(
+            links, self.request.query, self.analysed.analysis, self.settings.webrag_link_scorer
+        )
+
     async def _judge(self) -> tuple[EvaluationSignals, ExpansionDecision]:
         """Compute the signals of the round and ask the policy, within the hard limits."""
         query, analysis, settings = self.request.query, self.analysed.analysis, self.settings
-        links = await self.frontier.load_candidates(self.corpus)
-        self.candidates = score_links(links, query, analysis, settings.webrag_link_scorer)
         number = len(self.rounds)
         signals = compute_signals(
             self.evidence,
@@ -278,6 +339,10 @@ class Run:
             best_candidate_score=self.candidates[0].score if self.candidates else None,
             passage=self.passage,
             joins_parts=joins_parts(query),
+            previews_left=len(self.previews),
+            best_preview_score=max((preview.score for preview in self.previews), default=None),
+            reading=self.reading,
+            preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
         )
         self.history.append(signals)
         decision = bounded(
@@ -285,7 +350,7 @@ class Run:
             signals,
             settings,
             budget=self.budget,
-            pages=len(self.frontier.documents),
+            pages=self.frontier.tried,
             out_of_time=self.clock.seconds_left <= 0,
             provider_failed=self.provider_failed,
         )
@@ -313,7 +378,10 @@ class Run:
                 )
                 for ranked in self.evidence[: self.settings.reranker_top_n]
             ],
-            candidates=self.candidates[:_TRACED_CANDIDATES],
+            candidates=self.ranked_links,
+            previews=[
+                PreviewScore(url=preview.url, score=preview.score, reading=preview.reading) for preview in self.previews
+            ],
             documents_total=len(self.frontier.depths),
             elapsed_ms=elapsed_ms,
         )
@@ -341,12 +409,17 @@ class Run:
     async def _act(self, decision: ExpansionDecision) -> None:
         """Follow the best links, or search in other words from the next round on."""
         expansion, source_url = Expansion(), self.frontier.seeds[0]
-        if decision.action == "expand_breadth":
-            most = self.settings.max_candidates_per_iteration
+        most = self.settings.max_candidates_per_iteration
+        if decision.action == "expand_breadth" and self.policy.looks_ahead and self.settings.webrag_previews:
+            best = self.previews[: min(most, decision.pages or most)]
+            number = len(self.rounds)
+            urls = [self.frontier.read(one.document_id, round_number=number) for one in best]
+            expansion = Expansion(expanded=urls, failed=self.looked.failed)
+        elif decision.action == "expand_breadth":
             chosen = chosen_candidates(
                 self.candidates,
                 self.frontier,
-                limit=min(most, decision.pages or most, self.settings.webrag_max_pages - len(self.frontier.documents)),
+                limit=min(most, decision.pages or most, self.settings.webrag_max_pages - self.frontier.tried),
                 floor=self.settings.link_floor,
             )
             source_url = chosen[0].from_url if chosen else source_url
@@ -403,7 +476,12 @@ class Run:
             total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
             documents=self.frontier.documents,
             probability_complete=decision.probability_complete,
-            probability_note=probability_note(self.policy.name, self.corpus.indexer.embedder.identity, self.judged_by),
+            probability_note=probability_note(
+                self.policy.name,
+                self.corpus.indexer.embedder.identity,
+                self.judged_by,
+                self.history[-1],
+            ),
             warnings=self.warnings,
         )
 

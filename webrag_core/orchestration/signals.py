@@ -110,6 +110,10 @@ def compute_signals(
     best_candidate_score: float | None,
     passage: PassageFeatures | None = None,
     joins_parts: bool = False,
+    previews_left: int = 0,
+    best_preview_score: float | None = None,
+    reading: float | None = None,
+    preview_reading: float | None = None,
 ) -> EvaluationSignals:
     """Numbers of one round (specification 000, section 9).
 
@@ -173,4 +177,8 @@ def compute_signals(
         can_rewrite=can_rewrite,
         candidates_left=candidates_left,
         best_candidate_score=best_candidate_score,
+        previews_left=previews_left,
+        best_preview_score=best_preview_score,
+        reading=reading,
+        preview_reading=preview_reading,
     )

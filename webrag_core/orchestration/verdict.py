@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from webrag_core.orchestration.models import Status
-from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_provenance
+from webrag_core.orchestration.models import EvaluationSignals, Status
+from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_provenance, table_of
 from webrag_core.providers.embedder import ModelIdentity
 from webrag_core.retrieval.calibration import model_name
 
@@ -26,13 +26,15 @@ def status_of(probability_complete: float, best_raw_score: float, citations: int
     return "partial" if citations and (complete or relevant) else "not_found"
 
 
-def probability_note(policy: str, embedding: ModelIdentity, reranker: str) -> str:
-    """How far `probability_complete` can be trusted, for people. `reranker` is the one whose scores were judged."""
+def probability_note(policy: str, embedding: ModelIdentity, reranker: str, last: EvaluationSignals) -> str:
+    """How far `probability_complete` can be trusted, for people. `reranker` is the one that judged, `last` the signals
+    of the last round."""
     if policy != Calibrated.name:
         return "stated by the policy, uncalibrated"
-    source, model = completeness_provenance(), model_name(embedding)
+    source, model = completeness_provenance(table_of(last)), model_name(embedding)
     if model != source.embedding_model:
         return f"uncalibrated: fitted for {source.embedding_model}, not for {model}"
     if reranker not in LOCAL_RERANKERS:
         return f"uncalibrated: fitted for the local reranker, not for {reranker}"
-    return f"calibrated on {len(source.data)} documentation sites with {model}"
+    reader = "without the reading model" if source.reader == "none" else f"and reader {source.reader}"
+    return f"calibrated on {len(source.data)} sites with {model} {reader}"

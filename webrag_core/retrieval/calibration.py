@@ -44,6 +44,7 @@ class Provenance:
     commit: str
     embedding_model: str
     reranker: str
+    reader: str
     figures: Mapping[str, Any]
 
     @classmethod
@@ -53,7 +54,8 @@ class Provenance:
         models = stored.pop("models")
         for name in ("features", "data"):
             stored[name] = tuple(stored[name])
-        return cls(**stored, embedding_model=models["embedding"], reranker=models["reranker"])
+        reader = models.get("reader", "none")
+        return cls(**stored, embedding_model=models["embedding"], reranker=models["reranker"], reader=reader)
 
     def holds_for(self, model: ModelIdentity, reranker: str) -> bool:
         """True for the models that the table was fitted with; with any other its probabilities are uncalibrated."""

@@ -46,13 +46,16 @@ class Searcher:
         self._model_id = model_id
         self._settings = settings
 
-    async def retrieve(self, query: str, scope: Scope, *, mode: Mode = "auto", relaxed: int = 0) -> RetrievalResult:
-        """Ranked parents of `scope` for `query`, best first, within the context budget (at least one).
+    async def retrieve(
+        self, query: str, scope: Scope, *, mode: Mode = "auto", relaxed: int = 0, context_budget: int | None = None
+    ) -> RetrievalResult:
+        """Ranked parents of `scope` for `query`, best first, within `context_budget` tokens (None =
+        RETRIEVAL_CONTEXT_BUDGET; at least one parent).
 
         `relaxed` doubles the number of candidates and lowers the similarity floor once per unit. `mode="auto"` takes
         the full context when it fits RETRIEVAL_FULL_CONTEXT_THRESHOLD. Raises InvalidInputError for an invalid query.
         """
-        request = SearchRequest(query=query, mode=mode)
+        request = SearchRequest(query=query, mode=mode, context_budget=context_budget)
         started = time.perf_counter()
         vectors, failure = await self._embed(request)
         embedded = time.perf_counter()

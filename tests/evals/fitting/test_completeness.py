@@ -16,7 +16,7 @@ from webrag_core.config import Settings
 from webrag_core.orchestration.policies.calibrated import (
     FEATURES,
     completeness_provenance,
-    completeness_table,
+    completeness_tables,
     features,
 )
 from webrag_core.providers.embedder import ModelIdentity, identity_of
@@ -34,16 +34,17 @@ def drawn(size: int = 3000) -> Sample:
 
 def test_a_row_is_labelled_by_its_evidence_and_not_by_its_pages(recordings: Recordings) -> None:
     goldens = {golden.id: golden for golden in few_goldens()}
-    sample = sample_of(recordings.until_cap)
-    expected, pages_only, histories = [], [], []
+    sample = sample_of(recordings.until_cap, "minilm")
+    expected, pages_only, rows = [], [], []
     for run in recordings.until_cap:
         for last in range(min(fitting.ROUNDS, len(run.rounds))):
             record = cut_after(run, last)
             expected.append(float(is_complete(goldens[run.id], record)))
             pages_only.append(float(score_item(goldens[run.id], record).get("success", 0)))
-            histories.append(features([each.signals for each in run.rounds[: last + 1]]))
+            rows.append(list(features(run.rounds[last].signals, "minilm")))
     assert sample.labels.tolist() == expected
-    assert sample.rows.tolist() == [list(row) for row in histories]
+    assert sample.rows.tolist() == rows
+    assert sample_of(recordings.until_cap, "none").rows.tolist() == [row[:3] for row in rows]
     assert sum(expected) <= sum(pages_only), "evidence needs the page first"
     assert set(sample.sites) == {"python"}
     assert np.isclose([sample.weights[np.array(sample.items) == item].sum() for item in set(sample.items)], 1).all()
@@ -70,13 +71,15 @@ def test_ranking_quality_by_hand() -> None:
     assert np.isnan(auc(np.array([0.9]), np.array([1.0])))
 
 
-def test_the_shipped_table_says_where_it_comes_from_and_what_it_holds_for() -> None:
-    made = stored_table(drawn(400), SETTINGS)["provenance"]
-    shipped = completeness_provenance()
+@pytest.mark.parametrize("table", FEATURES)
+def test_the_shipped_tables_say_where_they_come_from_and_what_they_hold_for(table: str) -> None:
+    made = stored_table(drawn(400), table, SETTINGS)["provenance"]
+    shipped = completeness_provenance(table)
     assert shipped.label == made["label"]
-    assert shipped.features == tuple(made["features"]) == FEATURES
-    assert len(completeness_table().coefficients) == len(FEATURES)
-    assert (shipped.data, shipped.n) == (("python", "rust", "postgresql"), 116)
+    assert shipped.features == tuple(made["features"]) == FEATURES[table]
+    assert shipped.reader == made["models"]["reader"]
+    assert len(completeness_tables()[table].coefficients) == len(FEATURES[table])
+    assert shipped.n >= 116
     assert set(shipped.figures["site left out"]) == set(shipped.data)
     assert shipped.holds_for(identity_of(SETTINGS), SETTINGS.reranker_provider)
     assert not shipped.holds_for(ModelIdentity("openai", "text-embedding-3-small", 1536, "l2"), "local")

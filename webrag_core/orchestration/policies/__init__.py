@@ -26,6 +26,10 @@ class StopPolicy(Protocol):
     def rephrases(self) -> bool:
         """Whether `expand_intent` is among its actions: other wordings of the query are prepared only then."""
 
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether it follows links by what their pages hold: some are fetched as previews before each decision."""
+
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
         """Recommend the next action. `history` holds the signals of all rounds so far, oldest first, at least
         one."""
@@ -48,6 +52,7 @@ class FixedRounds:
             raise InvalidInputError(f"policy {name}: the number of rounds must be 0 or more, not {rounds}")
         self.name = name
         self.rephrases = False
+        self.looks_ahead = rounds > 0
         self._rounds = rounds
 
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:

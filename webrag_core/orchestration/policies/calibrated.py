@@ -1,7 +1,8 @@
 """The default policy `calibrated`: go on while the evidence is probably not complete.
 
-The probability is a logistic model of four numbers, fitted by `python -m evals.fitting.completeness --write` on walks
-that never stop: one row per round, complete when the evidence holds every gold quote.
+The probability is a logistic model of a few numbers of the last round, fitted by `python -m evals.fitting.completeness
+--write` on walks that never stop: one row per round, complete when the evidence holds every gold quote. There is a
+table for runs with the reading model and one for runs without it.
 """
 
 from __future__ import annotations
@@ -23,75 +24,97 @@ COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 ENOUGH = 0.5
 """Probability from which the run stops and claims that the evidence is complete."""
 
-_ONE_BY_ONE = 3  # rounds that fetch a single page: early on every page counts, later two at a time find more
+_ONE_BY_ONE = 3  # rounds that read a single page: early on every page counts, later two at a time find more
 _SURE, _CERTAIN = 0.6, 0.8
-_RISE = 0.02  # another page changes the rarity of words, and with it every score a little
-FEATURES = ("share of the question's terms", "best raw score", "best link left", "rounds since the last gain")
+
+ReaderName = Literal["minilm", "none"]
+_PLAIN = ("share of the question's terms", "best raw score")
+_READING, _LEAD, _READING_LEAD = "best reading", "lead of the score over the best preview", "lead of the reading"
+FEATURES: dict[str, tuple[str, ...]] = {
+    "minilm": (*_PLAIN, _LEAD, _READING, _READING_LEAD),
+    "minilm, no previews": (*_PLAIN, _READING),
+    "none": (*_PLAIN, _LEAD),
+    "none, no previews": _PLAIN,
+}
+"""Features of each table: which one holds depends on the reader, and on whether there are previews to compare with."""
 TABLE = Path(__file__).parents[1] / "completeness.json"
 
 
 @dataclass(frozen=True, slots=True)
 class CompletenessTable:
-    """Coefficients of the model, in the order of `FEATURES`."""
+    """Coefficients of the model, in the order of its `FEATURES`."""
 
     constant: float
-    coefficients: tuple[float, float, float, float]
+    coefficients: tuple[float, ...]
 
-    def probability(self, history: Sequence[EvaluationSignals]) -> float:
-        """1 / (1 + exp(-z)), in [0, 1], after the last of `history` (at least one round); z is linear in `features`."""
-        z = self.constant + math.fsum(a * b for a, b in zip(self.coefficients, features(history), strict=True))
+    def probability(self, signals: EvaluationSignals) -> float:
+        """1 / (1 + exp(-z)), in [0, 1], after a round; z is linear in `features`."""
+        values = features(signals, table_of(signals))
+        z = self.constant + math.fsum(a * b for a, b in zip(self.coefficients, values, strict=True))
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 
-def features(history: Sequence[EvaluationSignals]) -> tuple[float, float, float, float]:
-    """Features of the last round: share of the question's terms in the best passage, its raw score, the score of the
-    best remaining link (0 without one), and rounds since the best raw score rose by more than .02."""
-    now = history[-1]
-    best, last_rise = 0.0, 0
-    for number, signals in enumerate(history):
-        if signals.best_raw_score > best + _RISE:
-            last_rise = number
-        best = max(best, signals.best_raw_score)
-    since = float(len(history) - 1 - last_rise)
-    link = now.best_candidate_score or 0.0
-    return now.term_share, now.best_raw_score, link, since
+def reader_of(signals: EvaluationSignals) -> ReaderName:
+    """The reader that judged the passages of a round."""
+    return "none" if signals.reading is None else "minilm"
+
+
+def table_of(signals: EvaluationSignals) -> str:
+    """Name of the table that holds for a round."""
+    return reader_of(signals) if signals.previews_left else f"{reader_of(signals)}, no previews"
+
+
+def features(signals: EvaluationSignals, table: str) -> tuple[float, ...]:
+    """Features of a round, as `FEATURES` of `table` names them."""
+    reading = signals.reading or 0.0
+    values = {
+        _PLAIN[0]: signals.term_share,
+        _PLAIN[1]: signals.best_raw_score,
+        _LEAD: signals.best_raw_score - (signals.best_preview_score or 0.0),
+        _READING: reading,
+        _READING_LEAD: reading - (signals.preview_reading or 0.0),
+    }
+    return tuple(values[name] for name in FEATURES[table])
 
 
 @lru_cache(maxsize=1)
-def completeness_table() -> CompletenessTable:
-    """The table that ships with the library."""
-    table = json.loads(TABLE.read_text(encoding="utf-8"))
-    return CompletenessTable(table["constant"], tuple(table["coefficients"]))
+def completeness_tables() -> dict[str, CompletenessTable]:
+    """The tables that ship with the library, by name."""
+    stored = json.loads(TABLE.read_text(encoding="utf-8"))
+    return {name: CompletenessTable(stored[name]["constant"], tuple(stored[name]["coefficients"])) for name in FEATURES}
 
 
-@lru_cache(maxsize=1)
-def completeness_provenance() -> Provenance:
-    """Provenance of the table: its data, label and validation figures."""
-    return Provenance.of(json.loads(TABLE.read_text(encoding="utf-8")))
+@lru_cache(maxsize=len(FEATURES))
+def completeness_provenance(table: str) -> Provenance:
+    """Provenance of a table: its data, label and validation figures."""
+    return Provenance.of(json.loads(TABLE.read_text(encoding="utf-8"))[table])
 
 
 class Calibrated:
     """Stops when the evidence is more likely complete than not, or when the budget is spent.
 
-    Otherwise it follows the best link, from the fourth round on the best two. The probability depends on
-    `features`: a good remaining link, for instance, makes complete evidence less likely. Pure.
+    Otherwise it reads the best preview, from the fourth round on the best two. The probability depends on `features`: a
+    preview with a better passage, for instance, makes complete evidence less likely. Pure.
     """
 
     name: ClassVar[str] = "calibrated"
     rephrases: ClassVar[bool] = False
+    looks_ahead: ClassVar[bool] = True
 
     def __init__(self, table: CompletenessTable | None = None) -> None:
-        self._table = table or completeness_table()
+        self._table = table
 
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
         """Decide by `history`. Raises InvalidInputError for an empty history."""
         if not history:
             raise InvalidInputError("a policy needs the signals of at least one round")
         now = history[-1]
-        probability = self._table.probability(history)
+        probability = (self._table or completeness_tables()[table_of(now)]).probability(now)
+        rival = "" if now.best_preview_score is None else f", the best of a preview {now.best_preview_score:.2f}"
+        reading = "" if now.reading is None else f", the reader says {now.reading:.2f}"
         seen = (
-            f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words,"
-            f" the best link scores {now.best_candidate_score or 0.0:.2f}: complete with probability {probability:.2f}"
+            f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words"
+            f"{reading}{rival}: complete with probability {probability:.2f}"
         )
         if probability >= ENOUGH:
             return _decision("stop", COMPLETE, seen, probability)

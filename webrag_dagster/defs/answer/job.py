@@ -36,6 +36,9 @@ class AnswerConfig(dg.Config):
     constraints: list[str] | None = Field(default=None, description="Requirements the evidence must meet.")
     mode: str | None = Field(default=None, description="auto, chunk or full_context.")
     policy: str | None = Field(default=None, description="Stop policy.")
+    scope: list[str] | None = Field(
+        default=None, description="Stored pages to use: source, all, run (none), or names of sources."
+    )
 
 
 @dg.config_mapping
@@ -137,8 +140,10 @@ def _request(config: AnswerConfig) -> "AnswerRequest":
 
     from webrag_core.errors import InvalidInputError
     from webrag_core.orchestration.engine import AnswerRequest
+    from webrag_core.orchestration.memory import run_scope
 
     options = {name: value for name, value in config.model_dump(exclude={"url"}).items() if value is not None}
+    options["scope"] = run_scope(config.scope or ())
     try:
         return TypeAdapter(AnswerRequest).validate_python({"urls": (config.url,), **options})
     except ValidationError as error:

