@@ -40,6 +40,10 @@ def sitewalk(
     until_cap: Annotated[
         bool, typer.Option("--until-cap", help="Never stop before the page limit: a recording to try stop policies on.")
     ] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Index the whole site first, and search all of it.")] = False,
+    twins: Annotated[
+        bool, typer.Option("--twins", help="Ask each question also of the site without the pages that answer it.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Run the loop from each golden's seed page; write a run log, print the scores."""
@@ -50,6 +54,7 @@ def sitewalk(
     from evals.walks.scoring import METRICS, aggregate
     from evals.walks.sitewalk import UNTIL_CAP, log_digest, run_suite, suite_settings
     from evals.walks.suites import DEMO_SITE, covered, sample_goldens, sites_of
+    from evals.walks.twins import with_twins
     from webrag_core.orchestration.policies import get_policy
 
     goldens = load_goldens(golden)
@@ -60,12 +65,22 @@ def sitewalk(
         whole, goldens = len(goldens), covered(goldens, site)
         err.print(f"only the demo site is installed: it holds the pages of {len(goldens)} of {whole} questions")
     goldens = goldens if items is None else sample_goldens(goldens, items)
+    goldens = with_twins(goldens) if twins else goldens
     settings = load_settings()
     get_policy(policy, settings)
-    own = suite_settings(settings, site)
+    own = suite_settings(settings, site, stored=stored)
     with _writable(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
         records = asyncio.run(
-            run_suite(goldens, warc=site, policy=policy, settings=own, out=stream, advance=advance, until_cap=until_cap)
+            run_suite(
+                goldens,
+                warc=site,
+                policy=policy,
+                settings=own,
+                out=stream,
+                advance=advance,
+                until_cap=until_cap,
+                stored=stored,
+            )
         )
     table = aggregate(goldens, records)
     runs = load_run_log(run_log)

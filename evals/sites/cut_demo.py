@@ -1,4 +1,4 @@
-"""Cut the small frozen site of `webrag demo` out of the Python one: the pages of two chapters, and the licence.
+"""Cut the small frozen site of `webrag demo` out of the Python one: two chapters, what its run looks at, the licence.
 
     python -m evals.sites.cut_demo evals/sites/python-3.11.warc.gz evals/sites/demo.warc.gz
 
@@ -19,7 +19,11 @@ _CHOSEN = re.compile(
     re.escape(BASE)
     + r"(?:|license\.html|copyright\.html"
     + r"|library/(?:numeric|numbers|math|cmath|decimal|fractions|random|statistics|secrets)\.html"
-    + r"|library/(?:asyncio|asyncio-(?:dev|exceptions|future|queue|runner|stream|subprocess|sync|task)|queue)\.html)"
+    + r"|library/(?:asyncio|asyncio-(?:dev|exceptions|future|queue|runner|stream|subprocess|sync|task)|queue)\.html"
+    # what the demo's run looks at and does not read
+    + r"|py-modindex\.html|howto/index\.html|using/configure\.html|whatsnew/3\.11\.html"
+    + r"|tutorial/floatingpoint\.html|reference/datamodel\.html"
+    + r"|library/(?:graphlib|functions|exceptions|constants|sys)\.html)"
 )
 
 

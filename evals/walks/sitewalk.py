@@ -1,7 +1,8 @@
 """Run the loop over golden queries on a WARC snapshot and write one line per item.
 
-Each item searches only the pages that its own run took in. Pages parsed and embedded for earlier items are reused
-from a database of the suite's own; that saves time and tells an item nothing about pages it has not fetched.
+Each item searches only the pages that its own run took in, or the whole site when that is stored. Pages parsed
+and embedded for earlier items are reused from a database of the suite's own; that saves time and tells an item nothing
+about pages it has not fetched.
 
 A line holds enough to decide every round again and to score a run that had stopped at any of them
 (`evals.walks.replay`): signals, decisions and settings, and per round the best passages by their index in `evidence` +
@@ -20,9 +21,11 @@ from typing import Any, TextIO
 
 from evals.homes import own_home
 from evals.walks.goldens import GoldenQuery
+from evals.walks.twins import Twin
 from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
+from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
@@ -47,9 +50,9 @@ class Passage:
     text: str
 
 
-def suite_settings(settings: Settings, warc: Path) -> Settings:
-    """Settings of a suite: its own embedded database per frozen site and embedding model, no live page, no ageing, and
-    no preview that a slow machine cuts off.
+def suite_settings(settings: Settings, warc: Path, *, stored: bool = False) -> Settings:
+    """Settings of a suite: its own embedded database per frozen site and embedding model (another one for runs on the
+    `stored` site), no live page, no ageing, and no preview that a slow machine cuts off.
 
     Raises InvalidInputError when the site cannot be read.
     """
@@ -59,7 +62,7 @@ def suite_settings(settings: Settings, warc: Path) -> Settings:
         raise InvalidInputError(f"{warc} cannot be read: {error.strerror}") from error
     return settings.model_copy(
         update={
-            "webrag_home": own_home(settings, "eval", digest),
+            "webrag_home": own_home(settings, "eval-stored" if stored else "eval", digest),
             "database_url": None,
             "webrag_warc": warc,
             "webrag_max_age": None,
@@ -77,9 +80,13 @@ async def run_suite(
     out: TextIO,
     advance: Callable[[str], None],
     until_cap: bool = False,
+    stored: bool = False,
 ) -> list[dict[str, Any]]:
-    """Run every golden, write its run-log line to `out` as it ends, return the lines. `settings` as of
-    `suite_settings`. With `until_cap` only the page limit stops a run; `policy` is ignored."""
+    """Run every golden, write its run-log line to `out` as it ends, return the lines.
+
+    `settings` as of `suite_settings`. With `until_cap` only the page limit stops a run; `policy` is ignored. With
+    `stored` the whole site is indexed first, and all of it is searched.
+    """
     records = []
     rounds = settings.webrag_max_pages if until_cap else None
     policy_name = f"fixed-k:{rounds}" if until_cap else policy
@@ -88,10 +95,17 @@ async def run_suite(
         settings = settings.model_copy(update={"max_expansion_depth": rounds})
     async with Corpus.open(settings, WarcAcquirer(warc)) as corpus:
         engine = OrchestratorEngine(corpus)
+        if stored:
+            await gather_bounded(WarcAcquirer(warc).page_urls(), corpus.add, lambda url, outcome: None)
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()
             request = AnswerRequest(
-                urls=(golden.seed_url,), query=golden.query, policy=policy_name, expansion_budget=rounds, scope="run"
+                urls=(golden.seed_url,),
+                query=golden.query,
+                policy=policy_name,
+                expansion_budget=rounds,
+                scope="source" if stored else "run",
+                excluded=golden.excluded if isinstance(golden, Twin) else (),
             )
             try:
                 result = await engine.run(request)

@@ -15,6 +15,7 @@ from evals.walks.goldens import DEFAULT_SITE, EVALS, GoldenQuery, load_goldens
 from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import page_of, pages_in_order
 from evals.walks.site_map import read_site
+from evals.walks.twins import with_twins
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.errors import InvalidInputError
 
@@ -84,7 +85,7 @@ def goldens_of(runs: Sequence[RecordedRun], golden: Path | None) -> list[GoldenQ
     """
     files = [golden] if golden else [suite.golden for suite in own_suites().values()]
     items = {run.id for run in runs}
-    goldens = [one for file in files for one in load_goldens(file) if one.id in items]
+    goldens = [one for file in files for one in with_twins(load_goldens(file)) if one.id in items]
     if not goldens:
         raise InvalidInputError("no recorded item matches a golden query; pass their file with --golden")
     return goldens

@@ -103,7 +103,7 @@ class Frontier:
         """What may be evidence: the pages read, and the stored ones."""
         return Scope.of({**dict.fromkeys(self.stored, 1), **self.depths})
 
-    def fail(self, url: str, error: FetchError, *, round_number: int, depth: int) -> None:
+    def fail(self, url: str, error: FetchError, *, round_number: int, depth: int, preview: bool = False) -> None:
         """Record a failed page. It is not tried again in this run."""
         self.visited.add(page_key(url))
         self.patterns.update(count_patterns([url]))
@@ -115,6 +115,7 @@ class Frontier:
                 link_depth=depth,
                 outcome="failed",
                 reason=error.reason.value,
+                preview=preview,
             )
         )
 
@@ -276,7 +277,7 @@ async def fetch_pages(
     for url, depth in pages.items():  # in the given order, so that two runs agree
         result = results[url]
         if isinstance(result, FetchError):
-            frontier.fail(url, result, round_number=round_number, depth=depth)
+            frontier.fail(url, result, round_number=round_number, depth=depth, preview=preview)
             expansion.failed[url] = result
         else:
             expansion.warnings.extend(result.warnings)

@@ -141,8 +141,8 @@ class RunDocument(Contract):
     """A page of this run, in the order of reading. A `duplicate` is a document already fetched by the run.
 
     `round` is the round that read it; a `stored` page is one that evidence came from without asking for it. A `preview`
-    was fetched, indexed and scored by its best passage, and never became part of the evidence; its `round` is the one
-    that looked at it.
+    was fetched (or failed), indexed and scored by its best passage, and never became part of the evidence; its `round`
+    is the one that looked at it.
     """
 
     url: str
@@ -195,7 +195,7 @@ class OrchestrationResult(Contract):
     warnings: list[str]
 
     def read_documents(self) -> list[RunDocument]:
-        """The pages of the evidence and the failed ones, without previews."""
+        """The pages that the evidence was taken from, and those that failed, without previews."""
         return [document for document in self.documents if not document.preview]
 
     def verdict_line(self) -> str:

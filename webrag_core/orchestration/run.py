@@ -123,6 +123,7 @@ class Run:
     pending: _Pending | None = None
     candidates: list[ScoredCandidate] = field(default_factory=list)
     ranked_links: list[ScoredCandidate] = field(default_factory=list)
+    failed_previews: dict[str, FetchError] = field(default_factory=dict)
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
     reader: Reader | None = None
@@ -210,8 +211,11 @@ class Run:
             max_age=self.request.max_age,
             preview=preview,
         )
-        for url, error in fetched.failed.items():
-            self.warn(f"{url}: {_failure(error)}")
+        if preview:
+            self.failed_previews.update(fetched.failed)
+        else:
+            for url, error in fetched.failed.items():
+                self.warn(f"{url}: {_failure(error)}")
         for warning in fetched.warnings:
             self.warn(warning)
         if fetched.embedding_error is not None:
@@ -445,6 +449,7 @@ class Run:
         Citations are verified before they are stored.
         """
         settings = self.settings
+        self._warn_of_previews()
         with self.clock.phase("merge_ms"):
             best = self.evidence
             if self.mode != "full_context":
@@ -484,6 +489,14 @@ class Run:
             ),
             warnings=self.warnings,
         )
+
+    def _warn_of_previews(self) -> None:
+        """One warning for all linked pages that could not be fetched: nobody asked for them by name."""
+        if self.failed_previews:
+            url, error = next(iter(self.failed_previews.items()))
+            others = len(self.failed_previews) - 1
+            more = f", and {others} more linked pages (see the list of pages)" if others else ""
+            self.warn(f"{url}: {_failure(error)}{more}")
 
     async def _neighbours(self, best: Sequence[RankedChunk]) -> list[RankedChunk]:
         """Neighbours of the strong hits that the run has not ranked; dropped passages do not return."""
