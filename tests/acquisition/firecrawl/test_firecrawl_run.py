@@ -84,7 +84,7 @@ def test_pages_of_both_live_acquirers_are_used_again(settings: Settings) -> None
         again = answer(settings, server.url, direct)
     assert direct.requests == []
     assert server.calls == []  # nor is the page that failed a moment ago
-    assert {document.outcome for document in again.documents} == {"reused", "failed"}
+    assert {document.outcome for document in again.documents} == {"reused", "stored", "failed"}
     assert not any(REFUSED in warning for warning in again.warnings)
 
 
