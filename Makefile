@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -19,6 +19,9 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+sites: $(VENV)/.dev           ## build the frozen sites that are not in git, out of Debian packages, with checksums
+	$(BIN)/python -m evals.sites.build_debian
 
 bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site
 	$(BIN)/python -m benchmarks.corpus.index

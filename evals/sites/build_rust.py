@@ -17,11 +17,10 @@ from __future__ import annotations
 import gzip
 import os
 from pathlib import Path, PurePosixPath
-from urllib.parse import unquote, urljoin, urlsplit
 
 import lxml.html
 
-from evals.sites.packing import pack_package, page_url, run_command
+from evals.sites.packing import linked_files, pack_package, reachable, run_command
 
 BASE = "https://doc.rust-lang.org/"
 _ROOT = "usr/share/doc/rust-doc/html"
@@ -37,7 +36,9 @@ def pack(package: Path, target: Path) -> int:
 
 def _chosen(root: Path) -> list[str]:
     _unpack_text(root / "LICENSE-APACHE.txt.gz")
-    return sorted({*_reachable(root), *_BESIDE})
+    pages = reachable(root, "index.html", base=BASE, belongs=_belongs)
+    pictures = {picture for page in pages for picture in _pictures(root, page)}
+    return sorted({*pages, *pictures, *_BESIDE})
 
 
 def _unpack_text(packed: Path) -> None:
@@ -48,29 +49,11 @@ def _unpack_text(packed: Path) -> None:
     os.utime(plain, (modified, modified))
 
 
-def _reachable(root: Path) -> set[str]:
-    """Files, relative to `root`, of the pages that links lead to from the front page, and of their pictures."""
-    files = {"index.html"}
-    queue = ["index.html"]
-    for name in queue:  # grows during the iteration
-        document = lxml.html.document_fromstring((root / name).read_bytes())
-        links = [_file(name, anchor.get("href") or "") for anchor in document.iter("a")]
-        pages = sorted({link for link in links if link.endswith(".html") and _belongs(link)} - files)
-        pages = [page for page in pages if (root / page).is_file()]
-        pictures = {_file(name, image.get("src") or "") for image in document.iter("img")}
-        files |= {picture for picture in pictures if picture and (root / picture).is_file()}
-        files.update(pages)
-        queue.extend(pages)
-    return files
-
-
-def _file(page: str, link: str) -> str:
-    """The file that a link on a page means, relative to the site's root; empty for another site or scheme."""
-    absolute = urljoin(page_url(BASE, page), link.strip())
-    if not absolute.startswith(BASE):
-        return ""
-    path = unquote(urlsplit(absolute).path).removeprefix("/")
-    return f"{path}index.html" if path.endswith("/") or not path else path
+def _pictures(root: Path, page: str) -> set[str]:
+    """Files, relative to `root`, of a page's pictures."""
+    document = lxml.html.document_fromstring((root / page).read_bytes())
+    files = linked_files(document, page, BASE, tag="img", attribute="src")
+    return {name for name in files if (root / name).is_file()}
 
 
 def _belongs(name: str) -> bool:

@@ -12,7 +12,11 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
 from uuid import UUID
+
+import lxml.html
+from lxml.html import HtmlElement
 
 
 def pack_package(package: Path, target: Path, *, base: str, root: str, choose: Callable[[Path], Iterable[str]]) -> int:
@@ -34,6 +38,33 @@ def pack_package(package: Path, target: Path, *, base: str, root: str, choose: C
 def files_below(root: Path) -> list[str]:
     """All files below a directory, relative to it, folder by folder."""
     return [path.relative_to(root).as_posix() for path in sorted(root.rglob("*")) if path.is_file()]
+
+
+def reachable(root: Path, start: str, *, base: str, belongs: Callable[[str], bool]) -> set[str]:
+    """The pages that links lead to from a start page over pages that belong to the site: files below `root`, relative
+    to it. `base` is the URL of `root`."""
+    pages = {start}
+    queue = [start]
+    for name in queue:  # grows during the iteration
+        document = lxml.html.document_fromstring((root / name).read_bytes())
+        linked = linked_files(document, name, base, tag="a", attribute="href")
+        new = {page for page in linked - pages if page.endswith(".html") and belongs(page) and (root / page).is_file()}
+        pages |= new
+        queue.extend(sorted(new))
+    return pages
+
+
+def linked_files(document: HtmlElement, page: str, base: str, *, tag: str, attribute: str) -> set[str]:
+    """The files that a page's links or pictures mean, relative to the site's root; none of another site or scheme."""
+    page_base = urljoin(page_url(base, page), str(document.xpath("string(//base/@href)")))
+    site_path = unquote(urlsplit(base).path)
+    files = set()
+    for link in {(element.get(attribute) or "").partition("#")[0].strip() for element in document.iter(tag)}:
+        absolute = urljoin(page_base, link)
+        if absolute.startswith(base):
+            path = unquote(urlsplit(absolute).path).removeprefix(site_path)
+            files.add(f"{path}index.html" if path.endswith("/") or not path else path)
+    return files
 
 
 def run_command(description: str | None, pack: Callable[[Path, Path], int]) -> None:

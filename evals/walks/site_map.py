@@ -19,6 +19,7 @@ from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.output import progress
 from webrag_core.conversion.links import is_navigation
+from webrag_core.errors import FetchError
 
 _MARKS = re.compile(r"[\W_]+")
 _FARTHEST = 6
@@ -123,9 +124,14 @@ def key_of(url: str) -> str:
     return unquote(page_key(url).partition("?")[0])
 
 
-def _site_page(url: str, body: bytes) -> SitePage:
+def document_of(body: bytes) -> HtmlElement:
+    """Parse a page, whatever it says of its encoding."""
     text = body.decode("utf-8", "replace").encode()  # lxml refuses a str that declares an encoding, as XHTML does
-    document = lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(encoding="utf-8"))
+    return lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(encoding="utf-8"))
+
+
+def _site_page(url: str, body: bytes) -> SitePage:
+    document = document_of(body)
     title = document.findtext(".//title") or ""
     links = _links(document, url)
     etree.strip_elements(document, *_UNSEEN, with_tail=False)
@@ -149,11 +155,21 @@ def _links(document: HtmlElement, url: str) -> dict[str, bool]:
         href = (anchor.get("href") or "").strip().partition("#")[0]
         if href not in targets:
             joined = urljoin(base, href) if href else url
-            targets[href] = key_of(joined) if joined.startswith(("http://", "https://")) else key_of(url)
+            targets[href] = _target(joined) or key_of(url)
         target = targets[href]
         if target != key_of(url):
             links[target] = _is_furniture(anchor, furniture) and links.get(target, True)
     return links
+
+
+def _target(link: str) -> str | None:
+    """Key of the page that a link means; None for another scheme, and for an address that is refused."""
+    if not link.startswith(("http://", "https://")):
+        return None
+    try:
+        return key_of(link)
+    except FetchError:
+        return None
 
 
 def _is_furniture(element: HtmlElement, known: dict[HtmlElement, bool]) -> bool:

@@ -32,7 +32,8 @@ site is whole in one of the two, as its pages resemble each other."""
 
 
 class Suite(BaseModel, frozen=True):
-    """One line of the list of suites. `in_git` is False for a snapshot that `make sites` builds."""
+    """One line of the list of suites. `in_git` is False for a snapshot that `make sites` builds: one above
+    1.5 MB, or under the GPL, which asks for the source beside it."""
 
     name: str
     kind: SiteKind

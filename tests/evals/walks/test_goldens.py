@@ -44,6 +44,24 @@ def test_the_rust_goldens_hold(rust_site: SiteMap, rust_goldens: dict[str, Recor
     assert {name: found for name, golden in rust_goldens.items() if (found := problems_of(golden, rust_site))} == {}
 
 
+def test_every_golden_has_the_form_of_its_style_and_every_suite_questions_without_an_answer() -> None:
+    for suite in own_suites().values():
+        goldens = recorded_goldens(suite.golden)
+        assert {golden.id: found for golden in goldens if (found := style_problems(golden))} == {}
+        assert 3 <= sum(golden.kind == "unanswerable" for golden in goldens) <= 5
+    assert sum(len(recorded_goldens(suite.golden)) for suite in own_suites().values()) >= 600
+
+
+@pytest.mark.parametrize("name", ["debian-handbook-11", "tomcat-10.1"])
+def test_the_goldens_of_short_questions_hold(name: str) -> None:
+    suite = own_suites()[name]
+    goldens = recorded_goldens(suite.golden)[::4]
+    needs = [need for golden in goldens for need in zip(golden.gold_pages, golden.gold_quotes, strict=True)]
+    site = asyncio.run(read_site(suite.warc, {key_of(url) for urls, _ in needs for url in urls}))
+    found = [quote_problems([key_of(url) for url in urls], quotes, site) for urls, quotes in needs]
+    assert [problem for problems in found for problem in problems] == []
+
+
 @pytest.mark.parametrize("name", ["rust-1.63", "postgresql-15"])
 def test_the_goldens_are_spread_over_kinds_and_little_copied(name: str) -> None:
     goldens = recorded_goldens(own_suites()[name].golden)
@@ -189,6 +207,14 @@ def test_navigation_links_count_for_hops_but_not_for_content_hops(tmp_path: Path
     start = key_of(f"{base}a.html")
     assert site.distances(start, content_only=False) == {start: 0, f"{base}b.html": 1, f"{base}c/": 1}
     assert site.distances(start, content_only=True) == {start: 0, f"{base}c/": 1}
+
+
+def test_a_link_to_an_address_that_is_refused_is_no_link(tmp_path: Path) -> None:
+    html = '<html><body><a href="https://name@docs.example/b.html">B</a><a href="/c.html">C</a></body></html>'
+    (tmp_path / "a.html").write_text(html)
+    write_warc(tmp_path / "site.warc.gz", [("https://docs.example/a.html", tmp_path / "a.html")])
+    site = asyncio.run(read_site(tmp_path / "site.warc.gz"))
+    assert [page.links for page in site.pages.values()] == [frozenset({"https://docs.example/c.html"})]
 
 
 def test_a_page_that_declares_its_encoding_is_read(tmp_path: Path) -> None:
