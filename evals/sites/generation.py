@@ -25,7 +25,7 @@ import asyncio
 import itertools
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -101,10 +101,11 @@ class Idea:
 
 
 def generate(suite: Suite, site: SiteMap, items: int) -> list[RecordedGolden]:
-    """At most `items` queries of a site, every style in its share as far as the site has them."""
+    """At most `items` queries of a site, every style in its share as far as the site has them. Most start where most of
+    the file's items start, the others on pages that are linked from there."""
     chance = random.Random(suite.name)
     ideas = _unique([idea for page in site.pages for idea in ideas_of(page, site)])
-    start = key_of(load_goldens(suite.golden)[0].seed_url)
+    [(start, _)] = Counter(key_of(golden.seed_url) for golden in load_goldens(suite.golden)).most_common(1)
     sections = [key for key in sorted(site.pages[start].links & site.pages.keys())
                 if len(site.pages[key].links & site.pages.keys()) >= _FEWEST_LINKS]  # fmt: skip
     seeds = [start, *chance.sample(sections, k=min(8, len(sections)))]
