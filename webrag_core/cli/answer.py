@@ -140,6 +140,11 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     previews = len(result.documents) - len(documents)
     if previews:
         print_line(f"Linked pages looked at and not read: {previews}")
+    if result.status != "answered" and result.look_next:
+        print_line("")
+        print_line("Where to look next", style="bold")
+        for url in result.look_next:
+            print_line(f"  {url}")
     decision = result.final_decision
     print_line("")
     print_line(f"Link-following rounds: {result.total_iterations}")

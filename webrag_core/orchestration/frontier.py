@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
 from webrag_core.acquisition.urls import page_key, source_key
+from webrag_core.acquisition.variants import is_download, is_other_language, is_print_view
 from webrag_core.corpus.documents import StoredLink, load_links
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import EmbeddingError, FetchError, Reason
@@ -137,7 +138,7 @@ class Frontier:
 
     async def load_candidates(self, corpus: Corpus) -> list[LinkCandidate]:
         """Every unvisited page of the same sites that the run's documents and previews link to, and the folders above
-        the seeds. Crawler traps are left out."""
+        the seeds. Crawler traps, downloads, print views and other languages are left out."""
         known = [*self.depths, *self.previews]
         missing = [document_id for document_id in known if document_id not in self.links]
         if missing:
@@ -158,10 +159,10 @@ class Frontier:
                 target = link.target_url
                 if target not in pages:
                     parsed = _target(target)
-                    allowed = parsed.source in sites and parsed.page not in self.visited
+                    allowed = parsed.source in sites and parsed.page not in self.visited and not parsed.no_page
                     pages[target] = parsed.page if allowed else None
                 page = pages[target]
-                if page is not None:
+                if page is not None and not is_other_language(target, link.from_url):
                     grouped.setdefault(page, []).append(link)
         candidates = [self._candidate(links[0].target_url, links) for links in grouped.values()]
         seen = self.visited.union(grouped)
@@ -200,12 +201,14 @@ class _Target:
     source: str
     page: str
     pattern: str | None
+    no_page: bool
     is_trap: bool
 
 
 @lru_cache(maxsize=50_000)  # pages of a site link to the same pages, in every round and every run
 def _target(url: str) -> _Target:
-    return _Target(source_key(url), page_key(url), url_pattern(url), find_trap(url, {}) is not None)
+    no_page = is_download(url) or is_print_view(url)
+    return _Target(source_key(url), page_key(url), url_pattern(url), no_page, find_trap(url, {}) is not None)
 
 
 def _is_trap(url: str, patterns: Mapping[str, int]) -> bool:
@@ -267,7 +270,7 @@ async def fetch_pages(
             async with asyncio.timeout_at(begun + seconds[url]):
                 return await corpus.add(url, run_id=run_id, max_age=max_age)
         except TimeoutError:
-            raise FetchError(Reason.TIMEOUT, "not fetched: the time of this answer is over") from None
+            raise FetchError(Reason.TIMEOUT, f"not fetched within {seconds[url]:.0f} s") from None
         except EmbeddingError as error:
             embedding_errors[url] = error
             raise FetchError(Reason.PROVIDER_FAILED, f"not indexed: {error.message}") from None

@@ -170,7 +170,7 @@ class OrchestrationResult(Contract):
     """The evidence for a query, as the CLI, Dagster and MCP receive it.
 
     `status` says first whether it answers the query (see `verdict`), `probability_note` how far
-    `probability_complete` can be trusted.
+    `probability_complete` can be trusted. `look_next` are the URLs that the run would have read next, best first.
     """
 
     status: Status
@@ -190,6 +190,7 @@ class OrchestrationResult(Contract):
     total_iterations: int
     total_urls_ingested: int
     documents: list[RunDocument]
+    look_next: list[str] = Field(default_factory=list)
     probability_complete: float
     probability_note: str
     warnings: list[str]

@@ -56,6 +56,7 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[str, Round | None], None]
 
 _TRACED_CANDIDATES = 20
+_PLACES = 5  # to look next
 _READ = 5  # passages, best first, that the reader judges in each round
 
 
@@ -480,6 +481,7 @@ class Run:
             total_iterations=len(self.steps),
             total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
             documents=self.frontier.documents,
+            look_next=[*(one.url for one in self.previews), *(one.url for one in self.candidates)][:_PLACES],
             probability_complete=decision.probability_complete,
             probability_note=probability_note(
                 self.policy.name,
