@@ -139,6 +139,8 @@ def answer_markdown(result: OrchestrationResult) -> str:
             f"- {link(document.url, document.url)} · {role}{document.outcome}{reason},"
             f" round {document.round}, link depth {document.link_depth}"
         )
+    if result.status != "answered" and result.look_next:
+        lines += ["", "### Where to look next", "", *(f"- {link(url, url)}" for url in result.look_next)]
     if result.warnings:
         lines += ["", "### Warnings", "", *(f"- {code(warning)}" for warning in result.warnings)]
     return "\n".join(lines)

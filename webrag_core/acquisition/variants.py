@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 _DOWNLOADS = frozenset(
     [
         "7z", "apk", "avi", "bin", "bz2", "cpp", "css", "csv", "dat", "deb", "dmg", "doc", "docx", "dvi",
-        "eot", "epub", "exe", "flac", "gif", "gz", "hpp", "ico", "ipynb", "iso", "jar", "jpeg", "jpg", 
+        "eot", "epub", "exe", "flac", "gif", "gz", "hpp", "ico", "ipynb", "iso", "jar", "jpeg", "jpg",
         "json", "lz4", "m4a", "mkv", "mobi", "mov", "mp3", "mp4", "mpeg", "msi", "ods", "odt", "ogg",
         "otf", "pkg", "png", "ppt", "pptx", "ps", "rar", "rpm", "sql", "svg", "tar",
         "tgz", "tif", "tiff", "ttf", "war", "wav", "webm", "webp", "whl", "woff", "woff2", "xls", "xlsx", "xz", "zip",
