@@ -428,7 +428,7 @@ QUESTION = "How large is the blue whale compared with the red fox?"
 def ask(settings: Settings, **more: Any) -> OrchestrationResult:
     async def work() -> OrchestrationResult:
         async with Corpus.open(settings, site()) as corpus:
-            return await OrchestratorEngine(corpus).run(AnswerRequest((f"{SITE}/",), QUESTION, **more))
+            return await OrchestratorEngine(corpus).run(AnswerRequest((f"{SITE}/",), QUESTION, scope="run", **more))
 
     return asyncio.run(work())
 

@@ -157,7 +157,9 @@ class Run:
         await self._fetch_seeds()
         await self._remember()
         indexer = self.corpus.indexer
-        self.reader = Reader() if self.settings.webrag_reader != "none" else None
+        # a provider's reranker takes the reader's place
+        local = self.settings.reranker_provider in LOCAL_RERANKERS
+        self.reader = Reader() if local and self.settings.webrag_reader != "none" else None
         self.searcher = Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), self.settings)
         decision = await self._round()
         while decision.action != "stop":
@@ -345,7 +347,7 @@ class Run:
             passage=self.passage,
             joins_parts=joins_parts(query),
             previews_left=len(self.previews),
-            best_preview_score=max((preview.score for preview in self.previews), default=None),
+            best_preview_score=self._best_preview(),
             reading=self.reading,
             preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
         )
@@ -362,6 +364,12 @@ class Run:
         if decision.rule == TIMEOUT:
             self.warn(f"stopped early: {decision.reason}")
         return signals, decision
+
+    def _best_preview(self) -> float | None:
+        """Raw score of the best preview; None when the evidence was scored by a provider, on another scale."""
+        if self.judged_by not in LOCAL_RERANKERS:
+            return None
+        return max((preview.score for preview in self.previews), default=None)
 
     async def _record(self, signals: EvaluationSignals, decision: ExpansionDecision, elapsed_ms: float) -> None:
         """Store the round, and the step that led to it."""

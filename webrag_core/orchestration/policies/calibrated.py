@@ -61,7 +61,8 @@ def reader_of(signals: EvaluationSignals) -> ReaderName:
 
 def table_of(signals: EvaluationSignals) -> str:
     """Name of the table that holds for a round."""
-    return reader_of(signals) if signals.previews_left else f"{reader_of(signals)}, no previews"
+    reader = reader_of(signals)
+    return f"{reader}, no previews" if signals.best_preview_score is None else reader
 
 
 def features(signals: EvaluationSignals, table: str) -> tuple[float, ...]:
