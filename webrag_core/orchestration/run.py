@@ -157,9 +157,7 @@ class Run:
         await self._fetch_seeds()
         await self._remember()
         indexer = self.corpus.indexer
-        # a provider's reranker takes the reader's place
-        local = self.settings.reranker_provider in LOCAL_RERANKERS
-        self.reader = Reader() if local and self.settings.webrag_reader != "none" else None
+        self.reader = Reader() if self.settings.webrag_reader != "none" else None
         self.searcher = Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), self.settings)
         decision = await self._round()
         while decision.action != "stop":
@@ -281,21 +279,31 @@ class Run:
         for warning in ranking.warnings:
             self.warn(warning)
         index = self.sub_queries.index(self.analysed.analysis.original_query)
-        if self.reader is not None:
-            readings = await self.reader.read(self.request.query, results[index].chunks[:_READ])
-            self.reading = max(readings, default=None)
-            if self.reader.failure is not None:
-                self.warn(f"judged without the reading model: {self.reader.failure}")
+        self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider
+        self.reading = await self._read(results[index].chunks[:_READ])
         self.passage = self._best_passage(results[index], ranking, index)
         return ranking
+
+    @property
+    def _judged_locally(self) -> bool:
+        """Whether raw scores are retrieval's own. A provider's reranker takes the reader's place, too."""
+        return self.judged_by in LOCAL_RERANKERS
+
+    async def _read(self, chunks: Sequence[RetrievedChunk]) -> float | None:
+        """What the reader says of the best of these passages; None without a reader."""
+        if self.reader is None or not self._judged_locally:
+            return None
+        readings = await self.reader.read(self.request.query, chunks)
+        if self.reader.failure is not None:
+            self.warn(f"judged without the reading model: {self.reader.failure}")
+        return max(readings, default=None)
 
     def _best_passage(self, result: RetrievalResult, ranking: Ranking, index: int) -> PassageFeatures:
         """Features of the passage that the configured reranker ranks first for the user's own query.
 
         The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
         """
-        self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider
-        if self.judged_by not in LOCAL_RERANKERS and ranking.chunks[index]:
+        if not self._judged_locally and ranking.chunks[index]:
             best = merging.by_score(ranking.chunks[index])[0]
             return passage_features(best.chunk, best.reranked_score, result.term_idf)
         if not result.chunks:
@@ -323,7 +331,8 @@ class Run:
             await self._rank_links()
         assert self.searcher is not None
         with self.clock.phase("retrieval_ms"):
-            self.previews = await rank_previews(self.searcher, self.request.query, self.frontier, self.reader)
+            reader = self.reader if self._judged_locally else None
+            self.previews = await rank_previews(self.searcher, self.request.query, self.frontier, reader)
 
     async def _rank_links(self) -> None:
         links = await self.frontier.load_candidates(self.corpus)
@@ -367,7 +376,7 @@ class Run:
 
     def _best_preview(self) -> float | None:
         """Raw score of the best preview; None when the evidence was scored by a provider, on another scale."""
-        if self.judged_by not in LOCAL_RERANKERS:
+        if not self._judged_locally:
             return None
         return max((preview.score for preview in self.previews), default=None)
 
