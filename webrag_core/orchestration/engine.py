@@ -9,12 +9,13 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
+from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.llm_analysis import Analyst
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.request import AnswerRequest
-from webrag_core.orchestration.run import Clock, Progress, Run
+from webrag_core.orchestration.run import Progress, Run
 from webrag_core.retrieval.reranking import make_reranker
 
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -14,10 +13,12 @@ from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
+from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
+from webrag_core.orchestration.locality import neighbours
 from webrag_core.orchestration.memory import stored_pages
 from webrag_core.orchestration.models import (
     Action,
@@ -25,7 +26,6 @@ from webrag_core.orchestration.models import (
     ExpansionDecision,
     ExpansionStep,
     OrchestrationResult,
-    OrchestrationTiming,
     PreviewScore,
     Round,
     ScoredCandidate,
@@ -58,34 +58,6 @@ Progress = Callable[[str, Round | None], None]
 _TRACED_CANDIDATES = 20
 _PLACES = 5  # to look next
 _READ = 5  # passages, best first, that the reader judges in each round
-
-
-class Clock:
-    """The deadline of a run and the wall time of its phases."""
-
-    def __init__(self, seconds: float) -> None:
-        self._begun = time.monotonic()
-        self._deadline = self._begun + seconds
-        self.timing = OrchestrationTiming()
-
-    @property
-    def seconds_left(self) -> float:
-        """Seconds until the deadline; negative after it."""
-        return self._deadline - time.monotonic()
-
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        """Add the duration of the block to the phase `name` of `timing`."""
-        begun = time.monotonic()
-        try:
-            yield
-        finally:
-            setattr(self.timing, name, getattr(self.timing, name) + (time.monotonic() - begun) * 1000)
-
-    def stop(self) -> OrchestrationTiming:
-        """Set the total and return all times."""
-        self.timing.total_ms = (time.monotonic() - self._begun) * 1000
-        return self.timing
 
 
 @dataclass(frozen=True, slots=True)
@@ -537,29 +509,3 @@ def _failure(error: FetchError) -> str:
     """The message, with the HTTP status unless it is part of it."""
     status = "" if error.status is None or str(error.status) in error.message else f" (HTTP {error.status})"
     return f"{error.message}{status}"
-
-
-async def neighbours(
-    searcher: Searcher, hits: Sequence[RankedChunk], *, radius: int, min_score: float
-) -> list[RankedChunk]:
-    """Siblings within `radius` parents of each hit that scores at least `min_score`, without the hits themselves.
-
-    Those of the best hit come first, so that a budget cuts those of the worst; per hit in reading order. They carry
-    score 0 and `is_locality_expanded`, and never enter stop decisions. `hits` best first.
-    """
-    strong = [hit.chunk for hit in hits if hit.reranked_score >= min_score]
-    if radius <= 0 or not strong:
-        return []
-    present = {hit.chunk.chunk_id for hit in hits}
-    siblings = [chunk for chunk in await searcher.siblings(strong, radius) if chunk.chunk_id not in present]
-    siblings.sort(key=lambda sibling: _nearest_hit(sibling, strong, radius))
-    return [RankedChunk(chunk=sibling, reranked_score=0.0, is_locality_expanded=True) for sibling in siblings]
-
-
-def _nearest_hit(sibling: RetrievedChunk, hits: Sequence[RetrievedChunk], radius: int) -> int:
-    """Index of the best hit within `radius` of `sibling`."""
-    return next(
-        index
-        for index, hit in enumerate(hits)
-        if hit.version_id == sibling.version_id and abs(hit.chunk_index - sibling.chunk_index) <= radius
-    )
