@@ -33,3 +33,8 @@ def twins_of(goldens: Sequence[GoldenQuery]) -> list[Twin]:
 def with_twins(goldens: Sequence[GoldenQuery]) -> list[GoldenQuery]:
     """The goldens and their twins."""
     return [*goldens, *twins_of(goldens)]
+
+
+def is_twin(item: str) -> bool:
+    """Whether the id of an item is that of a twin."""
+    return item.endswith(_SUFFIX)

@@ -54,6 +54,7 @@ class EvaluationSignals(Contract):
     best_raw_score: float = 0.0
     term_share: float = 0.0
     joins_parts: bool = False  # the question joins several parts
+    query_terms: int = 0  # different terms of the question
     # state of the loop, so that a policy needs nothing but the signal history
     round: int
     expansion_rounds_left: int

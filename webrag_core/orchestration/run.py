@@ -12,6 +12,7 @@ from typing import Literal
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.indexing.terms import terms
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages
@@ -327,6 +328,7 @@ class Run:
             best_candidate_score=self.candidates[0].score if self.candidates else None,
             passage=self.passage,
             joins_parts=joins_parts(query),
+            query_terms=len(set(terms(query))),
             previews_left=len(self.previews),
             best_preview_score=self._best_preview(),
             reading=self.reading,

@@ -26,9 +26,10 @@ ENOUGH = 0.5
 
 _ONE_BY_ONE = 3  # rounds that read a single page: early on every page counts, later two at a time find more
 _SURE, _CERTAIN = 0.6, 0.8
+_MANY_TERMS = 12  # from which on a question is long
 
 ReaderName = Literal["minilm", "none"]
-_PLAIN = ("share of the question's terms", "best raw score")
+_PLAIN = ("share of the question's terms", "best raw score", "terms of the question", "it joins several parts")
 _READING, _LEAD, _READING_LEAD = "best reading", "lead of the score over the best preview", "lead of the reading"
 FEATURES: dict[str, tuple[str, ...]] = {
     "minilm": (*_PLAIN, _LEAD, _READING, _READING_LEAD),
@@ -71,6 +72,8 @@ def features(signals: EvaluationSignals, table: str) -> tuple[float, ...]:
     values = {
         _PLAIN[0]: signals.term_share,
         _PLAIN[1]: signals.best_raw_score,
+        _PLAIN[2]: min(signals.query_terms, _MANY_TERMS) / _MANY_TERMS,
+        _PLAIN[3]: float(signals.joins_parts),
         _LEAD: signals.best_raw_score - (signals.best_preview_score or 0.0),
         _READING: reading,
         _READING_LEAD: reading - (signals.preview_reading or 0.0),
