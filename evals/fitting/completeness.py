@@ -4,9 +4,9 @@
     python -m evals.fitting.completeness runs/python.jsonl runs/rust.jsonl [--write]
 
 The rows are the rounds of walks that never stop, one page each. A round is complete when its evidence holds every gold
-quote: the label that `probability_complete` is judged by. Each question weighs the same, each twin `TWIN_WEIGHT`. Printed: tables for runs
-with and without the reading model, with and without previews (all from the same walks, which the reader ordered), and
-how well each holds on items left out one at a time and on each site left out.
+quote: the label that `probability_complete` is judged by. Each question weighs the same, each twin `TWIN_WEIGHT`.
+Printed: tables for runs with and without the reading model, with and without previews (all from the same walks, which
+the reader ordered), and how well each holds on items left out one at a time and on each site left out.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ ROUNDS = 12
 """Rounds of each walk that are fitted: later ones are seldom reached."""
 
 TWIN_WEIGHT = 0.7
-"""Weight of an unanswerable twin. Half of all questions have no answer then, nearly: with 1, fewer twins are claimed (.21
-against .25 on fitting sites left out) and more answers missed (utility .35 against .39); with .5 it is .33 and .43."""
+"""Weight of an unanswerable twin. With 1, fewer twins are claimed on fitting sites left out (.21 against .25) and more
+answers are missed (utility .35 against .39); with .5 it is .33 and .43."""
 
 _RIDGE = 0.01
 
