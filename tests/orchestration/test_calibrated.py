@@ -49,6 +49,7 @@ def signals(
         candidates_left=9,
         best_candidate_score=0.15,
         passage=passage,
+        query_terms=6,
         previews_left=0 if preview is None else 1,
         best_preview_score=preview,
         reading=reading,
@@ -65,7 +66,8 @@ def test_it_is_the_default_and_known_by_name() -> None:
 
 def test_good_support_stops_and_poor_support_goes_on() -> None:
     policy = Calibrated()
-    enough, thin = policy.decide([signals(GOOD)]), policy.decide([signals(POOR)])
+    enough = policy.decide([signals(GOOD, reading=0.8, preview_reading=0.6)])
+    thin = policy.decide([signals(POOR, reading=0.4, preview_reading=0.5)])
     assert (enough.action, enough.rule) == ("stop", "complete")
     assert (thin.action, thin.rule, thin.pages) == ("expand_breadth", "incomplete", 1)
     assert thin.probability_complete < ENOUGH <= enough.probability_complete
@@ -109,14 +111,14 @@ def test_the_table_depends_on_the_reader_and_on_previews() -> None:
     assert table_of(signals(GOOD)) == "none"
     assert table_of(signals(GOOD, preview=None)) == "none, no previews"
     assert table_of(signals(GOOD, reading=0.7, preview=None)) == "minilm, no previews"
-    assert features(signals(GOOD, preview=None), "none, no previews") == (0.9, 0.6)
+    assert features(signals(GOOD, preview=None), "none, no previews") == (0.9, 0.6, 0.5, 0.0)
     read = signals(GOOD, reading=0.7, preview_reading=0.4)
-    assert features(read, "minilm") == (0.9, 0.6, pytest.approx(0.3), 0.7, pytest.approx(0.3))
+    assert features(read, "minilm") == (0.9, 0.6, 0.5, 0.0, pytest.approx(0.3), 0.7, pytest.approx(0.3))
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:
     for constant in (-1e9, 1e9):
-        assert 0 <= CompletenessTable(constant, (0, 0, 0)).probability(signals(GOOD)) <= 1
+        assert 0 <= CompletenessTable(constant, (0,) * 5).probability(signals(GOOD)) <= 1
 
 
 def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings) -> None:
