@@ -56,9 +56,10 @@ bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase b
 bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
 	$(BIN)/python -m benchmarks.retrieval.vectors
 
-bench-sitewalk: $(VENV)/.runtime ## the loop on the goldens of the three frozen sites, with the score tables
-	for site in python-3.11 rust-1.63 postgresql-15; do $(BIN)/webrag eval sitewalk \
-	  --golden evals/golden/sitewalk-$$site.jsonl --warc evals/sites/$$site.warc.gz --out runs/$$site.jsonl || exit 1; done
+bench-sitewalk: $(VENV)/.runtime ## the loop on the sites that nothing was fitted on, with twins, then stored (after make sites)
+	for site in tomcat-10.1 postfix-3.7 debian-policy-4.6 libreoffice-writer-7.4 git-2.39 maxima-5.46; do \
+	  for condition in twins stored; do $(BIN)/webrag eval sitewalk --$$condition --golden evals/golden/sitewalk-$$site.jsonl \
+	    --warc evals/sites/$$site.warc.gz --out runs/$$site-$$condition.jsonl || exit 1; done; done
 
 bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
 	$(BIN)/python -m evals.walks.check_goldens

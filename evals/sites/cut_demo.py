@@ -20,10 +20,9 @@ _CHOSEN = re.compile(
     + r"(?:|license\.html|copyright\.html"
     + r"|library/(?:numeric|numbers|math|cmath|decimal|fractions|random|statistics|secrets)\.html"
     + r"|library/(?:asyncio|asyncio-(?:dev|exceptions|future|queue|runner|stream|subprocess|sync|task)|queue)\.html"
-    # what the demo's run looks at and does not read
-    + r"|py-modindex\.html|howto/index\.html|using/configure\.html|whatsnew/3\.11\.html"
-    + r"|tutorial/floatingpoint\.html|reference/datamodel\.html"
-    + r"|library/(?:graphlib|functions|exceptions|constants|sys)\.html)"
+    # what else the demo's run looks at
+    + r"|py-modindex\.html|genindex\.html|library/|library/(?:cgi|difflib|exceptions|functions|lzma"
+    + r"|multiprocessing|posix|selectors|stdtypes|string)\.html)"
 )
 
 

@@ -7,7 +7,7 @@ from evals.walks.scoring import page_of
 from evals.walks.suites import own_suites
 from webrag_dagster.defs.answer.job import DEMO_URL
 
-ANSWER = "https://docs.python.org/3.11/library/fractions.html"
+ANSWER = "https://docs.python.org/3.11/library/math.html"
 
 
 def test_no_golden_starts_where_the_demo_starts_or_ends_where_it_ends() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
 
 DEMO_URL = "https://docs.python.org/3.11/library/numeric.html"
-DEMO_QUERY = "How can a float such as 0.1 be turned into a fraction with a limited denominator?"
+DEMO_QUERY = "How do I compute the greatest common divisor of several integers?"
 
 _QUERY_CHARS = 60
 
