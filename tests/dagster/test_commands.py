@@ -67,7 +67,7 @@ def first(webrag: Webrag) -> subprocess.CompletedProcess[str]:
 
 
 def evidence(text: str) -> str:
-    return text.split("\nPages visited", 1)[0]
+    return text.split("\nPages read", 1)[0]
 
 
 def test_demo_answers_from_pages_beyond_the_seed(first: subprocess.CompletedProcess[str], home: Path) -> None:
