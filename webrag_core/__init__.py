@@ -16,7 +16,7 @@ Public names (everything else may change):
   - `InvalidInputError`: an unusable argument or setting.
   - `FetchError`: fetching a URL failed; its `reason` is a `Reason`.
   - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
-  - `EmbeddingError`, `RerankError`, `ChatError`: a model failed.
+  - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
 
 Names are loaded when they are first used, so that importing one layer never pays for the others.
 """
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         FetchError,
         IntegrityError,
         InvalidInputError,
+        ReadingModelError,
         Reason,
         RerankError,
         StoreError,
@@ -61,6 +62,7 @@ _MODULES = {
     "OrchestrationResult": "orchestration.models",
     "OrchestratorEngine": "orchestration.engine",
     "Reason": "errors",
+    "ReadingModelError": "errors",
     "RerankError": "errors",
     "SearchRequest": "retrieval.request",
     "Settings": "config",
@@ -83,6 +85,7 @@ __all__ = [
     "InvalidInputError",
     "OrchestrationResult",
     "OrchestratorEngine",
+    "ReadingModelError",
     "Reason",
     "RerankError",
     "SearchRequest",

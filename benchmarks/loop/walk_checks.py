@@ -106,7 +106,8 @@ def _within_limits(walked: Walked, result: OrchestrationResult) -> Iterator[str]
         most = min(settings.max_candidates_per_iteration, done.decision.pages or settings.max_candidates_per_iteration)
         if tried > most:
             yield f"round {step.iteration} followed {tried} links, {most} allowed"
-        if done.decision.action == "expand_breadth" and done.candidates[0].score < settings.link_floor:
+        followed = done.decision.action == "expand_breadth" and not done.previews
+        if followed and done.candidates[0].score < settings.link_floor:
             yield f"round {step.iteration} followed a link below the floor"
     for pattern, count in Counter(url_pattern(url) for url in walked.requested).items():
         if pattern is not None and count > MAX_PAGES_PER_PATTERN:

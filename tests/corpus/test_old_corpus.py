@@ -108,7 +108,7 @@ def test_its_pages_can_be_refreshed(old_corpus: Settings) -> None:
 
 
 def test_its_answers_can_be_replayed(old_corpus: Settings) -> None:
-    """The recorded rounds load, and today's policy of the same name takes the same actions on them."""
+    """The recorded rounds load, and today's policy of the same name decides each of them again (by other tables)."""
 
     async def work() -> list[RecordedRun]:
         async with Corpus.open(old_corpus) as corpus, corpus.database.connection() as connection:
@@ -117,5 +117,5 @@ def test_its_answers_can_be_replayed(old_corpus: Settings) -> None:
     for run, answer in zip(asyncio.run(work()), RECORDED["answers"], strict=True):
         assert len(run.rounds) == answer["rounds"]
         replayed = replay(run, get_policy(run.policy, old_corpus), old_corpus, budget=run.budget)
-        assert [step.decision.action for step in replayed.steps] == [done.action for done in run.rounds]
+        assert [step.round for step in replayed.steps] == [done.signals.round for done in run.rounds]
         assert run.rounds[-1].action == answer["action"]
