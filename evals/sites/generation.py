@@ -279,10 +279,10 @@ def main() -> None:
     lines = [
         line for line in suite.golden.read_text(encoding="utf-8").splitlines() if '"origin":"generated"' not in line
     ]
-    made = generate(suite, site, arguments.items)
-    lines += [golden.model_dump_json() for golden in made]
+    items = generate(suite, site, arguments.items)
+    lines += [golden.model_dump_json() for golden in items]
     suite.golden.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    print(f"{len(made)} generated items in {suite.golden}")
+    print(f"{len(items)} generated items in {suite.golden}")
 
 
 if __name__ == "__main__":

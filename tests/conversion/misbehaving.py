@@ -14,9 +14,9 @@ from webrag_core.errors import FetchError, Reason
 KEPT: list[bytearray] = []
 
 
-def misbehave(asked: AcquiredPage) -> ConvertedPage:
+def misbehave(page: AcquiredPage) -> ConvertedPage:
     """A conversion that does what the body says."""
-    match asked.body:
+    match page.body:
         case b"hang":
             re.match(r"(a+)+$", "a" * 60 + "b")  # native code that never lets go
         case b"crash":
@@ -28,7 +28,7 @@ def misbehave(asked: AcquiredPage) -> ConvertedPage:
         case b"wait":
             time.sleep(1.5)
         case b"recurse":
-            return misbehave(asked)
+            return misbehave(page)
         case b"bug":
             raise KeyError("what is missing")
         case b"refuse":

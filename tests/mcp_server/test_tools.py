@@ -94,8 +94,8 @@ def test_the_research_modes_differ(database_url: str) -> None:
         for mode in ("fast", "auto", "deep"):
             async with connected(settings, tea_site(**chain)) as client:
                 start = f"{SITE}/step-0"
-                asked = {"url": start, "query": "Where is porcelain made?", "research_mode": mode, "scope": "run"}
-                result = await called(client, "answer", **asked)
+                arguments = {"url": start, "query": "Where is porcelain made?", "research_mode": mode, "scope": "run"}
+                result = await called(client, "answer", **arguments)
                 stats = sections_of(text_of(result))["STATS"]
                 taken[mode] = int(stats.split("Link-following rounds: ")[1].split()[0])
         assert taken["fast"] == 0

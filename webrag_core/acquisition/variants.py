@@ -43,8 +43,8 @@ def is_print_view(url: str) -> bool:
     """Whether the query of canonical `url`, or the last part of its path, asks for a version to be printed."""
     parts = urlsplit(url)
     last = parts.path.rstrip("/").rpartition("/")[2].lower()
-    asked = {name.lower() for name, value in parse_qsl(parts.query) if value.lower() not in ("0", "no", "false")}
-    return last in _PRINT_NAMES or bool(asked & _PRINT_NAMES)
+    names = {name.lower() for name, value in parse_qsl(parts.query) if value.lower() not in ("0", "no", "false")}
+    return last in _PRINT_NAMES or bool(names & _PRINT_NAMES)
 
 
 def is_other_language(url: str, page: str) -> bool:

@@ -139,8 +139,8 @@ class Frontier:
     async def load_candidates(self, corpus: Corpus) -> list[LinkCandidate]:
         """Every unvisited page of the same sites that the run's documents and previews link to, and the folders above
         the seeds. Crawler traps, downloads, print views and other languages are left out."""
-        known = [*self.depths, *self.previews]
-        missing = [document_id for document_id in known if document_id not in self.links]
+        document_ids = [*self.depths, *self.previews]
+        missing = [document_id for document_id in document_ids if document_id not in self.links]
         if missing:
             async with corpus.database.connection() as connection:
                 for document_id in missing:

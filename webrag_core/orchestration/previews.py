@@ -19,8 +19,6 @@ PAID = "firecrawl"
 PAID_PREVIEWS = 3
 
 _NO_BUDGET = 10**9  # tokens: a preview is ranked, not returned
-
-
 _READ = 8  # previews, best by words and static vectors, that the reader orders
 
 
@@ -45,9 +43,7 @@ async def rank_previews(
     previews = frontier.previews.values()
     if not previews:
         return []
-    scope = Scope.of(
-        {**frontier.scope.depths, **{one.document_id: one.link_depth for one in frontier.previews.values()}}
-    )
+    scope = Scope.of({**frontier.scope.depths, **{one.document_id: one.link_depth for one in previews}})
     result = await searcher.retrieve(query, scope, mode="chunk", context_budget=_NO_BUDGET)
     best: dict[int, RetrievedChunk] = {}
     for chunk in sorted(result.chunks, key=lambda chunk: -chunk.raw_score):

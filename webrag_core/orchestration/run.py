@@ -241,8 +241,8 @@ class Run:
         # redundant passages stay: redundancy is a signal of the round, and is removed at the end
         limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)
         self.evidence = merging.accumulate(self.evidence, merging.merge_sub_queries(ranking.chunks, limit=limit))
-        used = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence[:top_n])
-        self.frontier.use(used, round_number=len(self.rounds))
+        document_ids = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence[:top_n])
+        self.frontier.use(document_ids, round_number=len(self.rounds))
 
     async def _rerank(self, results: Sequence[RetrievalResult], top_n: int) -> Ranking:
         instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)
@@ -283,6 +283,11 @@ class Run:
             return PassageFeatures()
         return passage_features(result.chunks[0], result.chunks[0].raw_score, result.term_idf)
 
+    @property
+    def _looks_ahead(self) -> bool:
+        """Whether pages are read out of previews, not followed by their links alone."""
+        return self.policy.looks_ahead and self.settings.webrag_previews > 0
+
     async def _look_ahead(self) -> None:
         """Rank the links that could be followed. When the policy looks ahead, fetch the best of them as previews, and
         rank all previews by their best passage."""
@@ -290,7 +295,7 @@ class Run:
         self.ranked_links, self.looked = self.candidates[:_TRACED_CANDIDATES], Expansion()
         settings, number = self.settings, len(self.rounds)
         left = settings.webrag_max_pages - self.frontier.tried
-        looks = self.policy.looks_ahead and number < self.budget and not self.provider_failed
+        looks = self._looks_ahead and number < self.budget and not self.provider_failed
         most = min(settings.webrag_previews, left) if looks else 0
         if self.corpus.ingestor.acquirer.name == PAID:
             most = min(most, PAID_PREVIEWS)
@@ -406,7 +411,7 @@ class Run:
         """Follow the best links, or search in other words from the next round on."""
         expansion, source_url = Expansion(), self.frontier.seeds[0]
         most = self.settings.max_candidates_per_iteration
-        if decision.action == "expand_breadth" and self.policy.looks_ahead and self.settings.webrag_previews:
+        if decision.action == "expand_breadth" and self._looks_ahead:
             best = self.previews[: min(most, decision.pages or most)]
             number = len(self.rounds)
             urls = [self.frontier.read(one.document_id, round_number=number) for one in best]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +66,7 @@ def max_similarity(question: NDArray[np.floating], passage: NDArray[np.floating]
     return float((question @ passage.T).max(axis=1).mean())
 
 
+@lru_cache(maxsize=512)  # a run reads most of its passages again in every round
 def best_window(query: str, passage: str) -> str:
     """The consecutive sentences of `passage` (Markdown), at most WINDOW characters, that fit the query's words and
     meanings best, as plain text."""

@@ -1,8 +1,8 @@
 """The default policy `calibrated`: go on while the evidence is probably not complete.
 
 The probability is a logistic model of a few numbers of the last round, fitted by `python -m evals.fitting.completeness
---write` on walks that never stop: one row per round, complete when the evidence holds every gold quote. There is a
-table for runs with the reading model and one for runs without it.
+--write` on walks that never stop: one row per round, complete when the evidence holds every gold quote. There are
+tables for runs with and without the reading model, with and without previews.
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ _ONE_BY_ONE = 3  # rounds that read a single page: early on every page counts, l
 _SURE, _CERTAIN = 0.6, 0.8
 _MANY_TERMS = 12  # from which on a question is long
 
-ReaderName = Literal["minilm", "none"]
 _PLAIN = ("share of the question's terms", "best raw score", "terms of the question", "it joins several parts")
 _READING, _LEAD, _READING_LEAD = "best reading", "lead of the score over the best preview", "lead of the reading"
 FEATURES: dict[str, tuple[str, ...]] = {
@@ -55,14 +54,9 @@ class CompletenessTable:
         return 1 / (1 + math.exp(-max(-60.0, min(60.0, z))))
 
 
-def reader_of(signals: EvaluationSignals) -> ReaderName:
-    """The reader that judged the passages of a round."""
-    return "none" if signals.reading is None else "minilm"
-
-
 def table_of(signals: EvaluationSignals) -> str:
     """Name of the table that holds for a round."""
-    reader = reader_of(signals)
+    reader = "none" if signals.reading is None else "minilm"
     return f"{reader}, no previews" if signals.best_preview_score is None else reader
 
 
