@@ -28,5 +28,5 @@ def test_a_shorter_run_says_what_it_does_not_know(recordings: Recordings) -> Non
     assert longest.unknown
     assert not set(longest.unknown) & set(longest.scores)
     table = baseline_table(few_goldens(), recordings.matrix, DEFAULTS)
-    assert f"fixed-k:5 ({len(longest.scores)} of 6 known)" in table
+    assert f"fixed-k:5 ({len(longest.scores)} of 4 known)" in table
     assert table["oracle"]["net"].mean == 1

@@ -104,7 +104,7 @@ def test_the_command_writes_the_page(webrag_here: Webrag, recordings: Recordings
         "eval", "report", "matrix.jsonl", "two.jsonl", "--recording", "cap.jsonl", "--html", "out/r.html", "--json"
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {"html": "out/r.html", "items": 6, "runs": ["matrix", "two"]}
+    assert json.loads(done.stdout) == {"html": "out/r.html", "items": 4, "runs": ["matrix", "two"]}
     page = (tmp_path / "out" / "r.html").read_text(encoding="utf-8")
     assert "matrix: every item" in page
     assert "two: every item" in page
@@ -130,7 +130,7 @@ def test_a_person_unfolds_and_filters(recordings: Recordings, tmp_path: Path) ->
         page.get_by_role("button", name="unanswerable").click()
         expect(page.locator("details.item:visible")).to_have_count(1)
         page.get_by_role("button", name="all", exact=True).click()
-        expect(page.locator("details.item:visible")).to_have_count(6)
+        expect(page.locator("details.item:visible")).to_have_count(4)
         assert page.title() != "owned"
         browser.close()
     assert asked == [target.as_uri()]
