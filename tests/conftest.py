@@ -184,8 +184,13 @@ def database_url(server_url: str, request: pytest.FixtureRequest) -> Iterator[st
 
 @pytest.fixture
 def settings(database_url: str) -> Settings:
-    """Defaults, on the fresh database, with the frozen site in place of the web."""
-    return Settings(_env_file=None, database_url=database_url, webrag_warc=FROZEN_SITE)
+    """Defaults, on the fresh database, with the frozen site in place of the web.
+
+    Two previews a round, and no reading model: together they take most of an answer's time. Tests of them ask for them.
+    """
+    return Settings(
+        _env_file=None, database_url=database_url, webrag_warc=FROZEN_SITE, webrag_previews=2, webrag_reader="none"
+    )
 
 
 @pytest.fixture

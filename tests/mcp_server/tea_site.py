@@ -35,8 +35,8 @@ def tea_site(**more: str) -> LocalSite:
 
 
 def tea_settings(database_url: str, **more: object) -> Settings:
-    """Defaults on this database."""
-    return Settings(_env_file=None, database_url=database_url, **more)  # type: ignore[arg-type]
+    """Defaults on this database, without the reading model, which takes most of an answer's time."""
+    return Settings(_env_file=None, database_url=database_url, **{"webrag_reader": "none", **more})  # type: ignore[arg-type]
 
 
 @dataclass(slots=True)

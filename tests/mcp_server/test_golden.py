@@ -122,7 +122,7 @@ async def transcript_of(client: Any, calls: Calls) -> str:
 @pytest.mark.parametrize("name", ON_PYTHON)
 def test_on_the_python_site(database_url: str, name: str) -> None:
     async def work() -> None:
-        async with connected(tea_settings(database_url, webrag_warc=FROZEN_SITE)) as client:
+        async with connected(tea_settings(database_url, webrag_warc=FROZEN_SITE, webrag_reader="minilm")) as client:
             transcript = await transcript_of(client, ON_PYTHON[name])
             assert await citations_proved(database_url, transcript) > 0
             compare(name, transcript)
@@ -133,7 +133,9 @@ def test_on_the_python_site(database_url: str, name: str) -> None:
 @pytest.mark.parametrize("name", ON_TEA)
 def test_on_a_small_site(database_url: str, name: str) -> None:
     async def work() -> None:
-        async with connected(tea_settings(database_url), tea_site(planted=PLANTED, kettles=IMAGES)) as client:
+        async with connected(
+            tea_settings(database_url, webrag_reader="minilm"), tea_site(planted=PLANTED, kettles=IMAGES)
+        ) as client:
             transcript = await transcript_of(client, ON_TEA[name])
             proved = await citations_proved(database_url, transcript)
             assert proved == transcript.count(", sha256 ")  # none is left out of the check

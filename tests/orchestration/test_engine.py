@@ -44,8 +44,10 @@ def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
 
 
 def test_walks_from_the_seed_to_the_page_that_holds_the_evidence(settings: Settings) -> None:
-    result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION))
+    defaults = Settings(_env_file=None, database_url=settings.database_url, webrag_warc=settings.webrag_warc)
+    result = ask(defaults, AnswerRequest((ASYNCIO,), QUESTION))
 
+    assert None not in {done.signals.reading for done in result.rounds}
     assert result.total_iterations >= 1
     best = result.citations[0]
     assert best.source_url == QUEUES != result.url

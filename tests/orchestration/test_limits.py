@@ -16,7 +16,7 @@ QUESTION = "Which bridge has the longest span?"
 
 def ask(settings: Settings, site: LocalSite, rounds: int, **limits: object) -> OrchestrationResult:
     async def run() -> OrchestrationResult:
-        limited = settings.model_copy(update={"expansion_min_candidate_score": 0.0, **limits})
+        limited = settings.model_copy(update={"webrag_previews": 10, "expansion_min_candidate_score": 0.0, **limits})
         async with Corpus.open(limited, site) as corpus:
             request = AnswerRequest((f"{SITE}/",), QUESTION, policy=f"fixed-k:{rounds}")
             return await OrchestratorEngine(corpus).run(request)
