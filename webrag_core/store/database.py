@@ -53,7 +53,7 @@ class Database:
         self._limits = limits
         self._pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
             url,
-            min_size=1,
+            min_size=0,  # with 1 the first user makes a second one: the first is not there yet
             max_size=_POOL_SIZE,
             timeout=_CONNECT_SECONDS,
             configure=self._configure,
@@ -74,17 +74,21 @@ class Database:
             exit_on_sigterm()
             url = await asyncio.to_thread(embedded_url, settings.webrag_home)
         limits = Limits(settings.database_lock_timeout, settings.database_statement_timeout)
-        with _as_store_errors(limits):
-            async with await _connect(url) as connection:
-                if settings.database_url is not None:
-                    async with await _connect(url) as second:
-                        await require_sessions(connection, second)
-                await limits.apply(connection)
-                await migrate(connection)
-        database = cls(url, limits)
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
-        await database._pool.open()
+        database = cls(url, limits)
+        with _as_store_errors(limits):
+            async with await _connect(url) as connection:
+                await limits.apply(connection)
+                await migrate(connection)
+                await database._pool.open()
+                if settings.database_url is not None:
+                    try:
+                        async with database._pool.connection() as pooled:
+                            await require_sessions(connection, pooled)
+                    except BaseException:
+                        await database.close()
+                        raise
         return database
 
     @asynccontextmanager
