@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,11 +26,12 @@ _HEADER = re.compile(r"^\[([A-Z -]+)\]$", re.MULTILINE)
 
 
 def stdio(database_url: str, folder: Path, **environment: str) -> StdioServerParameters:
-    """The installed `webrag mcp` on this database."""
+    """The installed `webrag mcp` on this database, with two previews a round and no reading model."""
+    bytecode = {name: value for name, value in os.environ.items() if name == "PYTHONPYCACHEPREFIX"}
     return StdioServerParameters(
         command=str(Path(sys.executable).with_name("webrag")),
         args=["mcp"],
-        env={"DATABASE_URL": database_url, **environment},
+        env={**bytecode, "DATABASE_URL": database_url, "WEBRAG_PREVIEWS": "2", "WEBRAG_READER": "none", **environment},
         cwd=folder,
     )
 

@@ -19,12 +19,15 @@ import uvicorn
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.command_line import Webrag, webrag_here
 from tests.mcp_server.clients import MODES, Person, called, text_of, until
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings, tea_site
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, Limits, check_bind, http_app, server_config
+
+__all__ = ["webrag_here"]
 
 TOKEN = "correct-horse-battery-staple"
 HELLO = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
@@ -298,20 +301,12 @@ def test_the_token_is_in_no_text_of_the_settings() -> None:
     assert TOKEN not in str(settings.model_dump())
 
 
-def test_the_command_refuses_and_stops_in_order(database_url: str, tmp_path: Path) -> None:
-    webrag = Path(sys.executable).with_name("webrag")
-    environment = {**os.environ, "DATABASE_URL": database_url}
-    refused = subprocess.run(
-        [webrag, "mcp", "--http", "--host", "0.0.0.0"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+def test_the_command_refuses_and_stops_in_order(database_url: str, tmp_path: Path, webrag_here: Webrag) -> None:
+    refused = webrag_here("mcp", "--http", "--host", "0.0.0.0")
     assert refused.returncode == 2
     assert "MCP_AUTH_TOKEN" in refused.stderr
+    webrag = Path(sys.executable).with_name("webrag")
+    environment = {**os.environ, "DATABASE_URL": database_url}
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with subprocess.Popen(

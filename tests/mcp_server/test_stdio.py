@@ -8,15 +8,16 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
-import pytest
 from mcp import Client
 
 from tests.conftest import FROZEN_SITE
-from tests.mcp_server.clients import MODES, called, sections_of, stdio, text_of
-from tests.provider_server import Reply, serving
+from tests.mcp_server.clients import called, sections_of, stdio, text_of
+from tests.provider_server import Provider, Reply, serving
 from webrag_core.mcp_server.untrusted import SECTIONS
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
@@ -31,10 +32,9 @@ def call(number: int, name: str, arguments: dict[str, str]) -> dict[str, object]
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_every_tool_over_stdio(database_url: str, tmp_path: Path, mode: str) -> None:
+def test_every_tool_over_stdio(database_url: str, tmp_path: Path) -> None:
     async def work() -> None:
-        async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE)), mode=mode) as client:
+        async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE))) as client:
             tools = (await client.list_tools()).tools
             assert [tool.name for tool in tools] == ["answer", "search", "status", "ingest"]
             assert all(tool.output_schema is None for tool in tools)
@@ -68,94 +68,87 @@ def test_every_tool_over_stdio(database_url: str, tmp_path: Path, mode: str) -> 
     asyncio.run(work())
 
 
-def test_nothing_but_protocol_on_stdout(database_url: str, tmp_path: Path) -> None:
-    """Even where libraries print: the loudest log level, a failing page, the embedded tokenizer's first use."""
-    parameters = stdio(database_url, tmp_path)
-    lines = [
+def opened(process: subprocess.Popen[str], *lines: dict[str, object] | str) -> None:
+    """Send the older protocol's greeting, then these lines."""
+    assert process.stdin is not None
+    greeting = [
         {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
         {"jsonrpc": "2.0", "method": "notifications/initialized"},
-        call(2, "search", {"query": "tea"}),
-        call(3, "answer", {"url": "http://127.0.0.1/", "query": "tea"}),
-        "this is no JSON",
-        {"jsonrpc": "2.0", "id": 4, "method": "no/such"},
     ]
+    for line in (*greeting, *lines):
+        process.stdin.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
+    process.stdin.flush()
+
+
+@contextmanager
+def server(database_url: str, folder: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    """The installed `webrag mcp` without a client."""
+    parameters = stdio(database_url, folder, **environment)
     with subprocess.Popen(
         [parameters.command, *parameters.args],
-        cwd=tmp_path,
-        env={**os.environ, **(parameters.env or {}), "MCP_LOG_LEVEL": "DEBUG"},
+        cwd=folder,
+        env={**os.environ, **(parameters.env or {})},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for line in lines:
-            process.stdin.write((line if isinstance(line, str) else json.dumps(line)) + "\n")
-        process.stdin.flush()
-        answered = set()
-        while answered < {1, 2, 3, 4}:
-            message = json.loads(process.stdout.readline())
-            assert message["jsonrpc"] == "2.0"
-            answered.add(message.get("id"))
-        process.stdin.close()
-        rest = process.stdout.read()
-        assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
-    assert process.returncode == 0
-
-
-def test_a_database_that_is_away_is_told_by_every_call(database_url: str, tmp_path: Path) -> None:
-    async def work() -> None:
-        away = database_url.replace("/test_", "/gone_")
-        async with Client(stdio(away, tmp_path), mode="legacy") as client:
-            for _ in range(2):
-                result = await called(client, "search", query="tea")
-                assert result.is_error
-                text = text_of(result)
-                assert "[ERROR] database_unavailable" in text
-                assert "Do not answer the question from memory" in text
-                assert "gone_" not in text
-
-    asyncio.run(work())
+        yield process
 
 
 def states(database_url: str) -> list[tuple[str, str | None]]:
     with psycopg.connect(database_url) as connection:
-        if connection.execute("SELECT to_regclass('answer_runs')").fetchone() == (None,):
-            return []
-        return connection.execute("SELECT state, reason FROM answer_runs").fetchall()
+        return connection.execute("SELECT state, reason FROM answer_runs ORDER BY id").fetchall()
 
 
-@pytest.mark.parametrize("end", [signal.SIGTERM, None])
-def test_signals_and_hanging_up_leave_no_answer_running(
-    database_url: str, tmp_path: Path, end: signal.Signals | None
+def held_answer(site: Provider, number: int) -> tuple[str, dict[str, object]]:
+    """The site's address, and a call for an answer that waits for it."""
+    host = site.url.removeprefix("http://").partition("/")[0]
+    return host, call(number, "answer", {"url": f"http://{host}/", "query": "tea"})
+
+
+def test_nothing_but_protocol_on_stdout_and_hanging_up_leaves_no_answer_running(
+    database_url: str, tmp_path: Path
 ) -> None:
-    parameters = stdio(database_url, tmp_path)
+    """Even where libraries print: the loudest log level, a failing page, the embedded tokenizer's first use."""
     with serving(Reply({}, hold=True)) as site:
-        host = site.url.removeprefix("http://").partition("/")[0]
-        lines = [
-            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
-            {"jsonrpc": "2.0", "method": "notifications/initialized"},
-            call(2, "answer", {"url": f"http://{host}/", "query": "tea"}),
-        ]
-        with subprocess.Popen(
-            [parameters.command, *parameters.args],
-            cwd=tmp_path,
-            env={**os.environ, **(parameters.env or {}), "WEBRAG_ALLOW_HOSTS": host},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        ) as process:
+        host, hanging = held_answer(site, 5)
+        with server(database_url, tmp_path, MCP_LOG_LEVEL="DEBUG", WEBRAG_ALLOW_HOSTS=host) as process:
             assert process.stdin is not None
-            process.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+            assert process.stdout is not None
+            opened(
+                process,
+                call(2, "search", {"query": "tea"}),
+                call(3, "answer", {"url": "http://127.0.0.1/", "query": "tea"}),
+                "this is no JSON",
+                {"jsonrpc": "2.0", "id": 4, "method": "no/such"},
+            )
+            answered = set()
+            while answered < {1, 2, 3, 4}:
+                message = json.loads(process.stdout.readline())
+                assert message["jsonrpc"] == "2.0"
+                answered.add(message.get("id"))
+            before = states(database_url)
+            process.stdin.write(json.dumps(hanging) + "\n")
             process.stdin.flush()
             while not site.calls:
                 time.sleep(0.02)
+            assert states(database_url) == [*before, ("running", None)]
+            process.stdin.close()
+            rest = process.stdout.read()
+            assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
+        assert process.returncode == 0
+    assert states(database_url) == [*before, ("failed", "cancelled")]
+
+
+def test_a_signal_leaves_no_answer_running(database_url: str, tmp_path: Path) -> None:
+    with serving(Reply({}, hold=True)) as site:
+        host, hanging = held_answer(site, 2)
+        with server(database_url, tmp_path, WEBRAG_ALLOW_HOSTS=host) as process:
+            opened(process, hanging)
+            while not site.calls:
+                time.sleep(0.02)
             assert states(database_url) == [("running", None)]
-            if end is None:
-                process.stdin.close()
-            else:
-                process.send_signal(end)
-            assert process.wait(timeout=60) == (0 if end is None else 128 + end)
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=60) == 128 + signal.SIGTERM
     assert states(database_url) == [("failed", "cancelled")]

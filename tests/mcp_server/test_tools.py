@@ -182,6 +182,21 @@ def test_a_page_that_cannot_be_had_is_an_error_with_causes(database_url: str) ->
     asyncio.run(work())
 
 
+def test_a_database_that_is_away_is_told_by_every_call(database_url: str) -> None:
+    async def work() -> None:
+        away = tea_settings(database_url.replace("/test_", "/gone_"))
+        async with connected(away, tea_site()) as client:
+            for _ in range(2):
+                result = await called(client, "search", query="tea")
+                assert result.is_error
+                text = text_of(result)
+                assert "[ERROR] database_unavailable" in text
+                assert "Do not answer the question from memory" in text
+                assert "gone_" not in text
+
+    asyncio.run(work())
+
+
 def test_nothing_found_says_so(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), tea_site()) as client:
