@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
 from webrag_core.providers.rerankers.remote import read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 
@@ -110,6 +110,7 @@ class ChatEndpoint:
                 timeout=2 * seconds + 1,  # ours comes first
                 max_retries=0,
                 http_client=openai.DefaultAsyncHttpxClient(
+                    verify=trust_store("httpx2"),
                     follow_redirects=False,  # what is asked goes to the configured server and nowhere else
                     event_hooks={"request": [only_our_headers(self._key)], "response": [read_at_most]},
                 ),

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.providers.static_model import static_model
@@ -225,6 +225,7 @@ class OpenAIEmbedder:
                 timeout=2 * self._seconds,  # ours comes first
                 max_retries=0,
                 http_client=DefaultAsyncHttpxClient(
+                    verify=trust_store("httpx2"),
                     follow_redirects=False,  # texts go to the configured server and nowhere else
                     event_hooks={"request": [only_our_headers(self._key)]},
                 ),

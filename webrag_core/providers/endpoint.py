@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import sys
 from collections.abc import Awaitable, Callable
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -30,6 +32,13 @@ async def load_package(package: str) -> None:
     """Import an SDK, which takes up to a second, before a request's time limit begins."""
     if package not in sys.modules:
         await asyncio.to_thread(import_module, package)
+
+
+@cache
+def trust_store(library: str) -> ssl.SSLContext:
+    """The certificates that an HTTP library (`httpx` or `httpx2`) trusts, read once: that takes 30 ms."""
+    context: ssl.SSLContext = import_module(library).create_ssl_context()
+    return context
 
 
 def key_or_dummy(key: SecretStr | None) -> str:

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from webrag_core.acquisition.firecrawl.wire import Scraped, ScrapeFailure, failure_of, status_failure
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, Reason
+from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class FirecrawlApi:
         """The JSON of a successful reply, asked for without the SDK."""
         headers = {"authorization": f"Bearer {self._key.get_secret_value()}"} if self._key else {}
         try:
-            async with httpx.AsyncClient(timeout=self.seconds + 1) as client:
+            async with httpx.AsyncClient(timeout=self.seconds + 1, verify=trust_store("httpx")) as client:
                 reply = await client.request(method, url, json=body, headers=headers)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             return failure_of(error)

@@ -6,6 +6,7 @@ was never called.
 
 from __future__ import annotations
 
+from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 from webrag_core.providers.retry import Failure
 
@@ -32,7 +33,7 @@ class JinaReranker(RemoteReranker):
             # the caller's time budget comes before the client's
             hooks = {"response": [read_at_most]}
             async with httpx2.AsyncClient(
-                timeout=2 * self._seconds, follow_redirects=False, event_hooks=hooks
+                timeout=2 * self._seconds, follow_redirects=False, event_hooks=hooks, verify=trust_store("httpx2")
             ) as client:
                 answer = await client.post(f"{self._url.removesuffix('/rerank')}/rerank", headers=headers, json=body)
             if answer.status_code != 200:

@@ -6,7 +6,7 @@ Exercised against a local server that speaks the wire format; the real provider 
 from __future__ import annotations
 
 from webrag_core.config import Settings
-from webrag_core.providers.endpoint import key_or_dummy, require_package
+from webrag_core.providers.endpoint import key_or_dummy, require_package, trust_store
 from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 from webrag_core.providers.retry import Failure
 
@@ -34,7 +34,7 @@ class ZeroEntropyReranker(RemoteReranker):
                 timeout=2 * self._seconds,  # ours comes first
                 max_retries=0,
                 http_client=zeroentropy.DefaultAsyncHttpxClient(
-                    follow_redirects=False, event_hooks={"response": [read_at_most]}
+                    follow_redirects=False, event_hooks={"response": [read_at_most]}, verify=trust_store("httpx")
                 ),
             ) as client:
                 answer: object = await client.models.rerank(
