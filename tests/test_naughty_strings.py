@@ -24,6 +24,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.answers import broken_citations
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.retrieval.reader import best_window, reading_scores
 from webrag_core.retrieval.request import MAX_QUERY_CHARS
 from webrag_core.retrieval.search import search_corpus
 
@@ -137,6 +138,8 @@ def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
                 webrag_allow_hosts=here.removeprefix("http://"),
                 retrieval_top_k_children_limit=10,  # a thousand searches: that each ends matters, not what it finds
                 reranker_top_n=3,
+                webrag_previews=2,
+                webrag_reader="none",
             )
             async with Corpus.open(settings) as corpus:
                 paths = [path for path in pages if path != "/robots.txt"]
@@ -170,6 +173,13 @@ def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
                 assert not await violations(corpus)
 
     asyncio.run(work())
+
+
+def test_as_questions_and_passages_that_the_model_reads() -> None:
+    for string in (*STRINGS[::60], *SHORT.values(), *LONG.values()):
+        question = string.replace("\0", "").replace("\ud800", "")  # a query holds neither, a page's text neither
+        (score,) = reading_scores(question, [best_window(question, f"Words about {question} here.")])
+        assert -1.01 <= score <= 1.01
 
 
 @pytest.mark.parametrize("name", LONG)

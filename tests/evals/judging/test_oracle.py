@@ -28,7 +28,7 @@ def test_the_way_is_the_shortest_and_in_walking_order() -> None:
 
 
 def test_it_agrees_with_the_goldens_of_a_real_site() -> None:
-    suite = own_suites()["rust-1.63"]
+    suite = own_suites()["debian-handbook-11"]
     site = asyncio.run(read_site(suite.warc))
     links = {key: page.links for key, page in site.pages.items()}
     for golden in load_goldens(suite.golden):
