@@ -70,7 +70,7 @@ def check(text: str, parents: list[Chunk], parent_max: int, child_target: int) -
             assert all(name == " ".join(name.split()) != "" for name in child.heading_path)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(DOCUMENTS, LIMITS)
 @example("", (1000, 256))
 @example(" \n\t\r\n", (1000, 256))

@@ -55,7 +55,12 @@ def check(text: str, sent: object) -> None:
 
 async def each(database_url: str, mode: str, calls: list[tuple[str, dict[str, Any]]]) -> None:
     with_secrets = chat_settings(
-        None, database_url=database_url, decomposition_mode="rule_based", mcp_auth_token=TOKEN, reranker_top_n=3
+        None,
+        database_url=database_url,
+        decomposition_mode="rule_based",
+        mcp_auth_token=TOKEN,
+        reranker_top_n=3,
+        webrag_reader="none",
     ).model_copy(update={"orchestration_llm_api_key": KEY})
     async with connected(with_secrets, tea_site(), mode=mode) as client:
         await called(client, "ingest", url=SEED)
