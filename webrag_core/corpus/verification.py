@@ -6,7 +6,7 @@ The invariants rest on state: pruned ledger and outbox lines (see `retention_hor
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import LiteralString
 
@@ -27,17 +27,6 @@ class Violation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Version:
-    id: int
-    number: int
-    markdown: str
-    sha256: str
-    chunker: str | None
-    canonical_url: str
-    current_version: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class _Chunk:
     id: int
     parent_id: int | None
@@ -45,6 +34,29 @@ class _Chunk:
     char_start: int
     char_end: int
     body: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """A version with the columns of its chunks, which are empty (None) without chunks."""
+
+    id: int
+    number: int
+    markdown: str
+    sha256: str
+    chunker: str | None
+    canonical_url: str
+    current_version: int | None
+    chunk_ids: list[int] | None
+    parent_ids: list[int | None] | None
+    levels: list[str] | None
+    starts: list[int] | None
+    ends: list[int] | None
+    bodies: list[str | None] | None
+
+    def chunks(self) -> list[_Chunk]:
+        columns = (self.chunk_ids, self.parent_ids, self.levels, self.starts, self.ends, self.bodies)
+        return [_Chunk(*row) for row in zip(*(column or () for column in columns), strict=True)]
 
 
 @dataclass(slots=True)
@@ -60,13 +72,11 @@ class VerificationCounts:
 
 
 async def verify_corpus(database: Database, counted: VerificationCounts) -> AsyncIterator[Violation]:
-    """Yield every violation and fill `counted`. Reads version by version, changes nothing."""
+    """Yield every violation and fill `counted`. Streams the versions, changes nothing."""
     async with database.snapshot() as connection:
         await connection.execute("SET LOCAL statement_timeout = 0")  # it looks at every row
-        cursor = await connection.execute("SELECT id FROM document_versions WHERE pruned_at IS NULL ORDER BY id")
-        for (version_id,) in await cursor.fetchall():
-            async for violation in verify_version(connection, version_id, counted):
-                yield violation
+        async for violation in verify_versions(connection, None, counted):
+            yield violation
         for rule in _RULES:
             for violation in await _check(connection, rule):
                 yield violation
@@ -84,7 +94,7 @@ async def verify_slices(
     connection: AsyncConnection, versions: Sequence[int], counted: VerificationCounts
 ) -> list[Violation]:
     """Check hashes, slices, cover and partition of these versions; adds to `counted`."""
-    return [violation for version_id in versions async for violation in verify_version(connection, version_id, counted)]
+    return [violation async for violation in verify_versions(connection, versions, counted)]
 
 
 async def verify_counts(connection: AsyncConnection, documents: Sequence[int]) -> list[Violation]:
@@ -112,25 +122,23 @@ async def verify_vectors(
     ]
 
 
-async def verify_version(
-    connection: AsyncConnection, version_id: int, counted: VerificationCounts
+async def verify_versions(
+    connection: AsyncConnection, versions: Sequence[int] | None, counted: VerificationCounts
 ) -> AsyncIterator[Violation]:
-    """Check hash, slices, cover and partition of one version."""
-    async with connection.cursor(row_factory=class_row(_Version)) as cursor:
-        await cursor.execute(
-            "SELECT v.id, v.number, v.markdown, v.sha256, v.chunker, d.canonical_url, d.current_version"
-            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
-            (version_id,),
-        )
-        version = await cursor.fetchone()
-    assert version is not None
-    async with connection.cursor(row_factory=class_row(_Chunk)) as rows:
-        await rows.execute(
-            "SELECT id, parent_id, level, char_start, char_end, body FROM chunks"
-            " WHERE version_id = %s ORDER BY char_start, char_end",
-            (version_id,),
-        )
-        chunks = await rows.fetchall()
+    """Check hash, slices, cover and partition of these versions (None = all); adds to `counted`.
+
+    Streams the versions with one query. Needs a transaction.
+    """
+    async with connection.cursor("versions", row_factory=class_row(_Version)) as cursor:
+        cursor.itersize = _AT_A_TIME  # each fetch is a statement, so the statement timeout holds for few versions
+        await cursor.execute(_VERSIONS, {"versions": None if versions is None else list(versions)}, binary=True)
+        async for version in cursor:
+            for violation in _verify_version(version, counted):
+                yield violation
+
+
+def _verify_version(version: _Version, counted: VerificationCounts) -> Iterator[Violation]:
+    chunks = version.chunks()
     counted.versions += 1
     text, where = version.markdown, f"{version.canonical_url} v{version.number}"
     if hashlib.sha256(text.encode()).hexdigest() != version.sha256:
@@ -321,6 +329,19 @@ _VECTORS = (
     "   OR document_id = ANY(%(documents)s::integer[])) e ON e.chunk_id = c.id"
     "  WHERE c.id IS NULL OR e.chunk_id IS NULL) w"
     " LEFT JOIN documents d ON d.id = w.document_id GROUP BY 1, w.document_id ORDER BY 1"
+)
+
+
+_AT_A_TIME = 20
+_VERSIONS = (
+    "SELECT v.id, v.number, v.markdown, v.sha256, v.chunker, d.canonical_url, d.current_version,"
+    " c.chunk_ids, c.parent_ids, c.levels, c.starts, c.ends, c.bodies"
+    " FROM document_versions v JOIN documents d ON d.id = v.document_id CROSS JOIN LATERAL"
+    "  (SELECT array_agg(o.id) AS chunk_ids, array_agg(o.parent_id) AS parent_ids, array_agg(o.level) AS levels,"
+    "   array_agg(o.char_start) AS starts, array_agg(o.char_end) AS ends, array_agg(o.body) AS bodies"
+    "   FROM (SELECT * FROM chunks k WHERE k.version_id = v.id ORDER BY k.char_start, k.char_end) o) c"
+    " WHERE %(versions)s::integer[] IS NULL AND v.pruned_at IS NULL OR v.id = ANY(%(versions)s::integer[])"
+    " ORDER BY v.id"
 )
 
 

@@ -1,6 +1,6 @@
 """Asset checks of the corpus: counts, a table of violations, and a one-sentence summary."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -71,15 +71,14 @@ async def broken_chunks(corpus: "Corpus", pages: "Sequence[Page]") -> "list[tupl
     """Pages whose newest version fails the blocking checks of `chunks`, with the violations."""
     from webrag_core.corpus.verification import VerificationCounts, verify_counts, verify_slices
 
-    broken = []
     async with corpus.database.snapshot() as connection:
-        for page in pages:
-            if page.version_id is not None:
-                violations = await verify_slices(connection, [page.version_id], VerificationCounts())
-                violations += await verify_counts(connection, [page.document_id])
-                if violations:
-                    broken.append((page, violations))
-    return broken
+        versions = [page.version_id for page in pages if page.version_id is not None]
+        violations = await verify_slices(connection, versions, VerificationCounts())
+        violations += await verify_counts(connection, [page.document_id for page in pages])
+    by_url: defaultdict[str, list[Violation]] = defaultdict(list)  # `where` begins with the URL of the page
+    for violation in violations:
+        by_url[violation.where.split(" ")[0]].append(violation)
+    return [(page, by_url[page.url]) for page in pages if page.url in by_url]
 
 
 def verdict(
