@@ -19,7 +19,7 @@ def links(body: str, head: str = "") -> list[PageLink]:
     return list(convert_html(html.encode(), url=URL).links)
 
 
-def test_anchor_sentence_and_heading_path() -> None:
+def test_anchor_block_and_heading_path() -> None:
     [first, second] = links(
         """<h1>Top<a class="headerlink" href="#top">¶</a></h1><p>Before it.</p><h2>Old</h2><h2>New  part</h2>
         <p>A first sentence. Read <a href="../b.html#x">the <b>other</b>
@@ -28,12 +28,30 @@ def test_anchor_sentence_and_heading_path() -> None:
     assert first == PageLink(
         "https://example.org/b.html",
         "the other page",
-        "Read the other page, e.g. now!",
+        "A first sentence. Read the other page, e.g. now! A third",
         ("Top", "New part"),
         in_navigation=False,
         nofollow=False,
     )
-    assert (second.target_url, second.context) == ("https://example.org/a/c", "A third")
+    assert (second.target_url, second.context) == ("https://example.org/a/c", first.context)
+
+
+@pytest.mark.parametrize(
+    ("html", "contexts"),
+    [
+        ("<dl><dt><a href=1>one</a><dt>uno<dd>First.<dd>Of all.<dt><a href=2>two</a><dd>Second.</dl>",
+         ["one uno First. Of all.", "two Second."]),
+        ("<table><tr><td><a href=1>one</a><td>First.<td>A<tr><td>B<td><a href=2>two</a></table>",
+         ["one First. A", "B two"]),
+        ("<ul><li><a href=1>one</a><p>First.</p><ul><li><a href=2>two</a>: second</ul>Rest.</ul>",
+         ["one First. Rest.", "two : second"]),
+        ("<h2><a href=1>one</a></h2><p>What it is.</p><p>More.</p>", ["one What it is."]),
+        ("<h2><a href=1>one</a></h2><h3>Within</h3><p>Else.</p>", ["one"]),
+    ],
+)  # fmt: skip
+def test_the_block_around_a_link(html: str, contexts: list[str]) -> None:
+    """The definition after its term, the whole row, the rest of the item, the paragraph below a heading."""
+    assert [link.context.replace(" :", ":") for link in links(html)] == [text.replace(" :", ":") for text in contexts]
 
 
 def test_headings_end_with_their_section() -> None:
@@ -148,10 +166,14 @@ def test_a_link_around_blocks_has_all_their_words() -> None:
     assert (plain.anchor_text, plain.context) == ("b", "See b.")
 
 
-def test_a_long_sentence_is_cut_around_the_link() -> None:
+def test_a_long_block_is_cut_around_the_link_between_words() -> None:
     [link] = links(f"<p>{'before ' * 300}<a href='x'>anchor</a>{' after' * 300}</p>")
-    assert len(link.context) <= 400
+    assert 580 < len(link.context) <= 600
     assert "before anchor after" in link.context
+    assert set(link.context.split()) == {"before", "anchor", "after"}
+    [link] = links(f"<p>{'Before it. ' * 100}See <a href='x'>anchor</a>. {'After it. ' * 100}</p>")
+    assert link.context.startswith("See anchor. After it. After")
+    assert len(links(f"<p>{'x' * 5_000}<a href='x'>anchor</a></p>")[0].context) <= 600
 
 
 def test_comments_and_brackets_between_words_lose_nothing() -> None:

@@ -1,12 +1,14 @@
 """Links of a page: extracted with their surroundings, and cleaned for the Markdown.
 
-The context of a link is its anchor text, its sentence, the heading path, and whether it is in navigation.
+The context of a link is its anchor text, the text of the block it stands in, the heading path, and whether it is in
+navigation. The block of a link in a term holds the definitions too, that of a link in a table its whole row, that of a
+link in a heading the paragraph below.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import urljoin
@@ -22,7 +24,9 @@ from webrag_core.store.text import storable
 
 _SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(\[])")
-_MAX_CONTEXT = 400
+_MAX_ANCHOR = 400
+_MAX_CONTEXT = 600
+_MAX_BEFORE = 200  # characters of a long block before the link
 _NAV_TAGS = {"nav", "header", "footer"}
 _NAV_ROLES = {"navigation", "search", "banner", "contentinfo"}
 _NAV_CLASS = re.compile(
@@ -34,6 +38,7 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 # Paid links are no advice of the page. `ugc` alone does not count: it says who wrote a link, and the sources that an
 # answer in a forum names are what a reader would follow; sites that do not trust them say `ugc nofollow`.
 _NOT_FOLLOWED = {"nofollow", "sponsored"}
+_BLOCKS = {"tr", "li", "dl"}  # whose text belongs together; an entry of a list of definitions begins with its term
 _SKIPPED = {"script", "style", "noscript", "template", "svg", "head"}
 _INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "cite", "code", "data", "del", "dfn", "em", "font", "i", "img", "ins", "kbd",
@@ -57,6 +62,34 @@ class PageLink:
     heading_path: tuple[str, ...]
     in_navigation: bool
     nofollow: bool
+
+
+@dataclass(slots=True)
+class _Block:
+    """Text that belongs together, in pieces."""
+
+    pieces: list[str] = field(default_factory=list)
+    length: int = 0
+
+    def add(self, text: str) -> int:
+        """Append a run of text, and return where it begins."""
+        start = self.length
+        self.pieces.append(f"{text} ")
+        self.length += len(text) + 1
+        return start
+
+
+@dataclass(frozen=True, slots=True)
+class _PlacedLink:
+    """A link, and where it begins in its block."""
+
+    target_url: str
+    anchor_text: str
+    heading_path: tuple[str, ...]
+    in_navigation: bool
+    nofollow: bool
+    block: _Block
+    start: int
 
 
 @dataclass(slots=True)
@@ -93,14 +126,17 @@ def extract_links(body: HtmlElement, base_url: str, page_url: str) -> list[PageL
     for event, element in etree.iterwalk(body, events=("start", "end", "comment", "pi")):
         walker.visit(event, element)
     walker.flush()
-    return walker.links
+    return walker.links()
 
 
 class _Walker:
     """Collects runs of inline text between block boundaries, so that nested blocks cost nothing twice."""
 
     def __init__(self, base_url: str, page_url: str) -> None:
-        self.links: list[PageLink] = []
+        self._links: list[_PlacedLink] = []
+        self._blocks: list[_Block] = []  # open rows and items, innermost last; of a list of definitions the last entry
+        self._entry_defined: list[bool] = []  # for each open list of definitions
+        self._heading_block: _Block | None = None  # of the heading before, until a paragraph follows
         self._base_url = base_url
         self._page_url = page_url
         self._seen: set[tuple[str, str]] = set()
@@ -113,6 +149,24 @@ class _Walker:
         self._nav_depth = 0
         self._navigation: list[bool] = []  # of each open element
         self._skip_depth = 0
+
+    def links(self) -> list[PageLink]:
+        """All links, once the page is read."""
+        texts: dict[int, _BlockText] = {}
+        links = []
+        for link in self._links:
+            text = texts.setdefault(id(link.block), _BlockText("".join(link.block.pieces)))
+            links.append(
+                PageLink(
+                    target_url=link.target_url,
+                    anchor_text=link.anchor_text,
+                    context=text.around(link.start) or link.anchor_text,
+                    heading_path=link.heading_path,
+                    in_navigation=link.in_navigation,
+                    nofollow=link.nofollow,
+                )
+            )
+        return links
 
     def visit(self, event: str, element: HtmlElement) -> None:
         if event in ("comment", "pi"):
@@ -129,6 +183,7 @@ class _Walker:
             self._skip_depth += 1
         if tag not in _INLINE:
             self.flush()
+        self._open_block(tag)
         self._navigation.append(is_navigation(element))
         self._nav_depth += self._navigation[-1]
         if tag == "a" and not self._skip_depth:
@@ -151,11 +206,25 @@ class _Walker:
         if tag in _HEADINGS:
             self._heading(_HEADINGS[tag], "".join(self._text))
         if tag not in _INLINE:
-            self.flush()
+            self.flush(heading=tag in _HEADINGS)
+        if tag in _BLOCKS:
+            self._blocks.pop()
+        if tag == "dl":
+            self._entry_defined.pop()
         self._nav_depth -= self._navigation.pop()
         if tag in _SKIPPED:
             self._skip_depth -= 1
         self._append(element.tail)
+
+    def _open_block(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._blocks.append(_Block())
+        if tag == "dl":
+            self._entry_defined.append(False)
+        elif tag == "dd" and self._entry_defined:
+            self._entry_defined[-1] = True
+        elif tag == "dt" and self._entry_defined and self._entry_defined[-1]:  # a new entry, not a further term
+            self._blocks[-1], self._entry_defined[-1] = _Block(), False
 
     def _append(self, text: str | None) -> None:
         if text and not self._skip_depth:
@@ -171,41 +240,43 @@ class _Walker:
         if clean:
             self._headings.append((level, clean))
 
-    def flush(self) -> None:
-        """End an inline run: its anchors become links with the sentence around them."""
-        if self._open:
-            run = "".join(self._text)
-            for anchor in self._open:
-                anchor.before.append(run[anchor.start :])
-        if self._anchors:
-            run = "".join(self._text)
-            sentences = _Sentences(run)
+    def flush(self, *, heading: bool = False) -> None:
+        """End an inline run: its text joins its block, its anchors become links."""
+        run = "".join(self._text)
+        for anchor in self._open:
+            anchor.before.append(run[anchor.start :])
+        if run.strip() or self._anchors:
+            if self._heading_block is not None and not heading:
+                self._heading_block.add(run)
+            block = self._blocks[-1] if self._blocks else _Block()
+            self._heading_block = block if heading else None
+            start = block.add(run)
             for anchor in self._anchors:
-                self._add(anchor, run, sentences)
+                self._add(anchor, run, block, start)
         self._text.clear()
         self._anchors.clear()
         self._length = 0
         for anchor in self._open:  # an <a> around blocks: its text goes on in the next run
             anchor.start = 0
 
-    def _add(self, anchor: _Anchor, run: str, sentences: _Sentences) -> None:
+    def _add(self, anchor: _Anchor, run: str, block: _Block, start: int) -> None:
         target = self._resolve(anchor.href)
         if target is None or target == self._page_url:
             return
-        last = run[anchor.start : anchor.end]
-        text = _clean(" ".join([*anchor.before, last])) or _clean(anchor.title)
+        text = _clean(" ".join([*anchor.before, run[anchor.start : anchor.end]])) or _clean(anchor.title)
         key = (target, text)
         if key in self._seen:
             return
         self._seen.add(key)
-        self.links.append(
-            PageLink(
+        self._links.append(
+            _PlacedLink(
                 target_url=target,
-                anchor_text=text[:_MAX_CONTEXT],
-                context=sentences.around(anchor.start, anchor.end) if last.strip() or not text else text[:_MAX_CONTEXT],
+                anchor_text=text[:_MAX_ANCHOR],
                 heading_path=tuple(text for _, text in self._headings),
                 in_navigation=self._nav_depth > 0,
                 nofollow=anchor.nofollow,
+                block=block,
+                start=start + anchor.start,
             )
         )
 
@@ -225,23 +296,22 @@ def _clean(text: str) -> str:
     return storable(_SPACE.sub(" ", without_invisible(text)).replace("¶", "").strip())
 
 
-class _Sentences:
-    """The sentences of one run of text, found once for all of its links."""
+class _BlockText:
+    """The text of one block, and the starts of its sentences, computed once for all of its links."""
 
-    def __init__(self, run: str) -> None:
-        self._run = run
-        gaps = [match.span() for match in _SENTENCE_END.finditer(run)]
-        self._ends = [*(start for start, _ in gaps), len(run)]
-        self._starts = [0, *(end for _, end in gaps)]
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
 
-    def around(self, start: int, end: int) -> str:
-        """Return the sentence that holds [start, end), white space folded, at most 400 characters."""
-        begin = self._starts[max(0, bisect_right(self._starts, start) - 1)]
-        stop = self._ends[min(bisect_left(self._ends, end), len(self._ends) - 1)]
-        if stop - begin > _MAX_CONTEXT * 2:
-            begin = max(begin, start - _MAX_CONTEXT // 2)  # the link itself stays in view
-            stop = min(stop, begin + _MAX_CONTEXT * 2)
-        return _clean(self._run[begin:stop])[:_MAX_CONTEXT]
+    def around(self, position: int) -> str:
+        """Return the text from the sentence that holds `position` on, white space folded, at most 600 characters; what
+        stands before it too where the rest is shorter."""
+        sentence = self._starts[max(0, bisect_right(self._starts, position) - 1)]
+        begin = max(0, min(max(sentence, position - _MAX_BEFORE), len(self._text) - _MAX_CONTEXT))
+        if begin not in (0, sentence):  # not within a word
+            begin = self._text.find(" ", begin, position) + 1 or begin
+        context = _clean(self._text[begin : begin + 2 * _MAX_CONTEXT])
+        return context if len(context) <= _MAX_CONTEXT else context[: _MAX_CONTEXT + 1].rpartition(" ")[0]
 
 
 def absolute(link: str, base_url: str) -> str:

@@ -30,8 +30,8 @@ URL_PATH, TITLE, DESCRIPTION, IN_DEGREE, DEPTH = "url_path", "title", "descripti
 SEED_WEIGHTS = {URL_PATH: 0.15, TITLE: 0.40, DESCRIPTION: 0.30, IN_DEGREE: 0.05, DEPTH: 0.10}
 """Weight of each signal of `seed-weights`; they add up to 1."""
 
-WORDS, MEANINGS, DIRECTION, SENTENCE = "words", "meanings", "direction", "sentence"
-WEIGHTS = {WORDS: 0.30, MEANINGS: 0.30, DIRECTION: 0.30, SENTENCE: 0.10}
+WORDS, MEANINGS, DIRECTION, SURROUNDINGS = "words", "meanings", "direction", "surroundings"
+WEIGHTS = {WORDS: 0.27, MEANINGS: 0.26, DIRECTION: 0.27, SURROUNDINGS: 0.20}
 """Weight of each part of `words-and-meaning`; they add up to 1."""
 
 _TEXT_WEIGHT = SEED_WEIGHTS[URL_PATH] + SEED_WEIGHTS[TITLE] + SEED_WEIGHTS[DESCRIPTION]
@@ -46,7 +46,7 @@ _GENERIC_ANCHORS = frozenset(
 )  # fmt: skip
 
 _MAX_NAME = 300  # characters
-_MAX_SENTENCE = 600
+_MAX_SURROUNDINGS = 600
 _CACHED_TEXTS = 100_000  # about 300 bytes each
 _CACHED_PATHS = 50_000
 _CACHED_QUERIES = 16  # half a megabyte each
@@ -58,7 +58,7 @@ Array = NDArray[np.float32]
 class LinkCandidate:
     """A URL that the run could fetch, with everything known about it beforehand.
 
-    `anchor_texts` are the texts of the links to it, best first; `context` is the sentence around the link and
+    `anchor_texts` are the texts of the links to it, best first; `context` is the text of the block around the link and
     `heading_path` its section on `from_url`; `title` and `description` come from a site map when there is one.
     `link_depth` is the candidate's distance from the seed (a link on the seed page: 1), `in_degree` the number of
     distinct pages of this run that link to it, `in_navigation` true if only menus and footers do.
@@ -88,19 +88,19 @@ def score_links(
 def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[ScoredCandidate]:
     """Score all candidates against `query`; best first, equal scores by URL.
 
-    score = .30 words + .30 meanings + .30 direction + .10 sentence, every part in [0, 1]:
+    score = .27 words + .26 meanings + .27 direction + .20 surroundings, every part in [0, 1]:
 
     - `words`: share of the query's terms, weighted by their rarity among the candidates (BM25's idf), that occur in
       the anchor texts, the site map's title, or the URL's path.
     - `meanings`: mean over the query's tokens, weighted by token weight, of the best cosine with a token of these
       texts. Unrelated tokens reach some .2 as well, so it orders links but is no threshold.
     - `direction`: cosine of the weighted sums of token vectors.
-    - `sentence`: mean of `words` and `direction` for the sentence around the link and the map's description.
+    - `surroundings`: mean of `words` and `direction` for the block around the link and the map's description.
 
     A query or a candidate without a known token scores 0 on its parts. Pure; raises nothing.
     """
     names = _features([_name(candidate) for candidate in candidates])
-    sentences = _features([_sentence(candidate) for candidate in candidates])
+    surroundings = _features([_surroundings(candidate) for candidate in candidates])
     query_profile = profile(query, dict.fromkeys(terms(query), 1.0))
     query_profile = dataclasses.replace(
         query_profile, weights=_rarity(_term_matches(query_profile, names), len(candidates))
@@ -110,7 +110,7 @@ def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[S
         WORDS: _words(query_profile, names),
         MEANINGS: np.clip(query_profile.token_weights @ best_cosines(query_profile, names.passages), 0, 1),
         DIRECTION: _directions(token_cosines, names),
-        SENTENCE: (_words(query_profile, sentences) + _directions(token_cosines, sentences)) / 2,
+        SURROUNDINGS: (_words(query_profile, surroundings) + _directions(token_cosines, surroundings)) / 2,
     }
     scored = []
     for index, candidate in enumerate(candidates):
@@ -126,7 +126,7 @@ def seed_weights(candidates: Iterable[LinkCandidate], query: str, analysis: Quer
     score = .15 url_path + .40 title + .30 description + .05 in_degree + .10 depth, every signal in [0, 1]:
 
     - `title`, `description`: share of the query's terms that occur there. Without a title the anchor texts stand in,
-      without a description the sentence around the link.
+      without a description the block around the link.
     - `url_path`: share of the terms of the key concepts (of the query, if there are none) in path and query string.
     - `in_degree`: min(1, in_degree / 5). `depth`: max(0, 1 - .2 link_depth).
 
@@ -243,8 +243,8 @@ def _path(url: str) -> str:
     return unquote(_FILE_ENDING.sub("", urlsplit(url).path)).replace("/", " ")
 
 
-def _sentence(candidate: LinkCandidate) -> str:
-    return f"{candidate.context} {candidate.description or ''}".strip()[:_MAX_SENTENCE]
+def _surroundings(candidate: LinkCandidate) -> str:
+    return f"{candidate.context} {candidate.description or ''}".strip()[:_MAX_SURROUNDINGS]
 
 
 def _term_matches(query: QueryProfile, texts: _Features) -> NDArray[np.bool_]:
