@@ -196,7 +196,9 @@ class Settings(BaseSettings):
     webrag_reader: Literal["minilm", "none"] = Field(
         default="minilm", description="Model that reads passages for the order of previews and the judge"
     )
-    webrag_preview_timeout: float = Field(default=10.0, gt=0, description="Seconds for the previews of one round")
+    webrag_preview_timeout: float = Field(
+        default=10.0, gt=0, description="Seconds for the previews of one round (not when replayed)"
+    )
     webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")
 
     # Locality

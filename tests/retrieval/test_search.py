@@ -18,7 +18,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, search_parents
 from webrag_core.retrieval.calibration import relevance
-from webrag_core.retrieval.citations import extract_citation, prove_citations
+from webrag_core.retrieval.citations import RELEVANCE_FLOOR, extract_citation, prove_citations, relevant
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
@@ -314,6 +314,9 @@ def test_citations_are_exact_or_an_error(settings: Settings) -> None:
         chunk = result.chunks[0]
         citation = extract_citation(chunk, chunk.matches[0], number=1, relevance=0.5)
         assert citation.verbatim_text == chunk.match_text
+        weak = citation.model_copy(update={"relevance": RELEVANCE_FLOOR / 2})
+        assert relevant([citation, weak]) == [citation]
+        assert relevant([weak, weak]) == [weak]  # the best one, whatever it is
         async with corpus.database.connection() as connection:
             await prove_citations(connection, [citation])
             for forged in (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line, relevant
+from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -63,7 +63,7 @@ def answer(
     exclude: Annotated[list[str] | None, typer.Option(help="A URL that must not be used; repeatable.")] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
-    show_all: Annotated[bool, typer.Option("--all", help="Also print quotes of low relevance.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Print all quotes.")] = False,
     as_json: Json = False,
 ) -> None:
     """Answer QUERY with quotes, starting at URL and following promising links."""
@@ -124,13 +124,13 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     print_line(f"Question: {result.query}", style="bold")
     print_line(f"Start page: {result.url}")
     print_line("")
-    not_found = result.status == "not_found" and not show_all
-    shown = relevant(result.citations, 1 if not_found else quotes, show_all=show_all)
+    most = 1 if result.status == "not_found" else quotes
+    shown = result.citations if show_all else result.citations[:most]
     if shown and result.status == "not_found":
         print_line("Nearest passage:", style="dim")
     for citation in shown:
         print_citation(citation, result.query)
-    print_hidden(result.citations, shown)
+    print_hidden(result.citations, len(shown))
     print_line("")
     print_line("Pages read", style="bold")
     documents = result.read_documents()

@@ -27,8 +27,6 @@ err = Console(stderr=True, soft_wrap=True)
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 QUOTE_CHARS = 700
-MIN_RELEVANCE = 0.05
-"""Minimum calibrated relevance of a printed quote, unless --all is set."""
 _PIPE_WIDTH = 240
 
 
@@ -95,20 +93,10 @@ def print_citation(citation: CitationSpan, query: str, *, dated: str | None = No
     _say("")
 
 
-def relevant(citations: Sequence[CitationSpan], limit: int, *, show_all: bool) -> list[CitationSpan]:
-    """Return the citations to print: at most `limit`, none below `MIN_RELEVANCE` unless `show_all` or nothing else."""
-    shown = [one for one in citations if show_all or one.relevance >= MIN_RELEVANCE]
-    return (shown or list(citations[:1]))[:limit]
-
-
-def print_hidden(citations: Sequence[CitationSpan], shown: Sequence[CitationSpan]) -> None:
-    """Print the number of omitted citations and the option that shows them."""
-    numbers = {one.number for one in shown}
-    hidden = [one for one in citations if one.number not in numbers]
-    weak = sum(one.relevance < MIN_RELEVANCE for one in hidden)
-    if hidden:
-        note = f", {weak} of them with a relevance below {MIN_RELEVANCE}" if weak else ""
-        _say(f"({len(hidden)} more quotes{note}: --quotes N, --all or --json)", style="dim")
+def print_hidden(citations: Sequence[CitationSpan], shown: int) -> None:
+    """Print the number of omitted citations and the options that show them."""
+    if len(citations) > shown:
+        _say(f"({len(citations) - shown} more quotes: --quotes N, --all or --json)", style="dim")
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line, relevant
+from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -60,7 +60,7 @@ def search(
     ] = "chunk",
     top_k: Annotated[int | None, typer.Option(help="Maximum results; unset = RERANKER_TOP_N.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
-    show_all: Annotated[bool, typer.Option("--all", help="Also print quotes of low relevance.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Search the stored pages; fetch nothing. A page's date is its last modification, else its publication."""
@@ -134,14 +134,16 @@ def moment(text: str, option: str, *, end: bool = False) -> datetime:
 
 def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False) -> None:
     """Print numbered quotes, then the numbers of the search."""
+    from webrag_core.retrieval.citations import relevant
+
     chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in results.chunks}
-    shown = relevant(results.citations, quotes, show_all=show_all)
+    shown = results.citations if show_all else relevant(results.citations)[:quotes]
     for citation in shown:
         print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]))
     stats = results.corpus_stats
     if not results.citations:
         print_line("No results.", style="yellow")
-    print_hidden(results.citations, shown)
+    print_hidden(results.citations, len(shown))
     print_line(
         f"Searched    {stats.total_documents} pages, {stats.total_parent_chunks} passages;"
         f" {results.candidates} candidates ({results.pattern.value}), {results.timing.total_ms:.0f} ms"

@@ -33,7 +33,7 @@ from webrag_core.orchestration.models import (
     ScoredRef,
 )
 from webrag_core.orchestration.policies import StopPolicy
-from webrag_core.orchestration.previews import PAID, PAID_PREVIEWS, RankedPreview, rank_previews
+from webrag_core.orchestration.previews import PAID, PAID_PREVIEWS, REPLAYED, RankedPreview, rank_previews
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, joins_parts
 from webrag_core.orchestration.request import (
     KNOWN_SKIPPED,
@@ -46,7 +46,7 @@ from webrag_core.orchestration.signals import PassageFeatures, compute_signals, 
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS, probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
-from webrag_core.retrieval.citations import cite, prove_citations
+from webrag_core.retrieval.citations import cite, prove_citations, relevant
 from webrag_core.retrieval.models import CorpusStats, RankedChunk, RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.reader import Reader
 from webrag_core.retrieval.reranking import Ranking, rank
@@ -302,7 +302,9 @@ class Run:
         chosen = chosen_candidates(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
         if chosen and self.clock.seconds_left > 0:
             self.report("previews", None)
-            seconds = max(0.0, min(self.clock.seconds_left, settings.webrag_preview_timeout))
+            seconds = max(0.0, self.clock.seconds_left)
+            if self.corpus.ingestor.acquirer.name != REPLAYED:
+                seconds = min(seconds, settings.webrag_preview_timeout)
             with self.clock.phase("expansion_ms"):
                 pages = {candidate.url: candidate.link_depth for candidate in chosen}
                 self.looked = await self._fetch(pages, dict.fromkeys(pages, seconds), preview=True)
@@ -441,7 +443,7 @@ class Run:
         )
 
     async def _finish(self, decision: ExpansionDecision) -> OrchestrationResult:
-        """Drop redundant passages (full context keeps all), apply the budget, cite, add neighbours.
+        """Drop redundant passages, apply the budget, cite what is relevant, add neighbours. Full context keeps all.
 
         Citations are verified before they are stored.
         """
@@ -452,7 +454,7 @@ class Run:
             if self.mode != "full_context":
                 best = merging.without_redundancy(best, settings.redundancy_ceiling)
             best = merging.fit_budget(best, settings.retrieval_context_budget)
-            citations = cite(best)
+            citations = cite(best) if self.mode == "full_context" else relevant(cite(best))
         with self.clock.phase("locality_ms"):
             nearby = await self._neighbours(best) if settings.locality_expansion_enabled else []
         chunks = merging.fit_budget([*best, *nearby], settings.retrieval_context_budget)

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from psycopg import AsyncConnection
 
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.models import CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
+
+RELEVANCE_FLOOR = 0.05
+"""Relevance in [0, 1] from which an answer cites a quote. The best quote is cited in any case."""
+
+
+def relevant(citations: Sequence[CitationSpan]) -> list[CitationSpan]:
+    """The citations at or above `RELEVANCE_FLOOR`, or else the first one. `citations` most relevant first."""
+    return [one for one in citations if one.relevance >= RELEVANCE_FLOOR] or list(citations[:1])
 
 
 def cite(chunks: Iterable[RankedChunk]) -> list[CitationSpan]:
