@@ -9,8 +9,8 @@ from evals.walks.goldens import GoldenQuery
 from evals.walks.recorded import RecordedRun
 from evals.walks.replay import Replayed
 from evals.walks.scoring import score_item
-from evals.walks.sitewalk import CLAIMED_AT, stop_kind
-from webrag_core.orchestration.models import ExpansionDecision
+from evals.walks.sitewalk import stop_kind
+from webrag_core.orchestration.models import COMPLETE_AT, ExpansionDecision
 from webrag_core.retrieval.redundancy import redundant_indices
 
 _CEILING = 0.85
@@ -32,7 +32,7 @@ def cut_after(run: RecordedRun, last: int, decision: ExpansionDecision | None = 
         "id": run.id,
         "fetched": [page for page in run.record["fetched"] if page.get("round", 0) <= last],
         "stop": stop_kind(rule, probability),
-        "claimed_found": probability >= CLAIMED_AT,
+        "claimed_found": probability >= COMPLETE_AT,
         "confidence": probability,
         "evidence": run.record["evidence"] if ended else passages_after(run, last),
     }
@@ -61,7 +61,7 @@ class PrefixScores:
     def of(self, replayed: Replayed) -> dict[str, float]:
         """Scores of a run that `replayed` ends. For one that is not `stopped` they are those of the shared part."""
         decision = replayed.decision
-        claimed = decision.probability_complete >= CLAIMED_AT
+        claimed = decision.probability_complete >= COMPLETE_AT
         key = (id(replayed.run), replayed.last, stop_kind(decision.rule, decision.probability_complete), claimed)
         if key not in self._known:
             self._runs[id(replayed.run)] = replayed.run

@@ -29,10 +29,7 @@ from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.models import OrchestrationResult, ScoredCandidate
-
-CLAIMED_AT = 0.5
-"""probability_complete from which a run is taken to claim that the answer was found."""
+from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, ScoredCandidate
 
 UNTIL_CAP = "until-cap"
 """System name of a recording that expands by breadth until the page limit, or until no link is worth following."""
@@ -167,7 +164,7 @@ def run_record(item_id: str, result: OrchestrationResult, dropped: Mapping[int, 
         "fetched": _fetched(result),
         "failed": {document.url: document.reason for document in result.documents if document.outcome == "failed"},
         "stop": stop_kind(result.final_decision.rule, result.probability_complete),
-        "claimed_found": result.probability_complete >= CLAIMED_AT,
+        "claimed_found": result.probability_complete >= COMPLETE_AT,
         "confidence": result.probability_complete,
         "evidence": [
             {
@@ -250,4 +247,4 @@ def stop_kind(rule: str, probability: float) -> str:
         return "cap"
     if rule in _EXHAUSTED:
         return "exhausted"
-    return "confident" if probability >= CLAIMED_AT else "gave_up"
+    return "confident" if probability >= COMPLETE_AT else "gave_up"

@@ -13,7 +13,7 @@ from evals.walks.sitewalk import run_suite
 from tests.conftest import fresh_database
 from webrag_core.config import Settings
 
-ITEMS = ("python-008", "python-016", "python-021", "python-034")
+ITEMS = ("python-013", "python-016", "python-021", "python-034")
 """One hop reached and missed, two hops, unanswerable."""
 
 

@@ -12,10 +12,9 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-from webrag_core.orchestration.models import EvaluationSignals
+from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals
 from webrag_core.orchestration.policies import DEFAULT_POLICY, get_policy
 from webrag_core.orchestration.policies.calibrated import (
-    ENOUGH,
     Calibrated,
     CompletenessTable,
     completeness_tables,
@@ -70,7 +69,7 @@ def test_good_support_stops_and_poor_support_goes_on() -> None:
     thin = policy.decide([signals(POOR, reading=0.4, preview_reading=0.5)])
     assert (enough.action, enough.rule) == ("stop", "complete")
     assert (thin.action, thin.rule, thin.pages) == ("expand_breadth", "incomplete", 1)
-    assert thin.probability_complete < ENOUGH <= enough.probability_complete
+    assert thin.probability_complete < COMPLETE_AT <= enough.probability_complete
 
 
 def test_a_spent_budget_stops_without_a_claim() -> None:
@@ -113,7 +112,7 @@ def test_the_table_depends_on_the_reader_and_on_previews() -> None:
     assert table_of(signals(GOOD, reading=0.7, preview=None)) == "minilm, no previews"
     assert features(signals(GOOD, preview=None), "none, no previews") == (0.9, 0.6, 0.5, 0.0)
     read = signals(GOOD, reading=0.7, preview_reading=0.4)
-    assert features(read, "minilm") == (0.9, 0.6, 0.5, 0.0, pytest.approx(0.3), 0.7, pytest.approx(0.3))
+    assert features(read, "minilm") == (0.5, 0.0, pytest.approx(0.3), 0.7, pytest.approx(0.3))
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:

@@ -358,10 +358,10 @@ def test_the_status_says_whether_the_question_is_answered(settings: Settings) ->
 @pytest.mark.parametrize(
     ("probability", "relevance", "citations", "status"),
     [
-        (0.5, 0.25, 1, "answered"),
+        (0.65, 0.25, 1, "answered"),
         (0.9, 0.24, 1, "partial"),
-        (0.49, 0.25, 1, "partial"),
-        (0.49, 0.24, 1, "not_found"),
+        (0.64, 0.25, 1, "partial"),
+        (0.64, 0.24, 1, "not_found"),
         (0.9, 0.9, 0, "not_found"),
     ],
 )

@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from tests.local_site import SITE
+from webrag_core.indexing.markdown import without_link_lines
 from webrag_core.providers import reading_model
 from webrag_core.retrieval.reader import WINDOW, Reader, best_window, max_similarity, reading_scores
 
@@ -33,7 +35,20 @@ def test_scores_do_not_depend_on_what_was_read_before() -> None:
 def test_empty_texts_score_nothing() -> None:
     assert reading_scores("When?", ["", " "]) == [0.0, 0.0]
     assert reading_scores("", [ANSWER]) == [0.0]
-    assert max_similarity(np.zeros((0, 3)), np.ones((2, 3))) == 0.0
+    assert max_similarity(np.zeros((0, 3)), np.ones((2, 3)), np.zeros(0)) == 0.0
+
+
+def test_what_a_table_of_contents_promises_is_no_answer() -> None:
+    contents = "\n".join(f"- [8.9.{n}. When the gate closes]({SITE}/gate{n})" for n in range(4))
+    assert without_link_lines(
+        f"{contents}\n\n{ANSWER}\n- See [the list of all gates and roads]({SITE}) for more."
+    ).split("\n") == ["", ANSWER]
+    assert best_window("When does the gate close?", without_link_lines(contents)) == ""
+
+
+def test_rare_words_weigh_more_than_common_ones() -> None:
+    where, what = reading_scores("where is the samovar", ["This is where it is.", "A samovar of brass."])
+    assert what > where
 
 
 def test_the_window_is_where_the_words_and_meanings_are() -> None:

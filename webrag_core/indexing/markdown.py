@@ -31,6 +31,9 @@ _MATH = re.compile(r"(?<![\\$\w])\$[^$\n]+\$(?![\w$])|^[ \t]*\$\$", re.MULTILINE
 _IMAGE = re.compile(
     r"!\[[^\[\]]*\]\("
 )  # stops at the next bracket, so that a page of them costs no more than its length
+_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_ENOUGH_WORDS = 4  # beside its links, from which on a line counts as text
 _MAX_TERM = 120
 _MAX_READ = 2_000  # of a heading or term: what `_INLINE` costs grows faster than its text
 
@@ -75,6 +78,16 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def plain_text(markdown: str) -> str:
     """One line of Markdown without its marks: link texts stay, URLs, emphasis, escapes and code marks go."""
     return _SPACE.sub(" ", _INLINE.sub(_without_marks, markdown)).strip()
+
+
+def without_link_lines(markdown: str) -> str:
+    """The lines that say something beside their links: a table of contents promises answers and gives none."""
+    return "\n".join(line for line in markdown.splitlines() if not _only_links(line))
+
+
+def _only_links(line: str) -> bool:
+    rest, links = _LINK.subn("", line)
+    return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS
 
 
 def _without_marks(match: re.Match[str]) -> str:

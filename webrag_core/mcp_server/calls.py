@@ -48,7 +48,7 @@ from webrag_core.mcp_server.response import (
     search_stats,
 )
 from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
-from webrag_core.orchestration.models import OrchestrationResult, Round, progress_line
+from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, Round, progress_line
 from webrag_core.retrieval.search import search as search_stored
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -90,7 +90,6 @@ class ProgressRelay:
 
 
 _SEARCHES_AT_ONCE = 4
-_LIKELY = 0.5
 _WEAK = 0.3
 
 # what the server of a page sent is part of these messages
@@ -338,7 +337,7 @@ def _doubts(result: OrchestrationResult) -> list[str]:
     doubts = []
     if result.final_decision.rule == TIMEOUT:
         doubts.append("the time limit was reached: this is only part of the evidence.")
-    elif result.probability_complete < _LIKELY and result.citations:
+    elif result.probability_complete < COMPLETE_AT and result.citations:
         doubts.append(f"the evidence is probably not complete (probability {result.probability_complete:.2f}).")
     failed = sum(one.outcome == "failed" and one.link_depth == 0 for one in result.documents)
     if failed:

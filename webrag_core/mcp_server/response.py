@@ -20,7 +20,7 @@ from webrag_core.mcp_server.evidence import (
     tokens,
 )
 from webrag_core.mcp_server.untrusted import Fence, label
-from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, OrchestrationResult
 from webrag_core.retrieval.search import CorpusSearch
 
 
@@ -106,6 +106,7 @@ _LIMITS = frozenset(["round-limit", "budget-spent", "page-limit", "timeout"])
 _MOST = 3
 _WEAK = 0.5
 _SURE = 0.8
+_NEAR = 0.05
 
 
 def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -> str:
@@ -113,18 +114,18 @@ def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -
     options: list[str] = []
     last = result.rounds[-1].signals if result.rounds else None
     links = last.candidates_left if last else 0
-    if result.probability_complete < _WEAK and links and result.final_decision.rule in _LIMITS:
+    if links and (result.status != "answered" or _has_rival(last)):
         if rounds == 0:
             options.append(
                 f'DEEP SEARCH: no link was followed, {links} are available; `answer` with research_mode="deep" follows'
                 " the best of them."
             )
-        else:
+        elif result.final_decision.rule in _LIMITS:
             options.append(
                 f"CONTINUE: {links} links are still unread; `answer` again with expansion_budget={2 * rounds} goes on"
                 " (stored pages cost nothing)."
             )
-    elif result.probability_complete < _WEAK and not links:
+    elif result.probability_complete < COMPLETE_AT and not links:
         options.append("OTHER START: these pages have no unread links; ask the user for another URL.")
     total = result.corpus_stats.total_tokens
     fits = total <= min(settings.retrieval_context_budget, settings.mcp_response_token_budget)
@@ -137,6 +138,13 @@ def after_answer(result: OrchestrationResult, rounds: int, settings: Settings) -
         options.append(_REFINE)
     options.append("FOLLOW-UP SEARCH: these pages are stored; `search` answers further questions on them at once.")
     return "\n".join(f"- {option}" for option in options[:_MOST])
+
+
+def _has_rival(last: EvaluationSignals | None) -> bool:
+    """Whether an unread page has a passage nearly as good as the evidence."""
+    if last is None or last.best_preview_score is None:
+        return False
+    return last.best_preview_score > last.best_raw_score - _NEAR
 
 
 _REFINE = "REFINE QUERY: no good match; rephrase the query in the site's terms."

@@ -6,13 +6,12 @@ that a recorded run can be decided again under other thresholds.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import fmean, pvariance
 
 from webrag_core.config import Settings
-from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.markdown import plain_text, without_link_lines
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import EvaluationSignals
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
@@ -61,11 +60,6 @@ def has_high_redundancy(redundancy_ratio: float, settings: Settings) -> bool:
     return redundancy_ratio >= settings.redundancy_ceiling
 
 
-_LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
-_WORD = re.compile(r"[^\W\d_]{2,}")
-_ENOUGH_WORDS = 4  # beside its links, from which on a line counts as text
-
-
 @dataclass(frozen=True, slots=True)
 class PassageFeatures:
     """How well the best passage fits the query; both in [0, 1], both 0 without a passage.
@@ -84,18 +78,13 @@ def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collectio
     """Features of the best passage, which `score` in [0, 1] ranked first. Pure; raises nothing."""
     query = frozenset(query_terms)
     head = f"{chunk.title or ''} {' '.join(chunk.match_heading_path)}"
-    text = "\n".join(line for line in chunk.match_text.splitlines() if not _only_links(line))
+    text = without_link_lines(chunk.match_text)
     matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}"))
     stated = query.intersection(terms(f"{head} {plain_text(text)}"))
     return PassageFeatures(
         raw_score=score * len(stated) / len(matched) if matched else score,
         term_share=len(stated) / len(query) if query else 0.0,
     )
-
-
-def _only_links(line: str) -> bool:
-    rest, links = _LINK.subn("", line)
-    return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS
 
 
 def compute_signals(

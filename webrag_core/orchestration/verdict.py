@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from webrag_core.orchestration.models import EvaluationSignals, Status
+from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, Status
 from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_provenance, table_of
 from webrag_core.providers.embedder import ModelIdentity
 from webrag_core.retrieval.calibration import model_name
-
-COMPLETE_AT = 0.5
-"""`probability_complete` from which the evidence counts as complete; the default policy stops there too."""
 
 RELEVANT_AT = 0.25
 """Raw score of the best passage from which it counts as relevant. Below it, one claim in ten is right (measured on

@@ -46,6 +46,16 @@ def token_states(texts: Sequence[str]) -> list[States]:
         return [_states(text) for text in texts]
 
 
+def token_words(text: str) -> list[str]:
+    """The word that each token of `token_states` belongs to, in lower case; equal words repeat."""
+    encoding = _tokenizer().encode(text)
+    pieces: dict[int, str] = {}
+    for word, piece in zip(encoding.word_ids, encoding.tokens, strict=True):
+        if word is not None:  # a start or end mark
+            pieces[word] = pieces.get(word, "") + piece.removeprefix("##")
+    return [pieces[word] for word in encoding.word_ids if word is not None]
+
+
 def _states(text: str) -> States:
     key = hashlib.sha256(text.encode()).hexdigest()
     if key in _CACHE:

@@ -1,8 +1,8 @@
 """Reading: does this passage answer the question? Late interaction between the tokens of both.
 
-score = mean over the question's tokens of the best cosine with a token of the passage's best window (MaxSim, Khattab
-and Zaharia 2020), over the token states of a small encoder, untrained. On sites outside every fit it tells passages
-that hold the answer from others with AUC .86, the words and static vectors of `scoring` with .78.
+score = mean over the question's tokens, rare words weighing more, of the best cosine with a token of the passage's best
+window (MaxSim, Khattab and Zaharia 2020), over the token states of a small encoder, untrained. Lines that only link are
+not read: they promise an answer and give none.
 """
 
 from __future__ import annotations
@@ -15,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.errors import ReadingModelError
-from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.markdown import plain_text, without_link_lines
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
-from webrag_core.providers.reading_model import token_states
+from webrag_core.providers.reading_model import token_states, token_words
+from webrag_core.providers.static_model import token_ids, token_weights
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.quotes import sentence_spans
 from webrag_core.retrieval.scoring import profile, score_passages
 
 WINDOW = 500
 """Characters of a window."""
+_LEAST = 1e-3  # weight of the commonest word
 
 
 class Reader:
@@ -34,9 +36,13 @@ class Reader:
         self.failure: str | None = None
 
     async def read(self, query: str, chunks: Sequence[RetrievedChunk]) -> list[float]:
-        """Score the best window of each chunk's best match, in [-1, 1], in order; empty after a failure."""
-        windows = [best_window(query, chunk.match_text) for chunk in chunks]
-        headed = [f"{chunk.section_heading or ''}\n{window}" for chunk, window in zip(chunks, windows, strict=True)]
+        """Score the best window of each chunk's best match, in [-1, 1], in order, 0 for one of links alone; empty after
+        a failure."""
+        windows = [best_window(query, without_link_lines(chunk.match_text)) for chunk in chunks]
+        headed = [
+            f"{chunk.section_heading or ''}\n{window}" if window else ""
+            for chunk, window in zip(chunks, windows, strict=True)
+        ]
         return await self.read_texts(query, headed)
 
     async def read_texts(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -56,14 +62,24 @@ def reading_scores(query: str, texts: Sequence[str]) -> list[float]:
     Raises ReadingModelError.
     """
     question, *passages = token_states([query, *texts])
-    return [max_similarity(question.astype(np.float32), states.astype(np.float32)) for states in passages]
+    weights = _token_weights(query)
+    return [max_similarity(question.astype(np.float32), states.astype(np.float32), weights) for states in passages]
 
 
-def max_similarity(question: NDArray[np.floating], passage: NDArray[np.floating]) -> float:
-    """MaxSim of unit vectors, shapes (n, d) and (m, d); 0 when either is empty."""
+def max_similarity(
+    question: NDArray[np.floating], passage: NDArray[np.floating], weights: NDArray[np.floating]
+) -> float:
+    """MaxSim of unit vectors, shapes (n, d) and (m, d), averaged with `weights` (n,); 0 when either is empty."""
     if not len(question) or not len(passage):
         return 0.0
-    return float((question @ passage.T).max(axis=1).mean())
+    return float(np.average((question @ passage.T).max(axis=1), weights=weights))
+
+
+def _token_weights(query: str) -> NDArray[np.float32]:
+    """Weight of each token: the rarity in general language of its word, shared by the tokens of the word; above 0."""
+    words = token_words(query)
+    rarities = [max(token_weights()[ids], default=0.0) for ids in token_ids([f" {word}" for word in words])]
+    return np.array([(rarity + _LEAST) / words.count(word) for word, rarity in zip(words, rarities, strict=True)])
 
 
 @lru_cache(maxsize=512)  # a run reads most of its passages again in every round

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
+from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies.calibrated import Calibrated
 from webrag_core.orchestration.policies.seed_matrix import SeedMatrix
 
@@ -37,8 +37,8 @@ class StopPolicy(Protocol):
 
 DEFAULT_POLICY = Calibrated.name
 DEFAULT_ROUNDS = 3
-UNINFORMED = 0.5
-"""`probability_complete` of a policy that reads no signal."""
+UNINFORMED = COMPLETE_AT
+"""`probability_complete` of a policy that reads no signal: a baseline claims whatever it has."""
 
 
 class FixedRounds:

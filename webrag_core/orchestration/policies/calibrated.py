@@ -16,25 +16,24 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
+from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, ExpansionDecision
 from webrag_core.retrieval.calibration import Provenance
 
 COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 
-ENOUGH = 0.5
-"""Probability from which the run stops and claims that the evidence is complete."""
-
 _ONE_BY_ONE = 3  # rounds that read a single page: early on every page counts, later two at a time find more
-_SURE, _CERTAIN = 0.6, 0.8
+_SURE, _CERTAIN = 0.6, 0.8  # of the likelier outcome
 _MANY_TERMS = 12  # from which on a question is long
 
-_PLAIN = ("share of the question's terms", "best raw score", "terms of the question", "it joins several parts")
-_READING, _LEAD, _READING_LEAD = "best reading", "lead of the score over the best preview", "lead of the reading"
+_SHARE, _SCORE = "share of the question's terms", "best raw score"
+_TERMS, _JOINS = "terms of the question", "it joins several parts"
+_READING, _READING_LEAD = "best reading", "lead of the reading over the best preview"
+_LEAD = "lead of the score over the best preview"
 FEATURES: dict[str, tuple[str, ...]] = {
-    "minilm": (*_PLAIN, _LEAD, _READING, _READING_LEAD),
-    "minilm, no previews": (*_PLAIN, _READING),
-    "none": (*_PLAIN, _LEAD),
-    "none, no previews": _PLAIN,
+    "minilm": (_TERMS, _JOINS, _LEAD, _READING, _READING_LEAD),
+    "minilm, no previews": (_SHARE, _SCORE, _TERMS, _JOINS, _READING),
+    "none": (_SHARE, _SCORE, _TERMS, _JOINS, _LEAD),
+    "none, no previews": (_SHARE, _SCORE, _TERMS, _JOINS),
 }
 """Features of each table: which one holds depends on the reader, and on whether there are previews to compare with."""
 TABLE = Path(__file__).parents[1] / "completeness.json"
@@ -64,10 +63,10 @@ def features(signals: EvaluationSignals, table: str) -> tuple[float, ...]:
     """Features of a round, as `FEATURES` of `table` names them."""
     reading = signals.reading or 0.0
     values = {
-        _PLAIN[0]: signals.term_share,
-        _PLAIN[1]: signals.best_raw_score,
-        _PLAIN[2]: min(signals.query_terms, _MANY_TERMS) / _MANY_TERMS,
-        _PLAIN[3]: float(signals.joins_parts),
+        _SHARE: signals.term_share,
+        _SCORE: signals.best_raw_score,
+        _TERMS: min(signals.query_terms, _MANY_TERMS) / _MANY_TERMS,
+        _JOINS: float(signals.joins_parts),
         _LEAD: signals.best_raw_score - (signals.best_preview_score or 0.0),
         _READING: reading,
         _READING_LEAD: reading - (signals.preview_reading or 0.0),
@@ -89,7 +88,7 @@ def completeness_provenance(table: str) -> Provenance:
 
 
 class Calibrated:
-    """Stops when the evidence is more likely complete than not, or when the budget is spent.
+    """Stops when the evidence is complete with probability `COMPLETE_AT`, or when the budget is spent.
 
     Otherwise it reads the best preview, from the fourth round on the best two. The probability depends on `features`: a
     preview with a better passage, for instance, makes complete evidence less likely. Pure.
@@ -114,7 +113,7 @@ class Calibrated:
             f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words"
             f"{reading}{rival}: complete with probability {probability:.2f}"
         )
-        if probability >= ENOUGH:
+        if probability >= COMPLETE_AT:
             return _decision("stop", COMPLETE, seen, probability)
         if now.expansion_rounds_left <= 0:
             return _decision("stop", SPENT, f"{seen}; no expansion round is left", probability)

@@ -22,7 +22,7 @@ from typing import ClassVar, Literal
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration import signals
-from webrag_core.orchestration.models import Action, EvaluationSignals, ExpansionDecision
+from webrag_core.orchestration.models import COMPLETE_AT, Action, EvaluationSignals, ExpansionDecision
 
 Confidence = Literal["high", "medium", "low"]
 
@@ -47,9 +47,9 @@ RULES = (
 PROBABILITY: dict[tuple[str, Confidence], float] = {
     (SATURATED, "high"): 0.9,
     (GOOD_PLATEAU, "high"): 0.8,
-    (DIMINISHING, "medium"): 0.6,
-    (MAX_DEPTH, "medium"): 0.6,
-    (DEFAULT, "low"): 0.5,
+    (DIMINISHING, "medium"): 0.7,
+    (MAX_DEPTH, "medium"): 0.7,
+    (DEFAULT, "low"): COMPLETE_AT,
     (LOW_FILL, "medium"): 0.45,
     (CLIFF, "medium"): 0.35,
     (CLIFF_REDUNDANT, "medium"): 0.3,
@@ -61,7 +61,7 @@ PROBABILITY: dict[tuple[str, Confidence], float] = {
 """`probability_complete` by rule and confidence.
 
 The specification has no probability. These numbers only order the rules by how much evidence each of them
-says is there; they are fixed, not fitted, and calibration is expected to show it.
+says is there, and which of them claim that it is complete; they are fixed, not fitted.
 """
 
 
