@@ -9,12 +9,17 @@ import pytest
 
 from tests.conftest import FROZEN_SITE
 
+QUICK = {"WEBRAG_PREVIEWS": "2", "WEBRAG_READER": "none"}
+"""Settings of answers in tests of the platform: two previews a round, read without a model."""
+
 
 @pytest.fixture
 def corpus_environment(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """Settings as a run reads them: a fresh database, the frozen site in place of the web. Returns the database."""
     monkeypatch.setenv("DATABASE_URL", database_url)
     monkeypatch.setenv("WEBRAG_WARC", str(FROZEN_SITE))
+    for name, value in QUICK.items():
+        monkeypatch.setenv(name, value)
     return database_url
 
 
