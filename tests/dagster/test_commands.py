@@ -17,6 +17,7 @@ import pytest
 from rich.console import Console
 
 from tests.conftest import REPOSITORY, fresh_database
+from tests.dagster.conftest import QUICK
 from tests.dagster.test_up import alive, wait_for
 from webrag_core.cli import output as cli_output
 from webrag_core.cli.answer import print_answer
@@ -39,7 +40,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def inherited(server_url: str) -> Iterator[dict[str, str]]:
     """The environment of the commands: a database of this file's own."""
     with fresh_database(server_url) as url:
-        yield {**{name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}, "DATABASE_URL": url}
+        outside = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
+        yield {**outside, **QUICK, "DATABASE_URL": url}
 
 
 @pytest.fixture(scope="module")
