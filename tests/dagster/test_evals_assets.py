@@ -42,6 +42,9 @@ def score(
 def test_walks_are_scored_reported_replayed_and_gated(
     definitions: dg.Definitions, instance: dg.DagsterInstance, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("WEBRAG_PREVIEWS", "0")
+    monkeypatch.setenv("WEBRAG_READER", "none")
+    monkeypatch.setenv("WEBRAG_MAX_PAGES", "4")
     event, checks = score(definitions, instance, WALK, items=4)
     metadata = event.metadata
     assert metadata["items"].value == 4
