@@ -340,7 +340,7 @@ _VERSIONS = (
     "  (SELECT array_agg(o.id) AS chunk_ids, array_agg(o.parent_id) AS parent_ids, array_agg(o.level) AS levels,"
     "   array_agg(o.char_start) AS starts, array_agg(o.char_end) AS ends, array_agg(o.body) AS bodies"
     "   FROM (SELECT * FROM chunks k WHERE k.version_id = v.id ORDER BY k.char_start, k.char_end) o) c"
-    " WHERE %(versions)s::integer[] IS NULL AND v.pruned_at IS NULL OR v.id = ANY(%(versions)s::integer[])"
+    " WHERE v.pruned_at IS NULL AND (%(versions)s::integer[] IS NULL OR v.id = ANY(%(versions)s::integer[]))"
     " ORDER BY v.id"
 )
 
