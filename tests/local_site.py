@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -55,7 +55,7 @@ class LocalSite:
             current = canonicalise(self.redirects[path], current)
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"{asked} redirects too often")
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """It has none."""
         return SiteMap()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from random import Random
@@ -61,7 +62,7 @@ class GraphSite:
             current = canonicalise(onward, current)
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """It has none."""
         return SiteMap()
 

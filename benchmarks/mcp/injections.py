@@ -12,7 +12,7 @@ import html
 import json
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -89,7 +89,7 @@ class PlantedSite:
             f"<img src='https://{EVIL}/p.png' alt='{text}'></main></body></html>"
         )
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """It has none."""
         return SiteMap()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -51,7 +51,7 @@ class Web:
         kind = {"content-type": "text/html; charset=utf-8"}
         return AcquiredPage(asked, asked, 200, kind, body, datetime.now(UTC), len(body))
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """No host has one."""
         return SiteMap()
 

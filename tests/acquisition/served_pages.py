@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -60,7 +61,7 @@ class ServedPages:
             redirects=tuple(passed),
         )
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """As the protocol says."""
         return SiteMap(entries=tuple(self.entries))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -54,11 +54,12 @@ class Acquirer(Protocol):
         """
         ...
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """What the site says about its pages: those of the host of `url`, from its sitemaps, feeds and inventories.
 
-        `html` is the page at `url` where the caller has it; it is asked for otherwise. A site without a map gives an
-        empty one. Raises FetchError(INVALID_URL) and nothing else: what went wrong is in the map's files and warnings.
+        `html` is the page at `url` where the caller has it; it is requested otherwise. Files in `absent` are requested
+        only when another file of the site names them. A site without a map gives an empty one. Raises
+        FetchError(INVALID_URL) and nothing else: what went wrong is in the map's files and warnings.
         """
         ...
 

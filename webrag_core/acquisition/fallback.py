@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
+from collections.abc import Collection
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
@@ -47,12 +48,12 @@ class FallbackAcquirer:
         warning = f"{page.final_url}: {problem}; fetched directly instead"
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """See `Acquirer`. Without entries from Firecrawl use those of `second`, with a warning. Raises FetchError."""
-        mapped = await self.firecrawl.site_map(url, html=html)
+        mapped = await self.firecrawl.site_map(url, html=html, absent=absent)
         if mapped.entries:
             return mapped
-        direct = await self._second.site_map(url, html=html)
+        direct = await self._second.site_map(url, html=html, absent=absent)
         problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl lists no page of this host"
         warning = f"{problem}; the site's own sitemaps are read instead"
         return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))

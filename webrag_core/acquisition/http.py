@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -93,10 +93,12 @@ class HttpAcquirer:
             redirects=answer.redirects,
         )
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """As the protocol says. Every file is asked for as pages are: through the gate, robots.txt and the queues."""
         rules = await self._robots.rules(url) if self._robots is not None else None
-        return await read_site_map(url, self._map_file, html=html, robots=rules, seconds=self._map_seconds)
+        return await read_site_map(
+            url, self._map_file, html=html, robots=rules, absent=absent, seconds=self._map_seconds
+        )
 
     async def _map_file(self, url: str, kind: FileKind) -> MapBody:
         """Fetch one discovery file of any text type, or the page itself as HTML. Raises FetchError."""

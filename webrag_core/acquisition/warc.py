@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -74,9 +74,9 @@ class WarcAcquirer:
         final, passed, status, headers, body = await self._find(asked)
         return self._answer(asked, final, passed, status, headers, body, etag)
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
         """As the protocol says, from what the archive holds: its robots.txt, sitemaps, feeds and inventories."""
-        return await read_site_map(url, self._map_file, html=html)
+        return await read_site_map(url, self._map_file, html=html, absent=absent)
 
     async def _map_file(self, url: str, kind: FileKind) -> MapBody:
         final, _, status, headers, body = await self._find(canonicalise(url))

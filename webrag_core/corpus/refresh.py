@@ -12,6 +12,7 @@ from uuid import uuid4
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key
 from webrag_core.config import Settings
@@ -27,7 +28,7 @@ from webrag_core.store.database import Database
 _MAP_PAYS_FROM = 10
 """From this many known pages, reading the sitemap is cheaper than checking each page."""
 NO_MAP_FOR = timedelta(days=7)
-"""Wait before looking for a sitemap again where none existed."""
+"""Wait before requesting a sitemap or inventory again that did not exist."""
 
 
 class StoreResult(Protocol):
@@ -136,11 +137,9 @@ class SourceRefresh:
         if source.map_entries == 0 and source.map_read_at is not None and now - source.map_read_at < NO_MAP_FOR:
             return [], None
         try:
-            site_map = await self._acquirer.site_map(source.start_url)
+            site_map = await read_map(self._database, self._acquirer, source, source.start_url, now)
         except FetchError as error:
             return [f"the sitemap of {source.key} could not be read: {error.message}"], None
-        async with self._database.transaction() as connection:
-            await store.store_map(connection, source, site_map.entries, now)
         return list(site_map.warnings), sum(source.covers(entry.url) for entry in site_map.entries)
 
     async def _add_new(
@@ -167,6 +166,19 @@ class SourceRefresh:
                     connection, source, unrecorded, self._acquirer.name, crawl.run_id, datetime.now(UTC)
                 )
         return len(refused)
+
+
+async def read_map(
+    database: Database, acquirer: Acquirer, source: Source, url: str, now: datetime, html: str | None = None
+) -> SiteMap:
+    """Read and store the site map of `source` from `url`; see `Acquirer.site_map`. Raises FetchError."""
+    async with database.connection() as connection:
+        absent = await store.absent_map_files(connection, source, now - NO_MAP_FOR)
+    site_map = await acquirer.site_map(url, html=html, absent=absent)
+    async with database.transaction() as connection:
+        await store.store_map(connection, source, site_map.entries, now)
+        await store.store_absent_files(connection, source, site_map.files, now)
+    return site_map
 
 
 class PageSelection:

@@ -10,11 +10,12 @@ from datetime import datetime, timedelta
 from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 
-from webrag_core.acquisition.sitemaps.models import MapEntry
+from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile
 from webrag_core.conversion.html import EXTRACTOR_VERSION
 from webrag_core.corpus.documents import find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source
+from webrag_core.errors import Reason
 
 _DATED = {"sitemap", "feed"}
 """Lists whose dates are change signals."""
@@ -70,6 +71,36 @@ async def store_map(
         "UPDATE sources SET map_read_at = %s, map_entries = %s WHERE id = %s"
         " AND (seed_url, path_prefix) IS NOT DISTINCT FROM (%s, %s)",
         (read_at, len(entries), source.id, source.seed_url, source.path_prefix),
+    )
+
+
+async def absent_map_files(connection: AsyncConnection, source: Source, since: datetime) -> frozenset[str]:
+    """Return the discovery files that did not exist when they were requested after `since`."""
+    if source.map_read_at is None:  # it starts elsewhere now
+        return frozenset()
+    cursor = await connection.execute(
+        "SELECT url FROM absent_map_files WHERE source_id = %s AND requested_at > %s", (source.id, since)
+    )
+    return frozenset(str(row[0]) for row in await cursor.fetchall())
+
+
+async def store_absent_files(
+    connection: AsyncConnection, source: Source, files: Sequence[MapFile], requested_at: datetime
+) -> None:
+    """Store which of the requested `files` do not exist."""
+    absent = [
+        file.url
+        for file in files
+        if file.kind in ("inventory", "sitemap") and file.reason in (Reason.NOT_FOUND, Reason.SOFT_404)
+    ]
+    await connection.execute(
+        "DELETE FROM absent_map_files WHERE source_id = %s AND url = ANY(%s)",
+        (source.id, [file.url for file in files]),
+    )
+    await connection.execute(
+        "INSERT INTO absent_map_files (source_id, url, requested_at) SELECT %s, u, %s FROM unnest(%s::text[]) u"
+        " ON CONFLICT DO NOTHING",
+        (source.id, requested_at, absent),
     )
 
 

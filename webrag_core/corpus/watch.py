@@ -22,7 +22,7 @@ from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus.documents import ABSENT, FetchRecord
-from webrag_core.corpus.refresh import NO_MAP_FOR, PageSelection, at_cadence
+from webrag_core.corpus.refresh import NO_MAP_FOR, PageSelection, at_cadence, read_map
 from webrag_core.corpus.revisit import plan_refresh
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import FetchError
@@ -128,11 +128,9 @@ async def _read_map(
             url = start.final_url
             html = decode_page(start.body, None) if "html" in start.media_type else ""
     try:
-        site_map = await acquirer.site_map(url, html=html)
+        site_map = await read_map(database, acquirer, source, url, now, html)
     except FetchError as error:
         return [f"the sitemap of {source.key} could not be read: {error.message}"]
-    async with database.transaction() as connection:
-        await store.store_map(connection, source, site_map.entries, now)
     return list(site_map.warnings)
 
 

@@ -7,6 +7,7 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -78,8 +79,8 @@ class FirecrawlAcquirer:
                 found[target] = MappedPage(target, _words(title), _words(description))
         return list(found.values())[:limit]
 
-    async def site_map(self, url: str, *, html: str | None = None) -> SiteMap:
-        """As the protocol says, from Firecrawl's own map of the site. `html` goes nowhere: Firecrawl looks itself."""
+    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+        """As the protocol says, from Firecrawl's own map of the site. `html` and `absent` are not sent."""
         asked = canonicalise(url)
         try:
             mapped = await self.map_site(asked, limit=_MAP_LIMIT)

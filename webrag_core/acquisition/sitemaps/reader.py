@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import ada_url
@@ -45,6 +45,7 @@ async def read_site_map(
     *,
     html: str | None = None,
     robots: RobotsRules | None = None,
+    absent: Collection[str] = (),
     seconds: float = MAP_SECONDS,
 ) -> SiteMap:
     """Read the pages of the host of `url` from its discovery files. `get`: canonical URL, kind → body, or FetchError.
@@ -52,11 +53,12 @@ async def read_site_map(
     Order: robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the nearest
     objects.inv at or above the page, the feeds that the page names, the sitemaps that robots.txt and the page name,
     sitemap.xml or sitemap_index.xml of the root and of the page's folders, the children of sitemap indexes. The small
-    files come first, so that the limits (50 files, 50,000 pages, `seconds`) cut the largest.
+    files come first, so that the limits (50 files, 50,000 pages, `seconds`) cut the largest. Files in `absent` are
+    requested only when another file names them.
 
     Raises only FetchError(INVALID_URL); other failures are in `files` and `warnings`.
     """
-    reader = _Reader(canonicalise(url), get, seconds)
+    reader = _Reader(canonicalise(url), get, absent, seconds)
     await reader.run(html, robots)
     return reader.merge.site_map(reader.files)
 
@@ -71,11 +73,12 @@ class _FileRequest:
 
 
 class _Reader:
-    def __init__(self, url: str, get: MapGet, seconds: float) -> None:
+    def __init__(self, url: str, get: MapGet, absent: Collection[str], seconds: float) -> None:
         self.files: list[MapFile] = []
         self.merge = MapMerge()
         self._url = url
         self._get = get
+        self._absent = absent
         self._seconds = seconds
         self._ends = time.monotonic() + seconds
         self._scope = Scope.of(url)
@@ -147,9 +150,11 @@ class _Reader:
 
     async def _read(self, requests: Iterable[_FileRequest]) -> list[ScopedFile]:
         """Request the files not yet requested, a few at a time, and merge their entries in order."""
-        fresh = [
-            request for url, request in {request.url: request for request in requests}.items() if url not in self._done
-        ]
+        wanted: dict[str, _FileRequest] = {}
+        for request in requests:
+            if request.url not in self._done and (request.named or request.url not in self._absent):
+                wanted.setdefault(request.url, request)
+        fresh = list(wanted.values())
         read: list[ScopedFile] = []
         for start in range(0, len(fresh), AT_A_TIME):
             room = max(0, MAX_FILES - len(self.files))
