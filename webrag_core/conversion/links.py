@@ -155,7 +155,9 @@ class _Walker:
         texts: dict[int, _BlockText] = {}
         links = []
         for link in self._links:
-            text = texts.setdefault(id(link.block), _BlockText("".join(link.block.pieces)))
+            text = texts.get(id(link.block))
+            if text is None:
+                text = texts[id(link.block)] = _BlockText("".join(link.block.pieces))
             links.append(
                 PageLink(
                     target_url=link.target_url,
