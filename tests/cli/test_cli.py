@@ -137,6 +137,7 @@ def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> Non
     status = json.loads(webrag_here("status", "--json").stdout)
     assert status["sources"][0]["ready"] == 1
     assert status["failures"] == {"not_found": 1}
+    assert "network, programs and signals (seccomp)" in status["worker_sandbox"]
 
     checked = webrag_here("verify", "--json")
     assert checked.returncode == 0, checked.stdout

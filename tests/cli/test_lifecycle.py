@@ -18,7 +18,9 @@ def test_a_page_is_removed_when_that_was_confirmed_and_comes_back_by_name(webrag
     call = partial(webrag_here, WEBRAG_WARC=str(FROZEN_SITE))
     assert call("ingest", PAGE).returncode == 0
     assert call("ingest", MISSING).returncode == 1
-    assert "failed pages: 1 not_found" in call("status").stdout
+    status = call("status").stdout
+    assert "failed pages: 1 not_found" in status
+    assert "conversion workers do without: " in status
 
     refused = call("forget", PAGE, "--json")
     assert refused.returncode == 2

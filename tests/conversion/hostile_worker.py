@@ -71,7 +71,7 @@ REPLIES = {
 def main() -> None:
     """Say that it is ready, then answer the first page."""
     mode, out = sys.argv[1], sys.stdout.buffer
-    unconfined = {"message": "files: no Landlock here"} if mode == "unconfined" else {}
+    unconfined = {"sandbox": {"files": "no Landlock here", "network": None}} if mode == "unconfined" else {}
     write_frame(out, json.dumps({"kind": "ready", **unconfined}).encode())
     out.flush()
     read_frame(sys.stdin.buffer)

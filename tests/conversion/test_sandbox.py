@@ -90,6 +90,10 @@ def test_a_worker_can_compute_and_little_else(tmp_path: Path, monkeypatch: pytes
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_worker_says_what_it_took_away() -> None:
+    assert set(WorkerPool(1).sandbox().values()) == {None}
+
+
 def verdict(program: bytes, audit: int, number: int, *arguments: int) -> int:
     """What the filter answers to a system call: the kernel's virtual machine in small."""
     shown = struct.pack("<IIQ6Q", number, audit, 0, *arguments, *[0] * (6 - len(arguments)))
@@ -130,9 +134,10 @@ def test_the_filter_of_each_processor_refuses_the_same(machine: str) -> None:
     assert verdict(program, audit ^ 1, read) == answer(0x40000000 + read) == errno.EPERM
 
 
-def test_what_the_sandbox_lacks_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_the_sandbox_lacks_is_reported_and_warned_of_once(caplog: pytest.LogCaptureFixture) -> None:
     pool = WorkerPool(1, conversion="unconfined", program="tests.conversion.hostile_worker")
     for _ in range(2):
         assert asyncio.run(pool.convert(PAGE)).title == "T"
         pool.close()
     assert caplog.text.count("not fully confined on this machine: files: no Landlock here") == 1
+    assert pool.sandbox() == {"files": "no Landlock here", "network": None}

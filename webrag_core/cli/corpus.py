@@ -130,15 +130,17 @@ def refresh(
 
 
 def status(as_json: Json = False) -> None:
-    """Show the contents of the corpus per source."""
+    """Show the contents of the corpus per source, and what conversion workers cannot reach on this machine."""
+    from webrag_core.conversion.worker import worker_sandbox
     from webrag_core.corpus.status import corpus_status
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database, database.connection() as connection:
             corpus_report = await corpus_status(connection)
+        sandbox = worker_sandbox()
         if as_json:
-            print_json(corpus_report)
+            print_json({**corpus_report.model_dump(mode="json"), "worker_sandbox": sandbox})
             return
         print_table(
             ("source", "documents", "ready", "failed", "gone", "due", "parents", "children", "tokens", "last checked"),
@@ -158,6 +160,9 @@ def status(as_json: Json = False) -> None:
             out.print(
                 "failed pages: " + ", ".join(f"{count} {reason}" for reason, count in corpus_report.failures.items())
             )
+        out.print("conversion workers do without: " + (", ".join(w for w, p in sandbox.items() if not p) or "nothing"))
+        if left := [f"{what} ({problem})" for what, problem in sandbox.items() if problem]:
+            out.print("conversion workers keep, on this machine: " + ", ".join(left), style="yellow")
 
     asyncio.run(work())
 

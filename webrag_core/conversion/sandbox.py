@@ -104,23 +104,26 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 _LIBC.syscall.restype = ctypes.c_long
 
 
-def confine() -> list[str]:
-    """Confine this process, for good. Returns what could not be taken away, in words; nothing where all was."""
+def confine() -> dict[str, str | None]:
+    """Confine this process, for good. Returns what was to be taken away, and why it was not; None where it was."""
+    problem = None
     if sys.platform != "linux" or (machine := platform.machine()) not in _ARCHITECTURES:
-        return ["nothing is taken away: that needs Linux on x86-64 or arm64"]
+        problem, machine = "needs Linux on x86-64 or arm64", "x86_64"
     column, audit = _ARCHITECTURES[machine]
     steps: dict[str, Callable[[], None]] = {
-        "capabilities": lambda: _drop_capabilities(column),
+        "capabilities of root": lambda: _drop_capabilities(column),
         "files and other processes (Landlock)": _restrict_files,
         "network, programs and signals (seccomp)": lambda: _filter_calls(column, audit),
     }
-    problems = []
-    for what, take_away in steps.items():
-        try:
-            take_away()
-        except OSError as error:
-            problems.append(f"{what}: {error.strerror}")
-    return problems
+    return {what: problem or _problem(take_away) for what, take_away in steps.items()}
+
+
+def _problem(take_away: Callable[[], None]) -> str | None:
+    try:
+        take_away()
+    except OSError as error:
+        return error.strerror
+    return None
 
 
 def _drop_capabilities(column: int) -> None:

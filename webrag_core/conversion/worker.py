@@ -22,7 +22,7 @@ import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -102,6 +102,17 @@ class WorkerPool:
                 if not keep and not worker.killed:
                     worker.close()
 
+    def sandbox(self) -> dict[str, str | None]:
+        """Start a worker, and return what it takes from itself, with the problem where it cannot. Blocking.
+
+        Raises WebragError when no worker starts.
+        """
+        worker = _Worker(self._arguments, self._cpu_seconds)
+        try:
+            return worker.sandbox()
+        finally:
+            worker.close()
+
     def close(self) -> None:
         """End all idle workers. The next page starts one again."""
         with self._guard:
@@ -122,6 +133,11 @@ async def convert_in_worker(page: AcquiredPage) -> ConvertedPage:
     return await _pool.convert(page)
 
 
+def worker_sandbox() -> dict[str, str | None]:
+    """What a worker takes from itself on this machine. As WorkerPool.sandbox."""
+    return _pool.sandbox()
+
+
 class _CrashedError(Exception):
     """The worker ended without a reply, or sent something that is none."""
 
@@ -132,13 +148,14 @@ class _LateError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
-    """Reply of a worker: ready (with what its sandbox lacks), a page, the parts of a FetchError, a bug's traceback."""
+    """Reply of a worker: ready (with `confine`'s result), a page, the parts of a FetchError, a bug's traceback."""
 
     kind: Literal["ready", "page", "refused", "bug"]
     page: ConvertedPage | None = None
     reason: Reason = Reason.PARSE_FAILURE
     message: str = ""
     status: int | None = None
+    sandbox: dict[str, str | None] = field(default_factory=dict)
 
 
 _REPLY = TypeAdapter(_Reply)
@@ -155,6 +172,7 @@ class _Worker:
         self._served = 0
         self._guard = threading.Lock()
         self.killed = False
+        self._sandbox: dict[str, str | None] = {}
 
     def convert(self, page: AcquiredPage) -> ConvertedPage:
         """As WorkerPool.convert."""
@@ -185,6 +203,11 @@ class _Worker:
             raise FetchError(reply.reason, storable(reply.message[:_MAX_MESSAGE]), status=reply.status)
         logger.error("a page could not be converted\n%s", reply.message)
         raise FetchError(Reason.PARSE_FAILURE, "the page could not be converted")
+
+    def sandbox(self) -> dict[str, str | None]:
+        """As WorkerPool.sandbox."""
+        self._running()
+        return self._sandbox
 
     def kill(self) -> None:
         """End the process now, for good; a conversion under way fails. For any thread."""
@@ -266,8 +289,10 @@ class _Worker:
         if (first is None or first.kind != "ready") and not self.killed:
             self.close()
             raise WebragError("the process to convert pages in does not start", code="worker_failed")
-        if first is not None and first.message:
-            _warn_unconfined(storable(first.message[:_MAX_MESSAGE]))
+        if first is not None:
+            self._sandbox = first.sandbox
+            if lacking := "; ".join(f"{what}: {problem}" for what, problem in first.sandbox.items() if problem):
+                _warn_unconfined(storable(lacking[:_MAX_MESSAGE]))
         return process
 
 

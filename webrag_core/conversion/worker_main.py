@@ -3,8 +3,8 @@
     python -m webrag_core.conversion.worker_main MODULE:FUNCTION MEMORY_BYTES CPU_SECONDS LIFELINE
 
 Messages are frames: eight bytes of length, then JSON (or the body of a page). The first reply says what the sandbox
-could not take away. The system ends the worker when a page uses up its CPU time (SIGPROF), or when the parent ends
-(SIGIO from the pipe LIFELINE): native code lets no Python run.
+took away and what it could not. The system ends the worker when a page uses up its CPU time (SIGPROF), or when the
+parent ends (SIGIO from the pipe LIFELINE): native code lets no Python run.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def main() -> None:
     convert: Callable[[AcquiredPage], ConvertedPage] = getattr(import_module(module), name)
     address_space = _AddressSpace()
     at_first = address_space.size()
-    _limit_memory(at_first + memory_bytes)
-    _send(replies, {"kind": "ready", "message": "; ".join(confine())})
+    memory = _limit_memory(at_first + memory_bytes)
+    _send(replies, {"kind": "ready", "sandbox": {"memory beyond its limit": memory, **confine()}})
     while address_space.size() <= at_first + _WORN_BYTES:
         try:
             page = _read_page(requests)
@@ -179,17 +179,21 @@ def _end_with_parent(lifeline: int) -> None:
         fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | getattr(os, "O_ASYNC", 0))
 
 
-def _limit_memory(memory_bytes: int) -> None:
-    """Limit the address space, for good."""
+def _limit_memory(memory_bytes: int) -> str | None:
+    """Limit the address space, for good. Returns the problem where the system does not."""
     import resource
 
+    problem = None
     for kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
-        with suppress(ValueError, OSError):
+        try:
             _, hard = resource.getrlimit(kind)
             allowed = memory_bytes if hard == resource.RLIM_INFINITY else min(memory_bytes, hard)
             resource.setrlimit(kind, (allowed, allowed))
+        except (ValueError, OSError) as error:
+            problem = str(error)
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return problem
 
 
 class _AddressSpace:
