@@ -62,11 +62,13 @@ async def look(home: Path) -> tuple[str, int, dict[str, int]]:
 
 
 def start(home: Path, pages: int) -> subprocess.Popen[str]:
-    """A child process that indexes, once it is ready to fetch."""
+    """A child process that indexes, once it is ready to fetch. One that does not start is no kill survived."""
     command = [sys.executable, "-m", "benchmarks.corpus.crash", "--child", str(home), "--pages", str(pages)]
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     assert child.stdout is not None
-    child.stdout.readline()
+    if child.stdout.readline() != "ready\n":
+        child.kill()
+        raise SystemExit("the process that indexes did not start")
     return child
 
 
@@ -86,7 +88,7 @@ def main() -> None:
     if arguments.child is not None:
         asyncio.run(index_pages(arguments.child, arguments.pages))
         return
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # the server still runs in it
         undisturbed, disturbed = Path(folder) / "a", Path(folder) / "b"
         begun = time.perf_counter()
         with start(undisturbed, arguments.pages) as child:
