@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
+import pytest
 from mcp import Client
 
 from tests.conftest import FROZEN_SITE
 from tests.mcp_server.clients import called, sections_of, stdio, text_of
 from tests.provider_server import Provider, Reply, serving
+from webrag_core.mcp_server.long_messages import LONGEST_MESSAGE, refusal
 from webrag_core.mcp_server.untrusted import SECTIONS
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
@@ -152,3 +154,40 @@ def test_a_signal_leaves_no_answer_running(database_url: str, tmp_path: Path) ->
             process.send_signal(signal.SIGTERM)
             assert process.wait(timeout=60) == 128 + signal.SIGTERM
     assert states(database_url) == [("failed", "cancelled")]
+
+
+def test_a_message_that_is_too_long_is_refused_by_its_id_and_the_next_is_answered(
+    database_url: str, tmp_path: Path
+) -> None:
+    filler = "a" * (LONGEST_MESSAGE + 1)
+    params = {"name": "search", "arguments": {"query": filler}}
+    last = {"method": "tools/call", "params": params, "jsonrpc": "2.0", "id": "last"}
+    with server(database_url, tmp_path) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        opened(process, call(2, "search", {"query": filler}), last, filler, call(5, "status", {}))
+        answers = [json.loads(process.stdout.readline()) for _ in range(5)]
+        process.stdin.close()
+        assert process.stdout.read() == ""
+    assert process.returncode == 0
+    refused = [answer["id"] for answer in answers if "is longer than" in answer.get("error", {}).get("message", "")]
+    assert refused == [2, "last", None]
+    assert {answer["id"] for answer in answers if "result" in answer} == {1, 5}
+
+
+@pytest.mark.parametrize(
+    ("head", "tail", "number"),
+    [
+        (b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"a', b'"}}\n', 7),
+        (b'{"method":"tools/call","params":{"a', b'"},"jsonrpc":"2.0","id":"x"}\n', "x"),
+        (b'{"jsonrpc":"2.0","id":7,"result":{"a', b'"}}\n', None),
+        (b'{"method":"tools/call","params":{"id":7,"a', b'"}}\n', None),
+        (b'{"method":"tools/call","params":{"a', b'","id":7}}\n', None),
+        (b'{"method":"tools/call","params":{"a', b'\\",\\"id\\":7}"}}\n', None),
+        (b"aaaa", b"aaaa", None),
+    ],
+)
+def test_only_the_id_of_a_request_is_taken_from_the_ends_of_a_message(
+    head: bytes, tail: bytes, number: str | int | None
+) -> None:
+    assert refusal(head, tail).id == number

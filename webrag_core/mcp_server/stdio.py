@@ -11,35 +11,62 @@ import os
 import signal
 import stat
 import sys
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
 
 from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+
+from webrag_core.mcp_server.long_messages import END_BYTES, LONGEST_MESSAGE, refusal
 
 if TYPE_CHECKING:
     import anyio
 
     from webrag_core.mcp_server.server import WebragServer
 
-_LONGEST_LINE = 64 * 1024 * 1024  # one message is one line
-
 
 class _Lines:
-    """Async iterator over the lines of a descriptor, for the SDK."""
+    """Async iterator over the lines of a descriptor, for the SDK: one message is one line.
+
+    Of a line that is too long, `refuse` gets the beginning and the end.
+    """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
         self._reader = reader
+        self.refuse: Callable[[bytes, bytes], Awaitable[None]] | None = None
 
     def __aiter__(self) -> _Lines:
         return self
 
     async def __anext__(self) -> str:
-        try:
-            line = await self._reader.readline()
-        except ValueError:  # over the limit: the data read so far is discarded
-            return "\n"
-        if not line:
-            raise StopAsyncIteration
-        return line.decode("utf-8", "replace")
+        while True:
+            try:
+                line = await self._reader.readuntil(b"\n")
+            except asyncio.IncompleteReadError as end:
+                line = end.partial
+            except asyncio.LimitOverrunError as overrun:
+                head, tail = await self._skip(overrun.consumed)
+                if self.refuse is not None:
+                    await self.refuse(head, tail)
+                continue
+            if not line:
+                raise StopAsyncIteration
+            return line.decode("utf-8", "replace")
+
+    async def _skip(self, waiting: int) -> tuple[bytes, bytes]:
+        """Read to the end of the line, of which `waiting` bytes are there. Returns its beginning and end."""
+        part = await self._reader.readexactly(waiting)
+        head, tail = part[:END_BYTES], part[-END_BYTES:]
+        while True:
+            try:
+                part, is_end = await self._reader.readuntil(b"\n"), True
+            except asyncio.IncompleteReadError as end:
+                part, is_end = end.partial, True
+            except asyncio.LimitOverrunError as overrun:
+                part, is_end = await self._reader.readexactly(overrun.consumed), False
+            tail = (tail + part[-END_BYTES:])[-END_BYTES:]
+            if is_end:
+                return head, tail
 
 
 def serve(server: WebragServer) -> int:
@@ -70,13 +97,14 @@ async def _answer(server: WebragServer) -> None:
     if not _can_be_waited_for(sys.stdin.fileno()):
         await server.run_stdio_async()
         return
-    reader = asyncio.StreamReader(limit=_LONGEST_LINE)
+    reader = asyncio.StreamReader(limit=LONGEST_MESSAGE)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(_own_descriptor(sys.stdin.fileno()), "rb")
     )
     try:
-        lines = cast("anyio.AsyncFile[str]", _Lines(reader))
-        async with stdio_server(stdin=lines) as (incoming, outgoing):
+        lines = _Lines(reader)
+        async with stdio_server(stdin=cast("anyio.AsyncFile[str]", lines)) as (incoming, outgoing):
+            lines.refuse = lambda head, tail: outgoing.send(SessionMessage(refusal(head, tail)))
             await server.run_on(incoming, outgoing)
     finally:
         transport.close()

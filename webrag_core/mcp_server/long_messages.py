@@ -1,0 +1,31 @@
+"""Refuse a message that is too long to be read, by its id: its sender waits for an answer.
+
+Clients write the id first or last. It is taken only from a request, and only where it stands at the top level beyond
+doubt: the id of a reply is one of ours.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError
+
+LONGEST_MESSAGE = 64 * 1024 * 1024
+END_BYTES = 500
+"""How much of each end of a message is looked at."""
+
+_MEMBER = rb'"(?:jsonrpc|id|method)"\s*:\s*(?:"[^"\\]*"|\d{1,15})'
+_HEAD = re.compile(rb"\s*\{\s*((?:" + _MEMBER + rb"\s*,\s*)*)")
+_TAIL = re.compile(rb"((?:,\s*" + _MEMBER + rb"\s*)*)\}\s*\Z")
+_VALUE = re.compile(rb'"(jsonrpc|id|method)"\s*:\s*(?:"([^"\\]*)"|(\d+))')
+
+
+def refusal(head: bytes, tail: bytes) -> JSONRPCError:
+    """Answer the message that begins with `head` and ends with `tail`."""
+    members: dict[bytes, str | int] = {}
+    for found in (_HEAD.match(head), _TAIL.search(tail)):
+        for name, text, number in _VALUE.findall(found[1] if found else b""):
+            members[name] = int(number) if number else text.decode("utf-8", "replace")
+    problem = f"the message is longer than {LONGEST_MESSAGE} bytes and was not read"
+    error = ErrorData(code=INVALID_REQUEST, message=problem)
+    return JSONRPCError(jsonrpc="2.0", id=members.get(b"id") if b"method" in members else None, error=error)
