@@ -35,7 +35,8 @@ Call = Callable[..., Awaitable[None]]
 async def ordinary(settings: Settings, sessions: int) -> dict[str, Any]:
     """Run `sessions` ordinary sessions; then a tenth as many whose client cannot ask about a new site later."""
     dice = random.Random(14)
-    kinds = [kind for kind, share in _SHARES.items() for _ in range(share)]
+    # in turns: the first six are one of each
+    kinds = [kind for turn in range(max(_SHARES.values())) for kind, share in _SHARES.items() if turn < share]
     refused: dict[str, str] = {}
     questions = calls = 0
     async with serving(settings, Web()) as address:
@@ -97,9 +98,7 @@ class _Session:
             for _ in range(4):
                 await self._ask(self._page(site, new=site == _ATTACHED))
             return
-        sites = [
-            f"https://{word}-{self._number}.example" for word in ("tea", "herbs", "cups")[: self._dice.randint(1, 3)]
-        ]
+        sites = [f"https://{word}-{self._number}.example" for word in _WORDS[: self._dice.randint(1, 3)]]
         await self._ask(*(f"{site}/tea" for site in sites))
         for _ in range(4):
             await self._ask(self._page(self._dice.choice(sites), new=True))
@@ -113,9 +112,7 @@ class _Session:
         known = [f"{site}/tea/linked-{self._dice.randint(0, 2)}", f"{site}/tea/linked-1/"]
         first = site if site in (_STORED, _ATTACHED) else f"{site}/tea"
         known += [first, first.replace("https:", "HTTP:"), f"{site.upper()}:443/tea/linked-0"]
-        unseen = [
-            f"{site}/{word}" for word in ("kettles", "green/harvest.html", "how-to-brew", "missing-page", "a/b/c/")
-        ]
+        unseen = [f"{site}/{word}" for word in _UNSEEN]
         return self._dice.choice([*known, *unseen] if new else known)
 
     async def _ask(self, *urls: str) -> None:
