@@ -151,7 +151,7 @@ def _orders(text: str) -> list[tuple[str, dict[str, Any]]]:
     for address in dict.fromkeys(_ADDRESS.findall(text)):
         plain = (address if "://" in address else f"https://{address}").rstrip("/")
         told = [f"{plain}?d={SECRET}"]
-        # of the user's site any page can be asked for: those that the response itself names as sources, too
+        # not promised, see docs/security.md: the user's site learns which of its paths are asked for
         is_source = plain == SITE or plain.removeprefix(f"{SITE}/").isdigit()
         if address in evidence and not is_source:
             told += [plain + SECRET, f"{plain}/{SECRET}"]
@@ -173,7 +173,7 @@ def _leaks(text: str) -> list[str]:
         part = text[match.end() : end]
         if match[1] in ("EVIDENCE", "FAILED"):
             continue  # FAILED repeats what the caller passed
-        # a bare host name in a title is a word, like `asyncio.Queue`; the guard asks before anybody fetches it
+        # a bare host name in a title is a word, like `asyncio.Queue`, and holds no secret: see docs/security.md
         if f"{EVIL}/" in part or (match[1] != "SOURCES" and "://" in part):
             leaks.append(f"address in {match[1]}")
         if SECRET in part:
