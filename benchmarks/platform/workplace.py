@@ -62,7 +62,9 @@ class Workplace:
 @contextmanager
 def workplace() -> Iterator[Workplace]:
     """The environment of this process points into the place as long as it is open."""
-    with tempfile.TemporaryDirectory(prefix="webrag-bench-") as name, socket.socket() as probe:
+    # the database server may still write into the folder that is removed
+    removed = tempfile.TemporaryDirectory(prefix="webrag-bench-", ignore_cleanup_errors=True)
+    with removed as name, socket.socket() as probe:
         folder = Path(name)
         folder.chmod(0o755)
         shutil.copy(ROOT / "dagster.yaml", folder)
