@@ -40,8 +40,10 @@ def rust_goldens() -> dict[str, RecordedGolden]:
     return {golden.id: golden for golden in recorded_goldens(own_suites()["rust-1.63"].golden)}
 
 
-def test_the_rust_goldens_hold(rust_site: SiteMap, rust_goldens: dict[str, RecordedGolden]) -> None:
-    assert {name: found for name, golden in rust_goldens.items() if (found := problems_of(golden, rust_site))} == {}
+def test_a_sample_of_the_rust_goldens_holds(rust_site: SiteMap, rust_goldens: dict[str, RecordedGolden]) -> None:
+    """`make bench-goldens` checks all claims of all sites."""
+    sample = dict(list(rust_goldens.items())[::5])
+    assert {name: found for name, golden in sample.items() if (found := problems_of(golden, rust_site))} == {}
 
 
 def test_every_golden_has_the_form_of_its_style_and_every_suite_questions_without_an_answer() -> None:
