@@ -63,7 +63,7 @@ def answer(
     exclude: Annotated[list[str] | None, typer.Option(help="A URL that must not be used; repeatable.")] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
-    show_all: Annotated[bool, typer.Option("--all", help="Print all quotes.")] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     as_json: Json = False,
 ) -> None:
     """Answer QUERY with quotes, starting at URL and following promising links."""
@@ -118,14 +118,17 @@ def _progress_line(phase: str, completed: Round | None) -> str:
 
 
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False) -> None:
-    """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`."""
+    """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`, none of low relevance
+    (full context cites them) unless `show_all`."""
+    from webrag_core.retrieval.citations import relevant
+
     styles = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
     print_line(result.verdict_line(), style=styles[result.status])
     print_line(f"Question: {result.query}", style="bold")
     print_line(f"Start page: {result.url}")
     print_line("")
     most = 1 if result.status == "not_found" else quotes
-    shown = result.citations if show_all else result.citations[:most]
+    shown = result.citations if show_all else relevant(result.citations)[:most]
     if shown and result.status == "not_found":
         print_line("Nearest passage:", style="dim")
     for citation in shown:
