@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from urllib.parse import urljoin
 
 from lxml import etree
@@ -64,32 +64,41 @@ class PageLink:
     nofollow: bool
 
 
-@dataclass(slots=True)
 class _Block:
-    """Text that belongs together, in pieces."""
+    """Text that belongs together, collected in pieces.
 
-    pieces: list[str] = field(default_factory=list)
-    length: int = 0
+    `is_defined` says of an entry of a list of definitions whether its definition has begun; None for other blocks.
+    """
+
+    def __init__(self, *, is_defined: bool | None = None) -> None:
+        self.is_defined = is_defined
+        self._pieces: list[str] = []
+        self._length = 0
 
     def add(self, text: str) -> int:
         """Append a run of text, and return where it begins."""
-        start = self.length
-        self.pieces.append(f"{text} ")
-        self.length += len(text) + 1
+        start = self._length
+        self._pieces.append(f"{text} ")
+        self._length += len(text) + 1
         return start
 
+    @cached_property
+    def _text(self) -> str:
+        return "".join(self._pieces)
 
-@dataclass(frozen=True, slots=True)
-class _PlacedLink:
-    """A link, and where it begins in its block."""
+    @cached_property
+    def _sentence_starts(self) -> list[int]:
+        return [0, *(match.end() for match in _SENTENCE_END.finditer(self._text))]
 
-    target_url: str
-    anchor_text: str
-    heading_path: tuple[str, ...]
-    in_navigation: bool
-    nofollow: bool
-    block: _Block
-    start: int
+    def around(self, position: int) -> str:
+        """Return the text from the sentence that holds `position` on, white space folded, at most 600 characters; what
+        stands before it too where the rest is shorter."""
+        sentence = self._sentence_starts[max(0, bisect_right(self._sentence_starts, position) - 1)]
+        begin = max(0, min(max(sentence, position - _MAX_BEFORE), len(self._text) - _MAX_CONTEXT))
+        if begin not in (0, sentence):  # not within a word
+            begin = self._text.find(" ", begin, position) + 1 or begin
+        context = _clean(self._text[begin : begin + 2 * _MAX_CONTEXT])
+        return context if len(context) <= _MAX_CONTEXT else context[: _MAX_CONTEXT + 1].rpartition(" ")[0]
 
 
 @dataclass(slots=True)
@@ -133,9 +142,8 @@ class _Walker:
     """Collects runs of inline text between block boundaries, so that nested blocks cost nothing twice."""
 
     def __init__(self, base_url: str, page_url: str) -> None:
-        self._links: list[_PlacedLink] = []
+        self._placed_links: list[tuple[PageLink, _Block, int]] = []  # with the place in its block
         self._blocks: list[_Block] = []  # open rows and items, innermost last; of a list of definitions the last entry
-        self._entry_defined: list[bool] = []  # for each open list of definitions
         self._heading_block: _Block | None = None  # of the heading before, until a paragraph follows
         self._base_url = base_url
         self._page_url = page_url
@@ -151,24 +159,10 @@ class _Walker:
         self._skip_depth = 0
 
     def links(self) -> list[PageLink]:
-        """All links, once the page is read."""
-        texts: dict[int, _BlockText] = {}
-        links = []
-        for link in self._links:
-            text = texts.get(id(link.block))
-            if text is None:
-                text = texts[id(link.block)] = _BlockText("".join(link.block.pieces))
-            links.append(
-                PageLink(
-                    target_url=link.target_url,
-                    anchor_text=link.anchor_text,
-                    context=text.around(link.start) or link.anchor_text,
-                    heading_path=link.heading_path,
-                    in_navigation=link.in_navigation,
-                    nofollow=link.nofollow,
-                )
-            )
-        return links
+        """All links, once the page is read and every block is whole."""
+        return [
+            replace(link, context=block.around(start) or link.anchor_text) for link, block, start in self._placed_links
+        ]
 
     def visit(self, event: str, element: HtmlElement) -> None:
         if event in ("comment", "pi"):
@@ -211,8 +205,6 @@ class _Walker:
             self.flush(heading=tag in _HEADINGS)
         if tag in _BLOCKS:
             self._blocks.pop()
-        if tag == "dl":
-            self._entry_defined.pop()
         self._nav_depth -= self._navigation.pop()
         if tag in _SKIPPED:
             self._skip_depth -= 1
@@ -220,13 +212,11 @@ class _Walker:
 
     def _open_block(self, tag: str) -> None:
         if tag in _BLOCKS:
-            self._blocks.append(_Block())
-        if tag == "dl":
-            self._entry_defined.append(False)
-        elif tag == "dd" and self._entry_defined:
-            self._entry_defined[-1] = True
-        elif tag == "dt" and self._entry_defined and self._entry_defined[-1]:  # a new entry, not a further term
-            self._blocks[-1], self._entry_defined[-1] = _Block(), False
+            self._blocks.append(_Block(is_defined=False if tag == "dl" else None))
+        elif tag == "dd" and self._blocks and self._blocks[-1].is_defined is not None:
+            self._blocks[-1].is_defined = True
+        elif tag == "dt" and self._blocks and self._blocks[-1].is_defined:  # a new entry, not a further term
+            self._blocks[-1] = _Block(is_defined=False)
 
     def _append(self, text: str | None) -> None:
         if text and not self._skip_depth:
@@ -270,17 +260,15 @@ class _Walker:
         if key in self._seen:
             return
         self._seen.add(key)
-        self._links.append(
-            _PlacedLink(
-                target_url=target,
-                anchor_text=text[:_MAX_ANCHOR],
-                heading_path=tuple(text for _, text in self._headings),
-                in_navigation=self._nav_depth > 0,
-                nofollow=anchor.nofollow,
-                block=block,
-                start=start + anchor.start,
-            )
+        link = PageLink(
+            target_url=target,
+            anchor_text=text[:_MAX_ANCHOR],
+            context="",
+            heading_path=tuple(text for _, text in self._headings),
+            in_navigation=self._nav_depth > 0,
+            nofollow=anchor.nofollow,
         )
+        self._placed_links.append((link, block, start + anchor.start))
 
     def _resolve(self, href: str) -> str | None:
         href = href.split("#", 1)[0]
@@ -296,24 +284,6 @@ class _Walker:
 
 def _clean(text: str) -> str:
     return storable(_SPACE.sub(" ", without_invisible(text)).replace("¶", "").strip())
-
-
-class _BlockText:
-    """The text of one block, and the starts of its sentences, computed once for all of its links."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._starts = [0, *(match.end() for match in _SENTENCE_END.finditer(text))]
-
-    def around(self, position: int) -> str:
-        """Return the text from the sentence that holds `position` on, white space folded, at most 600 characters; what
-        stands before it too where the rest is shorter."""
-        sentence = self._starts[max(0, bisect_right(self._starts, position) - 1)]
-        begin = max(0, min(max(sentence, position - _MAX_BEFORE), len(self._text) - _MAX_CONTEXT))
-        if begin not in (0, sentence):  # not within a word
-            begin = self._text.find(" ", begin, position) + 1 or begin
-        context = _clean(self._text[begin : begin + 2 * _MAX_CONTEXT])
-        return context if len(context) <= _MAX_CONTEXT else context[: _MAX_CONTEXT + 1].rpartition(" ")[0]
 
 
 def absolute(link: str, base_url: str) -> str:
