@@ -113,16 +113,16 @@ def left_out(sample: Sample, groups: Sequence[str]) -> Array:
     return predicted
 
 
-def figures(predicted: Array, labels: Array, items: Sequence[str]) -> dict[str, Any]:
-    """Ranking quality over all rows; calibration error and the reliability curve over those of no twin, which are most
-    of the rows and little of the weight."""
-    asked = np.array([not is_twin(item) for item in items])
+def figures(predicted: Array, sample: Sample) -> dict[str, Any]:
+    """Ranking quality over all rows of `sample`; calibration error and the reliability curve over those of no twin:
+    twins are most of the rows and little of the weight."""
+    labels, no_twin = sample.labels, np.array([not is_twin(item) for item in sample.items])
     return {
         "rows": len(labels),
         "auc": round(auc(predicted, labels), 3),
-        "complete": round(float(labels[asked].mean()), 3),
-        "ece": round(expected_calibration_error(predicted[asked], labels[asked]), 3),
-        "reliability": reliability(predicted[asked], labels[asked]),
+        "complete": round(float(labels[no_twin].mean()), 3),
+        "ece": round(expected_calibration_error(predicted[no_twin], labels[no_twin]), 3),
+        "reliability": reliability(predicted[no_twin], labels[no_twin]),
     }
 
 
@@ -130,12 +130,11 @@ def stored_table(sample: Sample, table: str, settings: Settings) -> dict[str, An
     """The table as the core ships it, with its provenance; sites left out one by one where there are several."""
     fitted = fit(sample)
     names = list(dict.fromkeys(sample.sites))
-    validation: dict[str, Any] = {"item left out": figures(left_out(sample, sample.items), sample.labels, sample.items)}
+    validation: dict[str, Any] = {"item left out": figures(left_out(sample, sample.items), sample)}
     if len(names) > 1:
-        predicted, sites, items = left_out(sample, sample.sites), np.asarray(sample.sites), np.asarray(sample.items)
+        predicted, sites = left_out(sample, sample.sites), np.asarray(sample.sites)
         validation["site left out"] = {
-            name: figures(predicted[sites == name], sample.labels[sites == name], items[sites == name])
-            for name in names
+            name: figures(predicted[sites == name], sample.only(sites == name)) for name in names
         }
     return {
         "constant": fitted.constant,
