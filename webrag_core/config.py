@@ -33,8 +33,8 @@ class _Environment(PydanticBaseSettingsSource):
     annotation for one, takes nearly all the time of reading the settings."""
 
     def __call__(self) -> dict[str, Any]:
-        given = {name.lower(): value for name, value in os.environ.items()}
-        return {name: given[name] for name in self.settings_cls.model_fields if name in given}
+        variables = {name.lower(): value for name, value in os.environ.items()}
+        return {name: variables[name] for name in self.settings_cls.model_fields if name in variables}
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         """The value of one setting (None = not set), its name, and that it is no JSON."""

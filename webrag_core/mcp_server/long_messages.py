@@ -23,8 +23,8 @@ _VALUE = re.compile(rb'"(jsonrpc|id|method)"\s*:\s*(?:"([^"\\]*)"|(\d+))')
 def refusal(head: bytes, tail: bytes) -> JSONRPCError:
     """Answer the message that begins with `head` and ends with `tail`."""
     members: dict[bytes, str | int] = {}
-    for found in (_HEAD.match(head), _TAIL.search(tail)):
-        for name, text, number in _VALUE.findall(found[1] if found else b""):
+    for match in (_HEAD.match(head), _TAIL.search(tail)):
+        for name, text, number in _VALUE.findall(match[1] if match else b""):
             members[name] = int(number) if number else text.decode("utf-8", "replace")
     problem = f"the message is longer than {LONGEST_MESSAGE} bytes and was not read"
     error = ErrorData(code=INVALID_REQUEST, message=problem)

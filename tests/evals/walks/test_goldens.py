@@ -43,7 +43,7 @@ def rust_goldens() -> dict[str, RecordedGolden]:
 def test_a_sample_of_the_rust_goldens_holds(rust_site: SiteMap, rust_goldens: dict[str, RecordedGolden]) -> None:
     """`make bench-goldens` checks all claims of all sites."""
     sample = dict(list(rust_goldens.items())[::5])
-    assert {name: found for name, golden in sample.items() if (found := problems_of(golden, rust_site))} == {}
+    assert {name: problems for name, golden in sample.items() if (problems := problems_of(golden, rust_site))} == {}
 
 
 def test_every_golden_has_the_form_of_its_style_and_every_suite_questions_without_an_answer() -> None:
