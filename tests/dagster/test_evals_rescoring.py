@@ -119,10 +119,10 @@ def test_every_night_one_valid_run_of_every_evaluation(
 ) -> None:
     repository = definitions.get_repository_def()
     schedule = repository.get_schedule_def("nightly_evals")
-    context = dg.build_schedule_context(
+    with dg.build_schedule_context(
         instance=instance, scheduled_execution_time=datetime(2026, 1, 2, 3, 30, tzinfo=UTC), repository_def=repository
-    )
-    [request] = schedule.evaluate_tick(context).run_requests or []
+    ) as context:
+        [request] = schedule.evaluate_tick(context).run_requests or []
     job = definitions.resolve_job_def("evals")
     assert dg.validate_run_config(job, request.run_config)
     assert {key.to_user_string() for key in job.asset_layer.executable_asset_keys} == ALL

@@ -94,8 +94,10 @@ def test_days_below_one_are_refused(stored: dg.DagsterInstance) -> None:
 @pytest.mark.usefixtures("corpus_environment")
 def test_the_job_runs_with_its_defaults_every_night(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     repository = definitions.get_repository_def()
-    context = dg.build_schedule_context(instance=instance, scheduled_execution_time=datetime(2026, 1, 2, tzinfo=UTC))
-    [request] = repository.get_schedule_def("nightly_prune").evaluate_tick(context).run_requests or []
+    with dg.build_schedule_context(
+        instance=instance, scheduled_execution_time=datetime(2026, 1, 2, tzinfo=UTC)
+    ) as context:
+        [request] = repository.get_schedule_def("nightly_prune").evaluate_tick(context).run_requests or []
     job = definitions.resolve_job_def("prune")
     assert dg.validate_run_config(job, request.run_config)
     done = job.execute_in_process(instance=instance, run_config=request.run_config)

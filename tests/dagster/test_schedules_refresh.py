@@ -43,13 +43,13 @@ def tick(database: str, instance: dg.DagsterInstance, definitions: dg.Definition
     """One tick: its requests."""
 
     def evaluate() -> list[dg.RunRequest]:
-        context = dg.build_schedule_context(
+        with dg.build_schedule_context(
             instance=instance,
             scheduled_execution_time=datetime.now(UTC),
             resources={"corpus": CorpusResource()},
             repository_def=definitions.get_repository_def(),
-        )
-        return list(refresh_due.evaluate_tick(context).run_requests or [])
+        ) as context:
+            return list(refresh_due.evaluate_tick(context).run_requests or [])
 
     return evaluate
 

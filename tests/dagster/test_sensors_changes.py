@@ -43,14 +43,14 @@ class Sensor:
 
     def tick(self) -> tuple[list[tuple[str, str]], list[dg.RunRequest]]:
         """(asset, partition) of the events, which are stored, and the run requests."""
-        context = dg.build_sensor_context(
+        with dg.build_sensor_context(
             instance=self.instance,
             instance_ref=self.instance.get_ref(),
             cursor=self.cursor,
             repository_def=self.definitions.get_repository_def(),
             resources={"corpus": CorpusResource()},
-        )
-        found = corpus_changes.evaluate_tick(context)
+        ) as context:
+            found = corpus_changes.evaluate_tick(context)
         self.cursor = found.cursor
         events = []
         for event in found.asset_events:

@@ -30,7 +30,8 @@ class World:
         add(self.warc, *SITE, OTHER)
         self.corpus = CorpusResource(warc=str(self.warc))
         self.automation = dg.evaluate_automation_conditions
-        found = corpus_changes(dg.build_sensor_context(instance=instance), corpus=self.corpus)
+        with dg.build_sensor_context(instance=instance) as context:
+            found = corpus_changes(context, corpus=self.corpus)
         assert len(found.asset_events) == 8
         for event in found.asset_events:
             instance.report_runless_asset_event(event)
@@ -41,8 +42,8 @@ class World:
 
     def look(self) -> list[dg.AssetObservation]:
         """One tick of the sensor; its observations are stored."""
-        context = dg.build_sensor_context(instance=self.instance, resources={"corpus": self.corpus})
-        found = site_watch.evaluate_tick(context)
+        with dg.build_sensor_context(instance=self.instance, resources={"corpus": self.corpus}) as context:
+            found = site_watch.evaluate_tick(context)
         assert not found.run_requests
         observed = [event for event in found.asset_events if isinstance(event, dg.AssetObservation)]
         for event in observed:
@@ -161,7 +162,8 @@ def test_a_changed_page_is_current_with_its_vectors_and_nothing_else_ran(
     assert vectors == children
     assert tick(asked.cursor).total_requested == 0
     assert world.look() == []
-    told = corpus_changes(dg.build_sensor_context(instance=instance), corpus=world.corpus)
+    with dg.build_sensor_context(instance=instance) as context:
+        told = corpus_changes(context, corpus=world.corpus)
     assert told.asset_events == [], "the run told everything itself"
 
 
@@ -199,5 +201,6 @@ def test_observing_what_flags_nothing_asks_for_nothing(
 
 def test_the_frozen_site_itself_is_quiet(instance: dg.DagsterInstance, corpus_environment: str) -> None:
     add(FROZEN_SITE, "https://docs.python.org/3.11/library/asyncio.html")
-    found = site_watch(dg.build_sensor_context(instance=instance), corpus=CorpusResource())
+    with dg.build_sensor_context(instance=instance) as context:
+        found = site_watch(context, corpus=CorpusResource())
     assert isinstance(found, dg.SkipReason)

@@ -42,8 +42,8 @@ def tick(corpus_environment: str, instance: dg.DagsterInstance) -> Tick:
                     metadata={"webrag/declaration": dg.MetadataValue.json(source.declaration(f"defs/{name}"))},
                 )
             )
-        context = dg.build_sensor_context(instance=instance, definitions=dg.Definitions(assets=specs))
-        found = declared_sources(context, corpus=CorpusResource())
+        with dg.build_sensor_context(instance=instance, definitions=dg.Definitions(assets=specs)) as context:
+            found = declared_sources(context, corpus=CorpusResource())
         assert isinstance(found, dg.SkipReason)
         return str(found.skip_message)
 
