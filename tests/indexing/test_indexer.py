@@ -197,6 +197,26 @@ def test_what_is_done_is_not_done_again(settings: Settings) -> None:
     asyncio.run(run())
 
 
+def test_a_text_that_a_page_repeats_is_looked_up_once(settings: Settings) -> None:
+    """Once for each repetition would read the square of their number of rows: 5 MB of one letter took 40 seconds."""
+
+    async def run() -> None:
+        async with opened(settings) as (corpus, site):
+            site.pages[A] = html("Three or more words", "a" * 1_000_000)
+            await corpus.add(A)
+            vectors = (await counts(corpus))["vectors"]
+            assert vectors > 500
+            async with corpus.database.connection() as connection:
+                await connection.execute("SELECT pg_stat_force_next_flush()")
+            [(reads,)] = await rows(
+                corpus.database,
+                "SELECT sum(idx_scan)::int FROM pg_stat_user_indexes WHERE relname ~ '^vectors_[0-9]+$'",
+            )
+            assert reads < 10 * vectors
+
+    asyncio.run(run())
+
+
 def test_one_edited_section_embeds_only_its_children(settings: Settings) -> None:
     async def run() -> None:
         words = [f"topic{number}" for number in range(8)]

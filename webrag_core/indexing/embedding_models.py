@@ -224,12 +224,16 @@ async def copy_vectors(
     """
     cursor = await connection.execute(
         sql.SQL(
-            "INSERT INTO {table} (chunk_id, document_id, embedding)"
-            " SELECT n.id, n.document_id, coalesce(s.embedding, k.embedding) FROM ({chunks}) n"
-            " LEFT JOIN LATERAL (SELECT e.embedding FROM chunks c JOIN {table} e ON e.chunk_id = c.id"
-            "  WHERE c.embed_sha256 = n.embed_sha256 LIMIT 1) s ON true"
-            " LEFT JOIN embedding_cache k ON k.model_id = %(model)s AND k.text_sha256 = n.embed_sha256"
-            " WHERE coalesce(s.embedding, k.embedding) IS NOT NULL ON CONFLICT DO NOTHING"
+            # looked up once for a text: a page may repeat one a thousand times
+            "WITH new AS MATERIALIZED ({chunks}), texts AS MATERIALIZED"
+            " (SELECT d.embed_sha256, coalesce(s.embedding, k.embedding) AS embedding"
+            "  FROM (SELECT DISTINCT embed_sha256 FROM new) d"
+            "  LEFT JOIN LATERAL (SELECT e.embedding FROM chunks c JOIN {table} e ON e.chunk_id = c.id"
+            "   WHERE c.embed_sha256 = d.embed_sha256 LIMIT 1) s ON true"
+            "  LEFT JOIN embedding_cache k ON k.model_id = %(model)s AND k.text_sha256 = d.embed_sha256)"
+            " INSERT INTO {table} (chunk_id, document_id, embedding)"
+            " SELECT n.id, n.document_id, t.embedding FROM new n JOIN texts t USING (embed_sha256)"
+            " WHERE t.embedding IS NOT NULL ON CONFLICT DO NOTHING"
         ).format(table=vector_table(model_id), chunks=chunks),
         {**values, "model": model_id},
     )
