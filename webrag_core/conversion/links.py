@@ -2,7 +2,7 @@
 
 The context of a link is its anchor text, the text of the block it stands in, the heading path, and whether it is in
 navigation. The block of a link in a term holds the definitions too, that of a link in a table its whole row, that of a
-link in a heading the paragraph below.
+link in a heading the paragraph below. Beyond the first 10,000 links of a page the anchor text stands for the block.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'(\[])")
 _MAX_ANCHOR = 400
 _MAX_CONTEXT = 600
 _MAX_BEFORE = 200  # characters of a long block before the link
+_MOST_CONTEXTS = 10_000  # links of a page that get their block's text; it would be 60 MB for a directory of 100,000
 _NAV_TAGS = {"nav", "header", "footer"}
 _NAV_ROLES = {"navigation", "search", "banner", "contentinfo"}
 _NAV_CLASS = re.compile(
@@ -142,7 +143,8 @@ class _Walker:
     """Collects runs of inline text between block boundaries, so that nested blocks cost nothing twice."""
 
     def __init__(self, base_url: str, page_url: str) -> None:
-        self._placed_links: list[tuple[PageLink, _Block, int]] = []  # with the place in its block
+        self._links: list[PageLink] = []
+        self._places: list[tuple[_Block, int]] = []  # block and position in it, of the first links
         self._blocks: list[_Block] = []  # open rows and items, innermost last; of a list of definitions the last entry
         self._heading_block: _Block | None = None  # of the heading before, until a paragraph follows
         self._base_url = base_url
@@ -160,9 +162,10 @@ class _Walker:
 
     def links(self) -> list[PageLink]:
         """All links, once the page is read and every block is whole."""
-        return [
-            replace(link, context=block.around(start) or link.anchor_text) for link, block, start in self._placed_links
-        ]
+        for number, (block, start) in enumerate(self._places):
+            link = self._links[number]
+            self._links[number] = replace(link, context=block.around(start) or link.context)
+        return self._links
 
     def visit(self, event: str, element: HtmlElement) -> None:
         if event in ("comment", "pi"):
@@ -263,12 +266,14 @@ class _Walker:
         link = PageLink(
             target_url=target,
             anchor_text=text[:_MAX_ANCHOR],
-            context="",
+            context=text[:_MAX_ANCHOR],
             heading_path=tuple(text for _, text in self._headings),
             in_navigation=self._nav_depth > 0,
             nofollow=anchor.nofollow,
         )
-        self._placed_links.append((link, block, start + anchor.start))
+        self._links.append(link)
+        if len(self._places) < _MOST_CONTEXTS:
+            self._places.append((block, start + anchor.start))
 
     def _resolve(self, href: str) -> str | None:
         href = href.split("#", 1)[0]
