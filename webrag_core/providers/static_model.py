@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
 
 _WEIGHTS = Path(__file__).with_name("token_weights.npy")
+_BATCH = 256  # texts
 
 
 @lru_cache(maxsize=1)
@@ -49,8 +50,11 @@ def count_tokens(texts: list[str]) -> list[int]:
 
 def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
     """Token ids of each text in order, without start or end marks; each below 32,000."""
-    encodings = _tokenizer().encode_batch_fast(list(texts), add_special_tokens=False)
-    return [np.array(encoding.ids, dtype=np.uint16) for encoding in encodings]
+    return [
+        np.array(encoding.ids, dtype=np.uint16)
+        for first in range(0, len(texts), _BATCH)  # a token takes 60 bytes until its id is copied
+        for encoding in _tokenizer().encode_batch_fast(list(texts[first : first + _BATCH]), add_special_tokens=False)
+    ]
 
 
 def token_texts() -> list[str]:
