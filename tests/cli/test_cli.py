@@ -199,7 +199,7 @@ def test_one_malformed_url_does_not_keep_others_from_being_ingested(webrag_here:
     done = webrag_here("ingest", "not a url", f"{live_site}/", "--json", WEBRAG_ALLOW_HOSTS=allow)
     report = json.loads(done.stdout)
     assert done.returncode == 1
-    assert (report["asked"], report["fetched"], report["failed"]) == (2, 1, {"not a url": "invalid_url"})
+    assert (report["requested"], report["fetched"], report["failed"]) == (2, 1, {"not a url": "invalid_url"})
     assert webrag_here("ingest", "not a url", "nor this").returncode == 2
 
 

@@ -72,7 +72,7 @@ def ingest(
             indexed = await corpus.indexer.finish_bulk()
         requested = sum(counts.values()) + len(failed)
         if as_json:
-            report = {"asked": requested, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
+            report = {"requested": requested, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
             print_json({**report, "vector_index": indexed})
         else:
             out.print(

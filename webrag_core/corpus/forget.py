@@ -259,6 +259,7 @@ async def _remove_source(connection: AsyncConnection, source: Source) -> Counter
         (place,),
     )
     counts["ledger_lines"] = int((await cursor.fetchone() or (0,))[0])
+    await _delete(connection, "absent_map_files", "source_id = %(source)s", source=source.id)
     for name in ("site_map_pages", "refresh_runs"):
         counts[name] = await _delete(connection, name, "source_id = %(source)s", source=source.id)
     counts["outbox_lines"] = await _delete(connection, "corpus_log", "source_id = %(source)s", source=source.id)
