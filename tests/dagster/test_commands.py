@@ -1,4 +1,4 @@
-"""`webrag demo` and `webrag up` as the installed script runs them."""
+"""`webrag demo` and `webrag up`, as the installed script where they do their work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -16,6 +16,7 @@ import psutil
 import pytest
 from rich.console import Console
 
+from tests.command_line import Webrag, webrag_here
 from tests.conftest import REPOSITORY, fresh_database
 from tests.dagster.conftest import QUICK
 from tests.dagster.test_up import alive, wait_for
@@ -26,8 +27,10 @@ from webrag_dagster.instance import hold
 
 INSTANCE = Path(".webrag", "dagster")
 SCRIPT = Path(sys.executable).with_name("webrag")
+UNSET = ""
+"""DAGSTER_HOME for a command in this process, which would leave its choice to the next one."""
 
-Webrag = Callable[..., subprocess.CompletedProcess[str]]
+__all__ = ["webrag_here"]
 
 
 @pytest.fixture(scope="module")
@@ -104,39 +107,39 @@ def test_demo_as_json_says_the_same_again_and_its_run_is_in_the_instance(
     assert evidence(shown.getvalue()) == evidence(first.stdout)
 
 
-def test_demo_says_what_is_wrong(webrag: Webrag) -> None:
-    unreachable = webrag("demo", "--json", DATABASE_URL="postgresql://nobody@127.0.0.1:1/none")
+def test_demo_says_what_is_wrong(webrag_here: Webrag) -> None:
+    unreachable = webrag_here("demo", "--json", DATABASE_URL="postgresql://nobody@127.0.0.1:1/none", DAGSTER_HOME=UNSET)
     assert unreachable.returncode == 1
     assert json.loads(unreachable.stdout)["error"]["code"] == "database_unavailable"
-    bad_setting = webrag("demo", CHILD_TARGET_TOKENS="many")
+    bad_setting = webrag_here("demo", CHILD_TARGET_TOKENS="many", DAGSTER_HOME=UNSET)
     assert bad_setting.returncode == 2
     assert "CHILD_TARGET_TOKENS" in bad_setting.stderr
     assert "Traceback" not in bad_setting.stderr
-    no_home = webrag("demo", DAGSTER_HOME="nowhere")
+    no_home = webrag_here("demo", DAGSTER_HOME="nowhere")
     assert no_home.returncode == 2
     assert "DAGSTER_HOME" in no_home.stderr
 
 
-def test_up_refuses_a_port_in_use(webrag: Webrag) -> None:
+def test_up_refuses_a_port_in_use(webrag_here: Webrag) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        done = webrag("up", "--port", str(port))
+        done = webrag_here("up", "--port", str(port), DAGSTER_HOME=UNSET)
     assert done.returncode == 2
     assert f"port {port}" in done.stderr
 
 
-def test_up_refuses_a_token_that_can_be_guessed(webrag: Webrag) -> None:
-    done = webrag("up", WEBRAG_UI_TOKEN="hunter2")
+def test_up_refuses_a_token_that_can_be_guessed(webrag_here: Webrag) -> None:
+    done = webrag_here("up", WEBRAG_UI_TOKEN="hunter2", DAGSTER_HOME=UNSET)
     assert done.returncode == 2
     assert "WEBRAG_UI_TOKEN is shorter than 16 characters" in done.stderr
     assert "hunter2" not in done.stderr
 
 
-def test_up_refuses_an_instance_on_which_another_one_runs(webrag: Webrag, home: Path) -> None:
-    lock = hold(home / INSTANCE, 4711)
-    done = webrag("up")
+def test_up_refuses_an_instance_on_which_another_one_runs(webrag_here: Webrag, tmp_path: Path) -> None:
+    lock = hold(tmp_path / INSTANCE, 4711)
+    done = webrag_here("up", DAGSTER_HOME=UNSET)
     os.close(lock)
     assert done.returncode == 2
     assert f"process {os.getpid()}, http://127.0.0.1:4711" in done.stderr
