@@ -251,8 +251,9 @@ def taken_over(mode: str, cpu_seconds: float = 60.0) -> ConvertedPage:
         pool.close()
 
 
-def test_the_hostile_worker_can_be_honest() -> None:
+def test_the_hostile_worker_can_be_honest_and_has_all_its_replies() -> None:
     assert taken_over("honest").title == "T"
+    assert {type(reply()) for reply in REPLIES.values()} == {bytes}
 
 
 @pytest.mark.parametrize("mode", [*(mode for mode in REPLIES if mode != "honest"), "endless", "cut off"])
