@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,14 +45,16 @@ class Corpus:
         self.tick()
 
     def tick(self, at: datetime | None = None) -> dict[str, set[str | None]]:
-        """What one evaluation asks for: asset -> partitions."""
-        result = dg.evaluate_automation_conditions(
-            self.definitions,
-            self.instance,
-            asset_selection=dg.AssetSelection.groups("corpus"),
-            cursor=self.cursor,
-            evaluation_time=at,
-        )
+        """What one evaluation asks for: asset -> partitions. It reads those there are once, not 200 times."""
+        with pytest.MonkeyPatch.context() as during:
+            during.setattr(self.instance, "get_dynamic_partitions", cache(self.instance.get_dynamic_partitions))
+            result = dg.evaluate_automation_conditions(
+                self.definitions,
+                self.instance,
+                asset_selection=dg.AssetSelection.groups("corpus"),
+                cursor=self.cursor,
+                evaluation_time=at,
+            )
         self.cursor = result.cursor
         asked = {name: set(result.get_requested_partitions(dg.AssetKey(name))) for name in LAYERS}
         return {name: keys for name, keys in asked.items() if keys}
