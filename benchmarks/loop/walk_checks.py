@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.traps import MAX_PAGES_PER_PATTERN, url_pattern
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.config import Settings
-from webrag_core.errors import FetchError, WebragError
+from webrag_core.errors import FetchError, Reason, WebragError
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.models import OrchestrationResult, Round
 from webrag_core.orchestration.policies import get_policy
@@ -192,9 +192,11 @@ async def _as_stored(connection: AsyncConnection, walked: Walked, result: Orches
         "SELECT count(*) FROM fetch_log WHERE run_id = %s", (f"answer-{result.answer_id}",)
     )
     row = await cursor.fetchone()
-    cut_off = any("still being fetched" in warning for warning in result.warnings)
-    if not cut_off and (row is None or row[0] != len(walked.requested)):
-        found.append(f"{len(walked.requested)} pages asked for, {row and row[0]} in the ledger")
+    lines, requests = int(row[0]) if row else 0, len(walked.requested)
+    # a request that the run's time limit cut off may have no line; each is a failure of the result
+    cut_off = sum(document.reason == Reason.TIMEOUT for document in result.documents)
+    if not requests - cut_off <= lines <= requests:
+        found.append(f"{requests} pages asked for, {cut_off} of them cut off, {lines} in the ledger")
     return found
 
 
