@@ -224,16 +224,17 @@ async def copy_vectors(
     """
     cursor = await connection.execute(
         sql.SQL(
-            # looked up once for a text: a page may repeat one a thousand times
-            "WITH new AS MATERIALIZED ({chunks}), texts AS MATERIALIZED"
-            " (SELECT d.embed_sha256, coalesce(s.embedding, k.embedding) AS embedding"
-            "  FROM (SELECT DISTINCT embed_sha256 FROM new) d"
-            "  LEFT JOIN LATERAL (SELECT e.embedding FROM chunks c JOIN {table} e ON e.chunk_id = c.id"
-            "   WHERE c.embed_sha256 = d.embed_sha256 LIMIT 1) s ON true"
-            "  LEFT JOIN embedding_cache k ON k.model_id = %(model)s AND k.text_sha256 = d.embed_sha256)"
-            " INSERT INTO {table} (chunk_id, document_id, embedding)"
-            " SELECT n.id, n.document_id, t.embedding FROM new n JOIN texts t USING (embed_sha256)"
-            " WHERE t.embedding IS NOT NULL ON CONFLICT DO NOTHING"
+            "INSERT INTO {table} (chunk_id, document_id, embedding)"
+            " SELECT u.id, u.document_id, coalesce(s.embedding, k.embedding)"
+            # looked up once for a text, which a page may repeat a thousand times; a join of the repetitions would have
+            # to guess their number
+            " FROM (SELECT embed_sha256, array_agg(id) AS ids, array_agg(document_id) AS documents FROM ({chunks}) n"
+            "  GROUP BY embed_sha256) d"
+            " LEFT JOIN LATERAL (SELECT e.embedding FROM chunks c JOIN {table} e ON e.chunk_id = c.id"
+            "  WHERE c.embed_sha256 = d.embed_sha256 LIMIT 1) s ON true"
+            " LEFT JOIN embedding_cache k ON k.model_id = %(model)s AND k.text_sha256 = d.embed_sha256"
+            " CROSS JOIN LATERAL unnest(d.ids, d.documents) AS u (id, document_id)"
+            " WHERE coalesce(s.embedding, k.embedding) IS NOT NULL ON CONFLICT DO NOTHING"
         ).format(table=vector_table(model_id), chunks=chunks),
         {**values, "model": model_id},
     )
