@@ -78,9 +78,6 @@ def test_the_demo_answers_from_the_installed_package(run: Run, server_url: str) 
     assert done.returncode == 0, done.stderr
     assert "math.gcd" in done.stdout
     assert "library/math.html" in done.stdout
-    assert "round 1, depth 1" in done.stdout
-    assert "Stopped: " in done.stdout
-    assert "/assets/answers" in done.stdout
 
 
 def test_decision_goldens_pass_from_the_installed_package(run: Run) -> None:

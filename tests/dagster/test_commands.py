@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import socket
@@ -13,11 +14,15 @@ from pathlib import Path
 import dagster as dg
 import psutil
 import pytest
+from rich.console import Console
 
 from tests.command_line import Webrag, webrag_here
 from tests.conftest import REPOSITORY, fresh_database
 from tests.dagster.conftest import QUICK
 from tests.dagster.test_up import alive, wait_for
+from webrag_core.cli import output as cli_output
+from webrag_core.cli.answer import print_answer
+from webrag_core.orchestration.models import OrchestrationResult
 from webrag_dagster.instance import hold
 
 INSTANCE = Path(".webrag", "dagster")
@@ -60,22 +65,46 @@ def webrag(inherited: dict[str, str], home: Path) -> Webrag:
     return call
 
 
-def test_demo_answers_from_pages_beyond_the_seed_and_its_run_is_in_the_instance(
-    webrag: Webrag, home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture(scope="module")
+def first(webrag: Webrag) -> subprocess.CompletedProcess[str]:
+    """`webrag demo` from nothing."""
+    return webrag("demo")
+
+
+def evidence(text: str) -> str:
+    return text.split("\nPages read", 1)[0]
+
+
+def test_demo_answers_from_pages_beyond_the_seed(first: subprocess.CompletedProcess[str], home: Path) -> None:
+    assert first.returncode == 0, first.stderr
+    assert "[1] " in first.stdout
+    assert "round 1, depth 1" in first.stdout
+    assert "Stopped: " in first.stdout
+    assert "/assets/answers" in first.stdout
+    assert [path.name for path in home.iterdir()] == [".webrag"]
+
+
+def test_demo_as_json_says_the_same_again_and_its_run_is_in_the_instance(
+    webrag: Webrag, first: subprocess.CompletedProcess[str], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = webrag("demo", "--json")
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in home.iterdir()] == [".webrag"]
     assert done.stdout.count("\n") == 1
     result = json.loads(done.stdout)
+    seed = result["url"]
     assert result["total_iterations"] >= 1
-    assert any(citation["source_url"] != result["url"] for citation in result["citations"])
+    assert any(citation["source_url"] != seed for citation in result["citations"])
     assert "round 0: " in done.stderr
     monkeypatch.chdir(home)
     with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
-        run = instance.get_run_by_id(result["run_id"])
+        run = instance.get_run_by_id(result.pop("run_id"))
     assert run is not None
     assert run.status is dg.DagsterRunStatus.SUCCESS
+
+    shown = io.StringIO()
+    monkeypatch.setattr(cli_output, "out", Console(file=shown, soft_wrap=True))
+    print_answer(OrchestrationResult.model_validate(result), quotes=3)
+    assert evidence(shown.getvalue()) == evidence(first.stdout)
 
 
 def test_demo_says_what_is_wrong(webrag_here: Webrag) -> None:
