@@ -32,15 +32,15 @@ class Walked:
 
 async def violations(connection: AsyncConnection, walked: Walked) -> list[str]:
     """Every invariant that does not hold, in words; empty for a good walk."""
-    found = list(_without_result(walked))
+    violations = list(_without_result(walked))
     if walked.result is not None:
         for check in (_ends_once, _within_limits, _on_site, _each_once, _replays):
-            found += check(walked, walked.result)
-        found += await _as_stored(connection, walked, walked.result)
-        found += await _proved(connection, walked.result)
+            violations += check(walked, walked.result)
+        violations += await _as_stored(connection, walked, walked.result)
+        violations += await _proved(connection, walked.result)
     cursor = await connection.execute("SELECT id FROM answer_runs WHERE state = 'running'")
-    found += [f"answer {row[0]} is left in the state running" for row in await cursor.fetchall()]
-    return found
+    violations += [f"answer {row[0]} is left in the state running" for row in await cursor.fetchall()]
+    return violations
 
 
 def differences(first: OrchestrationResult, again: OrchestrationResult) -> list[str]:
@@ -175,19 +175,19 @@ def _replays(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
 
 async def _as_stored(connection: AsyncConnection, walked: Walked, result: OrchestrationResult) -> list[str]:
     """What the database says of the run, its rounds and its ledger."""
-    found = []
+    violations = []
     cursor = await connection.execute(
         "SELECT state, rule, action, probability, warnings FROM answer_runs WHERE id = %s", (result.answer_id,)
     )
     final = result.final_decision
     if await cursor.fetchone() != ("done", final.rule, "stop", final.probability_complete, result.warnings):
-        found.append("the stored run is not as the result says")
+        violations.append("the stored run is not as the result says")
     cursor = await connection.execute(
         "SELECT round, signals, decision, chunks, candidates FROM answer_rounds WHERE answer_id = %s ORDER BY round",
         (result.answer_id,),
     )
     if await cursor.fetchall() != [_row(done) for done in result.rounds]:
-        found.append("the stored rounds are not those of the result")
+        violations.append("the stored rounds are not those of the result")
     cursor = await connection.execute(
         "SELECT count(*) FROM fetch_log WHERE run_id = %s", (f"answer-{result.answer_id}",)
     )
@@ -196,13 +196,13 @@ async def _as_stored(connection: AsyncConnection, walked: Walked, result: Orches
     # a request that the run's time limit cut off may have no line; each is a failure of the result
     cut_off = sum(document.reason == Reason.TIMEOUT for document in result.documents)
     if not requests - cut_off <= lines <= requests:
-        found.append(f"{requests} pages asked for, {cut_off} of them cut off, {lines} in the ledger")
-    return found
+        violations.append(f"{requests} pages asked for, {cut_off} of them cut off, {lines} in the ledger")
+    return violations
 
 
 def _row(done: Round) -> tuple[object, ...]:
-    told = done.model_dump(mode="json")
-    return done.round, told["signals"], told["decision"], told["top_chunks"], told["candidates"]
+    content = done.model_dump(mode="json")
+    return done.round, content["signals"], content["decision"], content["top_chunks"], content["candidates"]
 
 
 async def _proved(connection: AsyncConnection, result: OrchestrationResult) -> list[str]:
@@ -212,9 +212,9 @@ async def _proved(connection: AsyncConnection, result: OrchestrationResult) -> l
         " JOIN document_versions v ON v.id = c.version_id WHERE c.answer_id = %s ORDER BY c.number",
         (result.answer_id,),
     )
-    stored, found = {row[0]: row[1:] for row in await cursor.fetchall()}, []
+    stored, violations = {row[0]: row[1:] for row in await cursor.fetchall()}, []
     if [*stored] != [citation.number for citation in result.citations]:
-        found.append("the stored citations are not those of the result")
+        violations.append("the stored citations are not those of the result")
     for citation in result.citations:
         version, start, end, digest, text = stored.get(citation.number, (None, 0, 0, "", ""))
         quote = text[start:end]
@@ -222,5 +222,5 @@ async def _proved(connection: AsyncConnection, result: OrchestrationResult) -> l
             citation.version_id, citation.char_start, citation.char_end, citation.verbatim_text,
         )  # fmt: skip
         if not held or digest != hashlib.sha256(quote.encode()).hexdigest() or digest != citation.quote_sha256:
-            found.append(f"citation {citation.number} does not prove")
-    return found
+            violations.append(f"citation {citation.number} does not prove")
+    return violations

@@ -193,10 +193,10 @@ def test_many_links_in_one_paragraph(separator: str) -> None:
 def test_a_directory_of_very_many_links_keeps_them_all_and_the_text_around_the_first() -> None:
     """Each would hold 600 characters of its own, and the page would be refused for them."""
     count = 10_100
-    found = links("<p>" + " ".join(f"<a href=/{number}>x{number}</a>" for number in range(count)) + "</p>")
-    assert len(found) == count
-    assert len(found[9_999].context) > len(found[9_999].anchor_text)
-    assert found[10_000].context == found[10_000].anchor_text == "x10000"
+    results = links("<p>" + " ".join(f"<a href=/{number}>x{number}</a>" for number in range(count)) + "</p>")
+    assert len(results) == count
+    assert len(results[9_999].context) > len(results[9_999].anchor_text)
+    assert results[10_000].context == results[10_000].anchor_text == "x10000"
 
 
 def test_characters_that_only_break_lines_are_no_part_of_words() -> None:

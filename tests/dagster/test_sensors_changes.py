@@ -50,14 +50,14 @@ class Sensor:
             repository_def=self.definitions.get_repository_def(),
             resources={"corpus": CorpusResource()},
         ) as context:
-            found = corpus_changes.evaluate_tick(context)
-        self.cursor = found.cursor
+            result = corpus_changes.evaluate_tick(context)
+        self.cursor = result.cursor
         events = []
-        for event in found.asset_events:
+        for event in result.asset_events:
             assert isinstance(event, dg.AssetMaterialization)
             self.instance.report_runless_asset_event(event)
             events.append((event.asset_key.to_user_string(), str(event.partition)))
-        return events, list(found.run_requests or [])
+        return events, list(result.run_requests or [])
 
 
 @pytest.fixture

@@ -31,9 +31,9 @@ class World:
         self.corpus = CorpusResource(warc=str(self.warc))
         self.automation = dg.evaluate_automation_conditions
         with dg.build_sensor_context(instance=instance) as context:
-            found = corpus_changes(context, corpus=self.corpus)
-        assert len(found.asset_events) == 8
-        for event in found.asset_events:
+            result = corpus_changes(context, corpus=self.corpus)
+        assert len(result.asset_events) == 8
+        for event in result.asset_events:
             instance.report_runless_asset_event(event)
 
     def becomes(self, pages: dict[str, str], etags: dict[str, str]) -> None:
@@ -43,9 +43,9 @@ class World:
     def look(self) -> list[dg.AssetObservation]:
         """One tick of the sensor; its observations are stored."""
         with dg.build_sensor_context(instance=self.instance, resources={"corpus": self.corpus}) as context:
-            found = site_watch.evaluate_tick(context)
-        assert not found.run_requests
-        observed = [event for event in found.asset_events if isinstance(event, dg.AssetObservation)]
+            result = site_watch.evaluate_tick(context)
+        assert not result.run_requests
+        observed = [event for event in result.asset_events if isinstance(event, dg.AssetObservation)]
         for event in observed:
             self.instance.report_runless_asset_event(event)
         return observed
@@ -163,8 +163,8 @@ def test_a_changed_page_is_current_with_its_vectors_and_nothing_else_ran(
     assert tick(asked.cursor).total_requested == 0
     assert world.look() == []
     with dg.build_sensor_context(instance=instance) as context:
-        told = corpus_changes(context, corpus=world.corpus)
-    assert told.asset_events == [], "the run told everything itself"
+        result = corpus_changes(context, corpus=world.corpus)
+    assert result.asset_events == [], "the run told everything itself"
 
 
 def test_observing_from_the_ui_says_the_same_as_the_sensor(
@@ -202,5 +202,5 @@ def test_observing_what_flags_nothing_asks_for_nothing(
 def test_the_frozen_site_itself_is_quiet(instance: dg.DagsterInstance, corpus_environment: str) -> None:
     add(FROZEN_SITE, "https://docs.python.org/3.11/library/asyncio.html")
     with dg.build_sensor_context(instance=instance) as context:
-        found = site_watch(context, corpus=CorpusResource())
-    assert isinstance(found, dg.SkipReason)
+        result = site_watch(context, corpus=CorpusResource())
+    assert isinstance(result, dg.SkipReason)

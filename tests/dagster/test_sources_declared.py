@@ -43,9 +43,9 @@ def tick(corpus_environment: str, instance: dg.DagsterInstance) -> Tick:
                 )
             )
         with dg.build_sensor_context(instance=instance, definitions=dg.Definitions(assets=specs)) as context:
-            found = declared_sources(context, corpus=CorpusResource())
-        assert isinstance(found, dg.SkipReason)
-        return str(found.skip_message)
+            result = declared_sources(context, corpus=CorpusResource())
+        assert isinstance(result, dg.SkipReason)
+        return str(result.skip_message)
 
     return evaluate
 

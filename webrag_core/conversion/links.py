@@ -162,10 +162,9 @@ class _Walker:
 
     def links(self) -> list[PageLink]:
         """All links, once the page is read and every block is whole."""
-        for number, (block, start) in enumerate(self._places):
-            link = self._links[number]
-            self._links[number] = replace(link, context=block.around(start) or link.context)
-        return self._links
+        placed = zip(self._links, self._places, strict=False)
+        first = [replace(link, context=block.around(start) or link.context) for link, (block, start) in placed]
+        return first + self._links[len(first) :]
 
     def visit(self, event: str, element: HtmlElement) -> None:
         if event in ("comment", "pi"):
@@ -266,7 +265,7 @@ class _Walker:
         link = PageLink(
             target_url=target,
             anchor_text=text[:_MAX_ANCHOR],
-            context=text[:_MAX_ANCHOR],
+            context=text[:_MAX_ANCHOR],  # until its block is whole
             heading_path=tuple(text for _, text in self._headings),
             in_navigation=self._nav_depth > 0,
             nofollow=anchor.nofollow,
