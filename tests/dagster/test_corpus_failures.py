@@ -108,16 +108,16 @@ def test_a_source_whose_start_page_is_on_another_site_says_where(
 
 @pytest.mark.usefixtures("corpus_environment")
 def test_a_site_that_is_overloaded_is_asked_again_until_it_answers(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
+    definitions: dg.Definitions, stored_instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:
     overloaded = write_site(tmp_path / "site.warc.gz", SITE, status="503 Service Unavailable")
     well = write_site(tmp_path / "well.warc.gz", SITE)
     ended = threading.Event()
 
-    def recover() -> None:
+    def recover() -> None:  # in its own thread, which an instance in memory does not stand
         while not ended.wait(0.1):
-            runs = instance.get_runs()
-            logs = instance.all_logs(runs[0].run_id) if runs else []
+            runs = stored_instance.get_runs()
+            logs = stored_instance.all_logs(runs[0].run_id) if runs else []
             if any(log.dagster_event and log.dagster_event.is_step_up_for_retry for log in logs):
                 os.replace(well, overloaded)
                 return
@@ -125,14 +125,14 @@ def test_a_site_that_is_overloaded_is_asked_again_until_it_answers(
     site_recovers = threading.Thread(target=recover)
     site_recovers.start()
     try:
-        done = run_job(definitions, instance, overloaded)
+        done = run_job(definitions, stored_instance, overloaded)
     finally:
         ended.set()
         site_recovers.join()
     assert done.success
     assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 1
-    assert materialized(instance, "documents")[0].metadata["pages_new"].value == 1
-    assert materialized(instance, "embeddings")[0].metadata["pages_became_current"].value == 1
+    assert materialized(stored_instance, "documents")[0].metadata["pages_new"].value == 1
+    assert materialized(stored_instance, "embeddings")[0].metadata["pages_became_current"].value == 1
 
 
 def test_a_site_that_lost_all_its_pages_keeps_them_until_that_is_confirmed(
