@@ -53,6 +53,7 @@ class EvaluationSignals(Contract):
     # of the best passage for the user's own query, each in [0, 1]; see `signals.PassageFeatures`
     best_raw_score: float = 0.0
     term_share: float = 0.0
+    heading_share: float = 0.0
     joins_parts: bool = False  # the question joins several parts
     query_terms: int = 0  # different terms of the question
     # state of the loop, so that a policy needs nothing but the signal history

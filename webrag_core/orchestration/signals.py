@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import fmean, pvariance
 
 from webrag_core.config import Settings
-from webrag_core.indexing.markdown import plain_text, without_link_lines
+from webrag_core.indexing.markdown import parse_blocks, plain_text, without_link_lines
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import EvaluationSignals
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
@@ -62,16 +62,19 @@ def has_high_redundancy(redundancy_ratio: float, settings: Settings) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PassageFeatures:
-    """How well the best passage fits the query; both in [0, 1], both 0 without a passage.
+    """How well the best passage fits the query; each in [0, 1], each 0 without a passage.
 
     `raw_score` is the score before calibration: retrieval's own, or that of a remote reranker. `term_share` is the
     share of the query's terms that occur in the passage, its title and headings. It is not weighted by rarity: in a
     small scope an absent term would weigh most. Lines that consist of links only promise an answer and give none:
-    terms that occur only there do not count, and the raw score shrinks in proportion.
+    terms that occur only there do not count, and the raw score shrinks in proportion. `heading_share` is the share that
+    occurs in the page's title, the headings above the passage and those within its parent chunk: what a page is about
+    stands there, what it mentions in passing does not.
     """
 
     raw_score: float = 0.0
     term_share: float = 0.0
+    heading_share: float = 0.0
 
 
 def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collection[str]) -> PassageFeatures:
@@ -81,9 +84,12 @@ def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collectio
     text = without_link_lines(chunk.match_text)
     matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}"))
     stated = query.intersection(terms(f"{head} {plain_text(text)}"))
+    inner = (" ".join(block.heading_path[-1:]) for block in parse_blocks(chunk.text) if block.kind == "heading")
+    headed = query.intersection(terms(f"{head} {' '.join(inner)}"))
     return PassageFeatures(
         raw_score=score * len(stated) / len(matched) if matched else score,
         term_share=len(stated) / len(query) if query else 0.0,
+        heading_share=len(headed) / len(query) if query else 0.0,
     )
 
 
@@ -161,6 +167,7 @@ def compute_signals(
         has_high_redundancy=has_high_redundancy(redundancy, settings),
         best_raw_score=best_passage.raw_score,
         term_share=best_passage.term_share,
+        heading_share=best_passage.heading_share,
         joins_parts=joins_parts,
         query_terms=query_terms,
         round=round,
