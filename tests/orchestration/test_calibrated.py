@@ -25,7 +25,7 @@ from webrag_core.orchestration.query_analyzer import joins_parts
 from webrag_core.orchestration.signals import PassageFeatures, compute_signals
 
 SETTINGS = Settings(_env_file=None)
-GOOD = PassageFeatures(raw_score=0.6, term_share=0.9)
+GOOD = PassageFeatures(raw_score=0.6, term_share=0.9, heading_share=0.7)
 POOR = PassageFeatures(raw_score=0.15, term_share=0.1)
 
 
@@ -91,6 +91,8 @@ def test_what_speaks_for_complete_and_what_against() -> None:
     middle = read.probability(signals(middling, reading=0.5, preview_reading=0.5))
     assert read.probability(signals(middling, reading=0.6, preview_reading=0.6)) > middle
     assert read.probability(signals(middling, reading=0.5, preview_reading=0.4)) > middle
+    headed = PassageFeatures(0.35, 0.5, heading_share=0.5)
+    assert read.probability(signals(headed, reading=0.5, preview_reading=0.5)) > middle
 
 
 @pytest.mark.parametrize(
@@ -110,14 +112,14 @@ def test_the_table_depends_on_the_reader_and_on_previews() -> None:
     assert table_of(signals(GOOD)) == "none"
     assert table_of(signals(GOOD, preview=None)) == "none, no previews"
     assert table_of(signals(GOOD, reading=0.7, preview=None)) == "minilm, no previews"
-    assert features(signals(GOOD, preview=None), "none, no previews") == (0.9, 0.6, 0.5, 0.0)
+    assert features(signals(GOOD, preview=None), "none, no previews") == (0.9, 0.6, 0.5, 0.0, 0.7)
     read = signals(GOOD, reading=0.7, preview_reading=0.4)
-    assert features(read, "minilm") == (0.5, 0.0, pytest.approx(0.3), 0.7, pytest.approx(0.3))
+    assert features(read, "minilm") == (0.5, 0.0, pytest.approx(0.3), 0.7, pytest.approx(0.3), 0.7)
 
 
 def test_extreme_coefficients_stay_probabilities() -> None:
     for constant in (-1e9, 1e9):
-        assert 0 <= CompletenessTable(constant, (0,) * 5).probability(signals(GOOD)) <= 1
+        assert 0 <= CompletenessTable(constant, (0,) * 6).probability(signals(GOOD)) <= 1
 
 
 def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings) -> None:
@@ -131,5 +133,6 @@ def test_the_rounds_record_the_support_of_the_users_own_query(settings: Settings
     near = asyncio.run(work("What happens when put is called on a full queue?"))
     far = asyncio.run(work("How does one braise an ox tail?"))
     assert 0.5 < near.term_share <= 1
+    assert 0 < near.heading_share <= near.term_share
     assert near.best_raw_score > far.best_raw_score
     assert far.term_share < 0.5

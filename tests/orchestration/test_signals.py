@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webrag_core.config import Settings
+from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import EvaluationSignals
-from webrag_core.orchestration.signals import UNCALIBRATED_FLOOR, compute_signals, mediocre_floor
+from webrag_core.orchestration.signals import UNCALIBRATED_FLOOR, compute_signals, mediocre_floor, passage_features
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
 SETTINGS = Settings(_env_file=None)
@@ -167,3 +168,17 @@ def test_order_does_not_matter_and_ranges_hold(rows: list[tuple[float, int, int]
     assert 0 <= found.score_variance <= 0.25 + 1e-9
     assert found.chunks_above_threshold <= found.n_chunks
     assert (found.chunks_above_threshold > 0) == bool(rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("the kettle whistles and the teapot waits", 0),
+        ("steam\n\n## The *kettle*\n\nmore\n\n### Teapot `x`\n\nend", 1),
+        ("```sh\n# teapot\n```\n\n- # kettle\n\n#\n\nsteam", 0.5),  # a comment in code is no heading
+    ],
+)
+def test_the_heading_share_counts_the_headings_of_the_parent_chunk(text: str, share: float) -> None:
+    chunk = ranked(1, 0.5, text=text).chunk.model_copy(update={"title": "Kettle and teapot"})
+    assert passage_features(chunk, 0.5, terms("kettle or teapot")).heading_share == share
+    assert passage_features(chunk, 0.5, []).heading_share == 0

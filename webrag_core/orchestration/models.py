@@ -70,8 +70,8 @@ class EvaluationSignals(Contract):
 
 COMPLETE_AT = 0.65
 """`probability_complete` from which the evidence counts as complete: the default policy stops there, and the result
-claims it. Chosen on the sites of the fit, each left out: at .60 utility is .45 and .34 of the unanswerable twins are
-claimed, at .65 .43 and .28, at .70 .38 and .22."""
+claims it. Chosen on the sites of the fit, each left out: at .60 utility is .44 and .32 of the unanswerable twins are
+claimed, at .65 .42 and .24, at .70 .39 and .20."""
 
 
 class ExpansionDecision(Contract):

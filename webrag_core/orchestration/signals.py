@@ -68,8 +68,8 @@ class PassageFeatures:
     share of the query's terms that occur in the passage, its title and headings. It is not weighted by rarity: in a
     small scope an absent term would weigh most. Lines that consist of links only promise an answer and give none:
     terms that occur only there do not count, and the raw score shrinks in proportion. `heading_share` is the share that
-    occurs in the page's title, the headings above the passage and those within its parent chunk: what a page is about
-    stands there, what it mentions in passing does not.
+    occurs in the headings within its parent chunk: what a section is about stands there, what it mentions in passing
+    does not. (The page's title names the product on most sites, and so does the path: with them it tells less.)
     """
 
     raw_score: float = 0.0
@@ -84,8 +84,8 @@ def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collectio
     text = without_link_lines(chunk.match_text)
     matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}"))
     stated = query.intersection(terms(f"{head} {plain_text(text)}"))
-    inner = (" ".join(block.heading_path[-1:]) for block in parse_blocks(chunk.text) if block.kind == "heading")
-    headed = query.intersection(terms(f"{head} {' '.join(inner)}"))
+    headings = (" ".join(block.heading_path[-1:]) for block in parse_blocks(chunk.text) if block.kind == "heading")
+    headed = query.intersection(terms(" ".join(headings)))
     return PassageFeatures(
         raw_score=score * len(stated) / len(matched) if matched else score,
         term_share=len(stated) / len(query) if query else 0.0,

@@ -29,11 +29,12 @@ _SHARE, _SCORE = "share of the question's terms", "best raw score"
 _TERMS, _JOINS = "terms of the question", "it joins several parts"
 _READING, _READING_LEAD = "best reading", "lead of the reading over the best preview"
 _LEAD = "lead of the score over the best preview"
+_HEADED = "share of the question's terms in headings"
 FEATURES: dict[str, tuple[str, ...]] = {
-    "minilm": (_TERMS, _JOINS, _LEAD, _READING, _READING_LEAD),
-    "minilm, no previews": (_SHARE, _SCORE, _TERMS, _JOINS, _READING),
-    "none": (_SHARE, _SCORE, _TERMS, _JOINS, _LEAD),
-    "none, no previews": (_SHARE, _SCORE, _TERMS, _JOINS),
+    "minilm": (_TERMS, _JOINS, _LEAD, _READING, _READING_LEAD, _HEADED),
+    "minilm, no previews": (_SHARE, _SCORE, _TERMS, _JOINS, _READING, _HEADED),
+    "none": (_SHARE, _SCORE, _TERMS, _JOINS, _LEAD, _HEADED),
+    "none, no previews": (_SHARE, _SCORE, _TERMS, _JOINS, _HEADED),
 }
 """Features of each table: which one holds depends on the reader, and on whether there are previews to compare with."""
 TABLE = Path(__file__).parents[1] / "completeness.json"
@@ -70,6 +71,7 @@ def features(signals: EvaluationSignals, table: str) -> tuple[float, ...]:
         _LEAD: signals.best_raw_score - (signals.best_preview_score or 0.0),
         _READING: reading,
         _READING_LEAD: reading - (signals.preview_reading or 0.0),
+        _HEADED: signals.heading_share,
     }
     return tuple(values[name] for name in FEATURES[table])
 
@@ -110,7 +112,8 @@ class Calibrated:
         rival = "" if now.best_preview_score is None else f", the best of a preview {now.best_preview_score:.2f}"
         reading = "" if now.reading is None else f", the reader says {now.reading:.2f}"
         seen = (
-            f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words"
+            f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words, "
+            f"{now.heading_share:.0%} in headings"
             f"{reading}{rival}: complete with probability {probability:.2f}"
         )
         if probability >= COMPLETE_AT:
