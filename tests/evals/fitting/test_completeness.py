@@ -44,7 +44,9 @@ def test_a_row_is_labelled_by_its_evidence_and_not_by_its_pages(recordings: Reco
             rows.append(list(features(run.rounds[last].signals, "minilm")))
     assert sample.labels.tolist() == expected
     assert sample.rows.tolist() == rows
-    assert [row[2:] for row in sample_of(recordings.until_cap, "none").rows.tolist()] == [[*row[:3], row[5]] for row in rows]
+    assert [row[2:] for row in sample_of(recordings.until_cap, "none").rows.tolist()] == [
+        [*row[:3], row[5]] for row in rows
+    ]
     assert sum(expected) <= sum(pages_only), "evidence needs the page first"
     assert set(sample.sites) == {"python"}
     assert np.isclose([sample.weights[np.array(sample.items) == item].sum() for item in set(sample.items)], 1).all()
