@@ -92,7 +92,11 @@ def alive(pid: int) -> bool:
 @pytest.fixture
 def kettle(tmp_path: Path) -> Iterator[Kettle]:
     made = Kettle(tmp_path)
-    yield made
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the suite itself may run under nohup
+    try:
+        yield made
+    finally:
+        signal.signal(signal.SIGHUP, before)
     for pid in [pid for pids in reversed(made.starts()) for pid in pids]:
         if alive(pid):
             os.kill(pid, signal.SIGKILL)
