@@ -93,10 +93,8 @@ def alive(pid: int) -> bool:
 def kettle(tmp_path: Path) -> Iterator[Kettle]:
     made = Kettle(tmp_path)
     before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the suite itself may run under nohup
-    try:
-        yield made
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    yield made
+    signal.signal(signal.SIGHUP, before)
     for pid in [pid for pids in reversed(made.starts()) for pid in pids]:
         if alive(pid):
             os.kill(pid, signal.SIGKILL)

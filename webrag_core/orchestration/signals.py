@@ -86,10 +86,11 @@ def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collectio
     stated = query.intersection(terms(f"{head} {plain_text(text)}"))
     headings = (" ".join(block.heading_path[-1:]) for block in parse_blocks(chunk.text) if block.kind == "heading")
     headed = query.intersection(terms(" ".join(headings)))
+    size = len(query) or 1
     return PassageFeatures(
         raw_score=score * len(stated) / len(matched) if matched else score,
-        term_share=len(stated) / len(query) if query else 0.0,
-        heading_share=len(headed) / len(query) if query else 0.0,
+        term_share=len(stated) / size,
+        heading_share=len(headed) / size,
     )
 
 

@@ -113,8 +113,7 @@ class Calibrated:
         reading = "" if now.reading is None else f", the reader says {now.reading:.2f}"
         seen = (
             f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words, "
-            f"{now.heading_share:.0%} in headings"
-            f"{reading}{rival}: complete with probability {probability:.2f}"
+            f"{now.heading_share:.0%} in headings{reading}{rival}: complete with probability {probability:.2f}"
         )
         if probability >= COMPLETE_AT:
             return _decision("stop", COMPLETE, seen, probability)
