@@ -127,10 +127,12 @@ async def _by_graph(
         )
         cursor = await connection.execute(
             sql.SQL(
-                "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id FROM ("
+                # materialized: joined as a subquery, the planner may walk the graph once for each document
+                "WITH n AS MATERIALIZED ("
                 " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {table} e{where}"
                 " ORDER BY {key} <=> %(query)s::halfvec LIMIT %(looked_at)s"
-                ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
+                ") SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance, c.document_id"
+                " FROM n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
                 " ORDER BY n.distance, d.canonical_url, c.ordinal"
             ).format(
                 table=vector_table(model_id),
