@@ -9,7 +9,7 @@ import sys
 import time
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -102,6 +102,7 @@ def fresh_database(server_url: str, *, migrated: bool = True) -> Iterator[str]:
         if migrated and _emptied(server_url, name):
             spare.append(name)
         else:
+            _cleaners(server_url).pop(name, None)
             with psycopg.connect(server_url, autocommit=True) as connection:
                 connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -119,6 +120,12 @@ SELECT (SELECT array_agg(name ORDER BY name) FROM schema_migrations),
 def _spare_databases(server_url: str) -> list[str]:
     """Names of empty databases that no test uses."""
     return []
+
+
+@lru_cache
+def _cleaners(server_url: str) -> dict[str, psycopg.Connection]:
+    """The connection that empties each database. It stays open: a new one has to read the catalog first, 10 ms."""
+    return {}
 
 
 @lru_cache
@@ -155,26 +162,31 @@ _LARGE = 500_000  # bytes; to truncate makes a file for each table and index, to
 
 def _emptied(server_url: str, name: str) -> bool:
     """Empty the database; False when it is not as migrations leave it."""
-    shape = _migrated_shape(server_url)
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(name)))
-    with psycopg.connect(_database(server_url, name), autocommit=True) as connection:
-        connection.execute(_CLOSE_OTHERS.encode())
-        tables = connection.execute(_TABLES.encode()).fetchall()
-        dropped = [table for table, dynamic, _ in tables if dynamic]
-        large = [table for table, dynamic, size in tables if size > _LARGE and not dynamic]
-        small = [table for table, dynamic, size in tables if 0 < size <= _LARGE and not dynamic]
-        if dropped:
-            connection.execute(f"DROP TABLE {', '.join(dropped)} CASCADE".encode())
-            connection.execute(f"CREATE OR REPLACE VIEW contract.v_embedding AS {shape[-1]}".encode())
-        connection.execute("SET session_replication_role = replica")  # rows go in any order, no trigger tells of it
-        if small:
-            deletions = [sql.SQL("DELETE FROM {}").format(sql.Identifier(table)) for table in small]
-            connection.execute(sql.SQL("; ").join(deletions))
-        if large:
-            connection.execute(f"TRUNCATE {', '.join(large)} CASCADE".encode())
-        connection.execute(_RESTART.encode())
-        return connection.execute(_SHAPE.encode()).fetchone() == shape
+    cleaners = _cleaners(server_url)
+    with suppress(KeyError, psycopg.OperationalError):  # a test that ends every connection ended this one, too
+        return _empty(cleaners[name], name, _migrated_shape(server_url))
+    cleaners[name] = psycopg.connect(_database(server_url, name), autocommit=True)
+    cleaners[name].execute("SET session_replication_role = replica")  # rows go in any order, no trigger tells of it
+    return _empty(cleaners[name], name, _migrated_shape(server_url))
+
+
+def _empty(connection: psycopg.Connection, name: str, shape: tuple[object, ...]) -> bool:
+    connection.execute(_CLOSE_OTHERS.encode())
+    connection.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(name)))
+    tables = connection.execute(_TABLES.encode()).fetchall()
+    dropped = [table for table, dynamic, _ in tables if dynamic]
+    large = [table for table, dynamic, size in tables if size > _LARGE and not dynamic]
+    small = [table for table, dynamic, size in tables if 0 < size <= _LARGE and not dynamic]
+    if dropped:
+        connection.execute(f"DROP TABLE {', '.join(dropped)} CASCADE".encode())
+        connection.execute(f"CREATE OR REPLACE VIEW contract.v_embedding AS {shape[-1]}".encode())
+    if small:
+        deletions = [sql.SQL("DELETE FROM {}").format(sql.Identifier(table)) for table in small]
+        connection.execute(sql.SQL("; ").join(deletions))
+    if large:
+        connection.execute(f"TRUNCATE {', '.join(large)} CASCADE".encode())
+    connection.execute(_RESTART.encode())
+    return connection.execute(_SHAPE.encode()).fetchone() == shape
 
 
 def _database(server_url: str, name: str) -> str:
