@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -21,14 +20,11 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from benchmarks.security.foreign_site import FLAGS, attack
+from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
 from tests.conftest import FROZEN_SITE, REPOSITORY, fresh_database
 from tests.dagster.conftest import QUICK
 from webrag_dagster.evaluation.gate import gate, last_passing
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 SECONDS_TO_START = 180
 MILLISECONDS = 120_000
 SUITE = "sitewalk_python_3_11"

@@ -21,8 +21,8 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
-from benchmarks.security.foreign_site import FLAGS, attack
-from tests.dagster.test_browser import CHROMIUM, MILLISECONDS
+from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
+from tests.dagster.test_browser import MILLISECONDS
 from webrag_dagster.processes.ui import dagster_app
 
 TOKEN = "correct-horse-battery-staple"

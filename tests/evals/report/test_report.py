@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from benchmarks.security.foreign_site import CHROMIUM
 from evals.judging.decisions import default_settings
 from evals.report.page import NamedRun, render_report, success_curve
 from evals.walks.recorded import RecordedRun
@@ -19,9 +19,6 @@ from tests.evals.recordings import few_goldens, log_of
 
 __all__ = ["webrag_here"]
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 HOSTILE = '</script><script>document.title = "owned"</script><img src="https://evil.example/x.png">'
 
 
