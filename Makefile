@@ -11,7 +11,7 @@ demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen site unless WEBRAG_WARC is set
 	$(BIN)/webrag up --demo-site
 
-test: $(VENV)/.dev            ## all tests, one process more than there are cores, each with a database server of its own
+test: $(VENV)/.dev            ## all tests, two processes for each core, each with a database server of its own
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.dev            ## style, types, import contracts
