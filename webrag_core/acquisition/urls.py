@@ -90,7 +90,8 @@ def folder_of(url: str) -> str:
 
 
 class _Parts(NamedTuple):
-    """A URL in WHATWG's spelling, and its parts. `scheme` ends with a colon, `port` begins with one, `search` with ?."""
+    """A URL in WHATWG's spelling, and its parts: `scheme` with its colon at the end, `port` and `search` with the
+    mark that they begin with, or empty."""
 
     href: str
     scheme: str
