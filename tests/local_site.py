@@ -29,6 +29,8 @@ class LocalSite:
     redirects: dict[str, str] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     name: str = "local"
+    frozen: bool = False
+    metered: bool = False
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """As the protocol says; follows at most five redirects."""

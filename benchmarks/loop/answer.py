@@ -37,7 +37,7 @@ from webrag_core.cli.output import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration import answers, run
+from webrag_core.orchestration import answers, evidence, run
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.models import Round
@@ -47,8 +47,8 @@ TARGETS = {"no_expansion": 150.0, "round": 60.0}
 
 _PHASES: dict[str, tuple[object, str]] = {
     "taking_in": (run, "fetch_pages"),
-    "retrieval": (run.Run, "_retrieve"),
-    "reranking": (run, "rank"),
+    "retrieval": (evidence.Evidence, "gather"),
+    "reranking": (evidence, "rank"),
     "frontier": (Frontier, "load_candidates"),
     "link_scores": (run, "score_links"),
     "signals": (run, "compute_signals"),

@@ -42,6 +42,8 @@ class GraphSite:
     hangs: bool = True
     requests: list[str] = field(default_factory=list)
     name: str = "graph"
+    frozen: bool = False
+    metered: bool = False
 
     @property
     def root(self) -> str:

@@ -62,6 +62,8 @@ class PlantedSite:
     attacks: Sequence[str]
     requests: list[str] = field(default_factory=list)
     name: str = "planted"
+    frozen: bool = False
+    metered: bool = False
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """As the protocol says; of other sites nothing is there, but it is remembered that they were asked for."""

@@ -34,6 +34,8 @@ class Web:
     texts: tuple[str, ...] = ()
     requests: list[str] = field(default_factory=list)
     name: str = "web"
+    frozen: bool = False
+    metered: bool = False
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """As the protocol says."""

@@ -82,6 +82,8 @@ class DocumentAcquirer:
     """Serves the documents as Markdown from memory, behind the same protocol as the web."""
 
     name = "bench"
+    frozen = True
+    metered = False
 
     def __init__(self, documents: Sequence[BenchDocument]) -> None:
         self._texts = {document.url: document.text for document in documents}

@@ -28,6 +28,8 @@ class ServedPages:
     pages: dict[str, str] = field(default_factory=dict)
     redirects: dict[str, str] = field(default_factory=dict)
     name: str = "served"
+    frozen: bool = False
+    metered: bool = False
     media_type: str = "text/html; charset=utf-8"
     etag: str | None = None
     """The validator of every page; None = a hash of the page."""

@@ -43,9 +43,14 @@ class AcquiredPage:
 
 
 class Acquirer(Protocol):
-    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `warc` (frozen site)."""
+    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `warc` (frozen site).
+
+    `frozen` = it serves a snapshot without a network, and the same of it each time; `metered` = every page costs money.
+    """
 
     name: str
+    frozen: bool
+    metered: bool
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.

@@ -23,6 +23,8 @@ class FallbackAcquirer:
     """
 
     name = FirecrawlAcquirer.name
+    frozen = False
+    metered = True
 
     def __init__(self, firecrawl: FirecrawlAcquirer, second: Acquirer) -> None:
         self.firecrawl = firecrawl

@@ -41,6 +41,8 @@ class HttpAcquirer:
     """Fetches live pages, at the pace that their hosts ask for. Implements `Acquirer`."""
 
     name = "http"
+    frozen = False
+    metered = False
 
     def __init__(
         self,

@@ -48,6 +48,8 @@ class WarcAcquirer:
     """Serves the responses of one WARC file; what is not in it is answered like a 404."""
 
     name = "warc"
+    frozen = True
+    metered = False
 
     def __init__(self, path: Path) -> None:
         """Index the file. Raises InvalidInputError when it is missing or holds no response."""

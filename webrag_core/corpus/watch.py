@@ -34,8 +34,6 @@ MAX_PROBES = 20
 """Maximum per check, so that it ends in time despite crawl delays."""
 CHECKS_PER_TURN = 12
 """Checks needed to cover all pages in turn, within `MAX_PROBES`."""
-_PLAIN = ("http", "warc")
-"""Acquirers that return the site's own validators at the cost of one request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +93,7 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
         flags += await _flagged_by_dates(database, settings, source, now)
         if start is not None:
             flags += await _flagged_by_text(database, acquirer, start, {flag.url for flag in flags}, now)
-        if acquirer.name in _PLAIN:
+        if not acquirer.metered:  # it returns the site's own validators at the cost of one request
             flags += await _flagged_by_answers(database, acquirer, settings, source, {flag.url for flag in flags}, now)
     async with database.connection() as connection:
         await connection.execute("UPDATE sources SET watch_token = %s WHERE id = %s", (token, source.id))
@@ -108,7 +106,7 @@ def _reads_map(source: Source, now: datetime) -> bool:
 
 async def _start_page(acquirer: Acquirer, source: Source, now: datetime) -> AcquiredPage | None:
     """Fetch the start page of a live source when its sitemap is due to be read."""
-    if acquirer.name != "http" or not _reads_map(source, now):
+    if acquirer.frozen or acquirer.metered or not _reads_map(source, now):
         return None
     try:
         return await acquirer.fetch(source.start_url)
@@ -122,7 +120,7 @@ async def _read_map(
     if not _reads_map(source, now):
         return []
     url, html = source.start_url, None
-    if acquirer.name == "http":
+    if not acquirer.frozen and not acquirer.metered:
         html = ""  # fetched already
         if start is not None and source_key(start.final_url) == source.host:
             url = start.final_url
@@ -184,7 +182,7 @@ async def _flagged_by_answers(
     database: Database, acquirer: Acquirer, settings: Settings, source: Source, flagged: set[str], now: datetime
 ) -> list[Flag]:
     """Flag pages whose conditional request returns a change; of a live source a few, in turn."""
-    frozen = acquirer.name == "warc"
+    frozen = acquirer.frozen
     async with database.connection() as connection:
         record = await store.signal_record(connection, source.id, "validator")
         if not frozen and (record.flags_reliable is False or record.silence_reliable is False):

@@ -14,11 +14,8 @@ from webrag_core.retrieval.reader import Reader
 from webrag_core.retrieval.scope import Scope
 from webrag_core.retrieval.searcher import Searcher
 
-PAID = "firecrawl"
-"""The acquirer that costs money for every page."""
-PAID_PREVIEWS = 3
-REPLAYED = "warc"
-"""The acquirer without a network: how busy the machine is must not change what a run sees."""
+METERED_PREVIEWS = 3
+"""Previews a round where every page costs money."""
 
 _NO_BUDGET = 10**9  # tokens: a preview is ranked, not returned
 _READ = 8  # previews, best by words and static vectors, that the reader orders

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError, FetchError, Reason
@@ -15,11 +13,11 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
+from webrag_core.orchestration.evidence import Evidence
 from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
-from webrag_core.orchestration.locality import neighbours
 from webrag_core.orchestration.memory import stored_pages
 from webrag_core.orchestration.models import (
     Action,
@@ -33,23 +31,15 @@ from webrag_core.orchestration.models import (
     ScoredRef,
 )
 from webrag_core.orchestration.policies import StopPolicy
-from webrag_core.orchestration.previews import PAID, PAID_PREVIEWS, REPLAYED, RankedPreview, rank_previews
+from webrag_core.orchestration.previews import METERED_PREVIEWS, RankedPreview, rank_previews
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, joins_parts
-from webrag_core.orchestration.request import (
-    KNOWN_SKIPPED,
-    AnswerRequest,
-    known_passages,
-    reranker_instruction,
-    without_known,
-)
-from webrag_core.orchestration.signals import PassageFeatures, compute_signals, passage_features
-from webrag_core.orchestration.verdict import LOCAL_RERANKERS, probability_note, status_of
+from webrag_core.orchestration.request import AnswerRequest
+from webrag_core.orchestration.signals import compute_signals
+from webrag_core.orchestration.verdict import probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
-from webrag_core.retrieval.citations import cite, prove_citations, relevant
-from webrag_core.retrieval.models import CorpusStats, RankedChunk, RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.citations import prove_citations
 from webrag_core.retrieval.reader import Reader
-from webrag_core.retrieval.reranking import Ranking, rank
 from webrag_core.retrieval.searcher import Searcher
 
 logger = logging.getLogger(__name__)
@@ -58,7 +48,6 @@ Progress = Callable[[str, Round | None], None]
 
 _TRACED_CANDIDATES = 20
 _PLACES = 5  # to look next
-_READ = 5  # passages, best first, that the reader judges in each round
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +76,9 @@ class Run:
     frontier: Frontier
     clock: Clock
     report: Progress
-    searcher: Searcher | None = None
     sub_queries: list[str] = field(default_factory=list)
     tried: set[frozenset[str]] = field(default_factory=set)
-    evidence: list[RankedChunk] = field(default_factory=list)
+    evidence: Evidence = field(init=False)  # from the first round on
     history: list[EvaluationSignals] = field(default_factory=list)
     rounds: list[Round] = field(default_factory=list)
     steps: list[ExpansionStep] = field(default_factory=list)
@@ -100,17 +88,7 @@ class Run:
     failed_previews: dict[str, FetchError] = field(default_factory=dict)
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
-    reader: Reader | None = None
-    reading: float | None = None
-    passage: PassageFeatures = field(default_factory=PassageFeatures)
-    mode: Literal["full_context", "chunk"] = "chunk"
-    stats: CorpusStats = field(
-        default_factory=lambda: CorpusStats(
-            total_documents=0, total_parent_chunks=0, total_tokens=0, documents_matched=[]
-        )
-    )
     warnings: list[str] = field(default_factory=list)
-    judged_by: str = "local"
     provider_failed: bool = False
 
     @property
@@ -129,9 +107,17 @@ class Run:
         self.report("seed", None)
         await self._fetch_seeds()
         await self._remember()
-        indexer = self.corpus.indexer
-        self.reader = Reader() if self.settings.webrag_reader != "none" else None
-        self.searcher = Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), self.settings)
+        indexer, settings = self.corpus.indexer, self.settings
+        self.evidence = Evidence(
+            request=self.request,
+            question=self.analysed.analysis.original_query,
+            settings=settings,
+            searcher=Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), settings),
+            reranker=self.reranker,
+            own_reader=Reader() if settings.webrag_reader != "none" else None,
+            clock=self.clock,
+            warn=self.warn,
+        )
         decision = await self._round()
         while decision.action != "stop":
             self.report(decision.action, None)
@@ -211,77 +197,14 @@ class Run:
         return decision
 
     async def _retrieve(self) -> None:
-        """Search the scope for every sub-query, rerank, and merge with the evidence of earlier rounds.
-
-        When the embedding model fails, the evidence of earlier rounds stays as it is; without any, words alone are
-        searched.
-        """
-        assert self.searcher is not None
-        scope = self.frontier.scope
-        with self.clock.phase("retrieval_ms"):
-            searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in self.sub_queries)
-            results: list[RetrievalResult] = await asyncio.gather(*searches)
-        if self.evidence and any(result.degraded for result in results):
+        """Gather evidence for every sub-query. Stored pages that it came from count as read."""
+        if await self.evidence.gather(self.sub_queries, self.frontier.scope):
+            self.tried.add(frozenset(self.sub_queries))
+            document_ids = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence.leading)
+            self.frontier.use(document_ids, round_number=len(self.rounds))
+        else:
             self.provider_failed = True
             self.warn("stopped early: the embedding model failed")
-            return
-        for result in results:
-            for warning in result.warnings:
-                self.warn(warning)
-        self.tried.add(frozenset(self.sub_queries))
-        self.mode, self.stats = results[0].mode, results[0].corpus_stats
-        results, skipped = without_known(results, self.request.known_context, self.settings.redundancy_ceiling)
-        if skipped:
-            self.warn(KNOWN_SKIPPED)
-        top_n = self.settings.reranker_top_n
-        if self.mode == "full_context":  # everything is returned
-            top_n = max(top_n, *(len(result.chunks) for result in results))
-        with self.clock.phase("reranking_ms"):
-            ranking = await self._rerank(results, top_n)
-        # redundant passages stay: redundancy is a signal of the round, and is removed at the end
-        limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)
-        self.evidence = merging.accumulate(self.evidence, merging.merge_sub_queries(ranking.chunks, limit=limit))
-        document_ids = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence[:top_n])
-        self.frontier.use(document_ids, round_number=len(self.rounds))
-
-    async def _rerank(self, results: Sequence[RetrievalResult], top_n: int) -> Ranking:
-        instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)
-        ranking = await rank(
-            self.reranker, list(zip(self.sub_queries, results, strict=True)), top_n=top_n, instruction=instruction
-        )
-        for warning in ranking.warnings:
-            self.warn(warning)
-        index = self.sub_queries.index(self.analysed.analysis.original_query)
-        self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider
-        self.reading = await self._read(results[index].chunks[:_READ])
-        self.passage = self._best_passage(results[index], ranking, index)
-        return ranking
-
-    @property
-    def _judged_locally(self) -> bool:
-        """Whether raw scores are retrieval's own. A provider's reranker takes the reader's place, too."""
-        return self.judged_by in LOCAL_RERANKERS
-
-    async def _read(self, chunks: Sequence[RetrievedChunk]) -> float | None:
-        """What the reader says of the best of these passages; None without a reader."""
-        if self.reader is None or not self._judged_locally:
-            return None
-        readings = await self.reader.read(self.request.query, chunks)
-        if self.reader.failure is not None:
-            self.warn(f"judged without the reading model: {self.reader.failure}")
-        return max(readings, default=None)
-
-    def _best_passage(self, result: RetrievalResult, ranking: Ranking, index: int) -> PassageFeatures:
-        """Features of the passage that the configured reranker ranks first for the user's own query.
-
-        The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
-        """
-        if not self._judged_locally and ranking.chunks[index]:
-            best = merging.by_score(ranking.chunks[index])[0]
-            return passage_features(best.chunk, best.reranked_score, result.term_idf)
-        if not result.chunks:
-            return PassageFeatures()
-        return passage_features(result.chunks[0], result.chunks[0].raw_score, result.term_idf)
 
     @property
     def _looks_ahead(self) -> bool:
@@ -297,22 +220,23 @@ class Run:
         left = settings.webrag_max_pages - self.frontier.tried
         looks = self._looks_ahead and number < self.budget and not self.provider_failed
         most = min(settings.webrag_previews, left) if looks else 0
-        if self.corpus.ingestor.acquirer.name == PAID:
-            most = min(most, PAID_PREVIEWS)
+        acquirer = self.corpus.ingestor.acquirer
+        if acquirer.metered:
+            most = min(most, METERED_PREVIEWS)
         chosen = chosen_candidates(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
         if chosen and self.clock.seconds_left > 0:
             self.report("previews", None)
             seconds = max(0.0, self.clock.seconds_left)
-            if self.corpus.ingestor.acquirer.name != REPLAYED:
+            if not acquirer.frozen:  # how busy the machine is must not change what a run of a snapshot sees
                 seconds = min(seconds, settings.webrag_preview_timeout)
             with self.clock.phase("expansion_ms"):
                 pages = {candidate.url: candidate.link_depth for candidate in chosen}
                 self.looked = await self._fetch(pages, dict.fromkeys(pages, seconds), preview=True)
             await self._rank_links()
-        assert self.searcher is not None
         with self.clock.phase("retrieval_ms"):
-            reader = self.reader if self._judged_locally else None
-            self.previews = await rank_previews(self.searcher, self.request.query, self.frontier, reader)
+            self.previews = await rank_previews(
+                self.evidence.searcher, self.request.query, self.frontier, self.evidence.reader
+            )
 
     async def _rank_links(self) -> None:
         links = await self.frontier.load_candidates(self.corpus)
@@ -325,7 +249,7 @@ class Run:
         query, analysis, settings = self.request.query, self.analysed.analysis, self.settings
         number = len(self.rounds)
         signals = compute_signals(
-            self.evidence,
+            self.evidence.ranked,
             settings=settings,
             context_budget=settings.retrieval_context_budget,
             round=number,
@@ -333,12 +257,12 @@ class Run:
             can_rewrite=alternative_sub_queries(analysis, self.tried, self.analysed.rewrites) is not None,
             candidates_left=len(self.candidates),
             best_candidate_score=self.candidates[0].score if self.candidates else None,
-            passage=self.passage,
+            passage=self.evidence.passage,
             joins_parts=joins_parts(query),
             query_terms=len(set(terms(query))),
             previews_left=len(self.previews),
             best_preview_score=self._best_preview(),
-            reading=self.reading,
+            reading=self.evidence.reading,
             preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
         )
         self.history.append(signals)
@@ -357,7 +281,7 @@ class Run:
 
     def _best_preview(self) -> float | None:
         """Raw score of the best preview; None when the evidence was scored by a provider, on another scale."""
-        if not self._judged_locally:
+        if not self.evidence.judged_locally:
             return None
         return max((preview.score for preview in self.previews), default=None)
 
@@ -379,7 +303,7 @@ class Run:
                     heading=ranked.chunk.section_heading,
                     score=ranked.reranked_score,
                 )
-                for ranked in self.evidence[: self.settings.reranker_top_n]
+                for ranked in self.evidence.leading
             ],
             candidates=self.ranked_links,
             previews=[
@@ -401,7 +325,7 @@ class Run:
             candidates_scored=pending.candidates_scored,
             candidates_expanded=pending.expansion.expanded,
             candidates_failed={url: error.reason.value for url, error in pending.expansion.failed.items()},
-            chunks_added=self.stats.total_parent_chunks - pending.chunks,
+            chunks_added=self.evidence.stats.total_parent_chunks - pending.chunks,
             top_score_before=pending.top_score,
             top_score_after=signals.top_score,
             decision=pending.decision.action,
@@ -439,30 +363,23 @@ class Run:
             source_url=source_url,
             candidates_scored=len(self.candidates),
             top_score=self.history[-1].top_score,
-            chunks=self.stats.total_parent_chunks,
+            chunks=self.evidence.stats.total_parent_chunks,
         )
 
     async def _finish(self, decision: ExpansionDecision) -> OrchestrationResult:
-        """Drop redundant passages, apply the budget, cite what is relevant, add neighbours. Full context keeps all.
-
-        Citations are verified before they are stored.
-        """
-        settings = self.settings
+        """Cite what is relevant and fits the budget, add neighbours. Citations are proved before they are stored."""
+        evidence = self.evidence
         self._warn_of_previews()
         with self.clock.phase("merge_ms"):
-            best = self.evidence
-            if self.mode != "full_context":
-                best = merging.without_redundancy(best, settings.redundancy_ceiling)
-            best = merging.fit_budget(best, settings.retrieval_context_budget)
-            citations = cite(best) if self.mode == "full_context" else relevant(cite(best))
+            best, citations = evidence.fitting()
         with self.clock.phase("locality_ms"):
-            nearby = await self._neighbours(best) if settings.locality_expansion_enabled else []
-        chunks = merging.fit_budget([*best, *nearby], settings.retrieval_context_budget)
+            nearby = await evidence.nearby(best)
+        chunks = merging.fit_budget([*best, *nearby], self.settings.retrieval_context_budget)
         async with self.corpus.database.transaction() as connection:
             await prove_citations(connection, citations)
             await answers.finish_run(connection, self.answer_id, decision, citations, self.warnings)
         return OrchestrationResult(
-            status=status_of(decision.probability_complete, self.passage.raw_score, len(citations)),
+            status=status_of(decision.probability_complete, evidence.passage.raw_score, len(citations)),
             answer_id=self.answer_id,
             query=self.request.query,
             url=self.frontier.seeds[0],
@@ -471,9 +388,9 @@ class Run:
             query_analysis=self.analysed.analysis,
             expansion_steps=self.steps,
             rounds=self.rounds,
-            corpus_stats=self.stats,
+            corpus_stats=evidence.stats,
             timing=self.clock.stop(),
-            mode=self.mode,
+            mode=evidence.mode,
             policy=self.policy.name,
             final_decision=decision,
             total_iterations=len(self.steps),
@@ -484,7 +401,7 @@ class Run:
             probability_note=probability_note(
                 self.policy.name,
                 self.corpus.indexer.embedder.identity,
-                self.judged_by,
+                evidence.judged_by,
                 self.history[-1],
             ),
             warnings=self.warnings,
@@ -497,21 +414,6 @@ class Run:
             others = len(self.failed_previews) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
             self.warn(f"{url}: {_failure(error)}{more}")
-
-    async def _neighbours(self, best: Sequence[RankedChunk]) -> list[RankedChunk]:
-        """Neighbours of the strong hits that the run has not ranked; dropped passages do not return."""
-        assert self.searcher is not None
-        nearby = await neighbours(
-            self.searcher,
-            best,
-            radius=self.settings.locality_expansion_radius,
-            min_score=self.settings.min_score_for_expansion,
-        )
-        seen = {ranked.chunk.chunk_id for ranked in self.evidence}
-        seen |= known_passages(
-            (ranked.chunk for ranked in nearby), self.request.known_context, self.settings.redundancy_ceiling
-        )
-        return [neighbour for neighbour in nearby if neighbour.chunk.chunk_id not in seen]
 
 
 def _failure(error: FetchError) -> str:

@@ -296,6 +296,8 @@ class Direct:
     """Stands for the HTTP acquirer."""
 
     name = "http"
+    frozen = False
+    metered = False
 
     def __init__(self, error: FetchError | None = None) -> None:
         self.error = error

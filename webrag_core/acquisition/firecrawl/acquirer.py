@@ -33,6 +33,8 @@ class FirecrawlAcquirer:
     """
 
     name = "firecrawl"
+    frozen = False
+    metered = True
 
     def __init__(self, settings: Settings, gate: NetworkGate) -> None:
         """`gate` checks every URL that goes out and comes back. Raises InvalidInputError without the SDK."""

@@ -1,0 +1,156 @@
+"""The evidence of a run: search, rerank, read, merge with earlier rounds; at the end, citations and neighbours."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from webrag_core.config import Settings
+from webrag_core.orchestration.clock import Clock
+from webrag_core.orchestration.locality import neighbours
+from webrag_core.orchestration.request import (
+    KNOWN_SKIPPED,
+    AnswerRequest,
+    known_passages,
+    reranker_instruction,
+    without_known,
+)
+from webrag_core.orchestration.signals import PassageFeatures, passage_features
+from webrag_core.orchestration.verdict import LOCAL_RERANKERS
+from webrag_core.providers.rerankers.protocol import Reranker
+from webrag_core.retrieval import merging
+from webrag_core.retrieval.citations import cite, relevant
+from webrag_core.retrieval.models import CitationSpan, CorpusStats, RankedChunk, RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.reader import Reader
+from webrag_core.retrieval.reranking import Ranking, rank
+from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.searcher import Searcher
+
+_READ = 5  # passages, best first, that the reader judges in each round
+
+
+@dataclass(slots=True, kw_only=True)
+class Evidence:
+    """Ranked passages of all rounds, best first, and what reranker and reader say of the best one."""
+
+    request: AnswerRequest
+    question: str  # the user's own among the sub-queries
+    settings: Settings
+    searcher: Searcher
+    reranker: Reranker | None
+    own_reader: Reader | None
+    clock: Clock
+    warn: Callable[[str], None]
+    ranked: list[RankedChunk] = field(default_factory=list)
+    passage: PassageFeatures = field(default_factory=PassageFeatures)
+    reading: float | None = None
+    judged_by: str = "local"
+    mode: Literal["full_context", "chunk"] = "chunk"
+    stats: CorpusStats = field(
+        default_factory=lambda: CorpusStats(
+            total_documents=0, total_parent_chunks=0, total_tokens=0, documents_matched=[]
+        )
+    )
+
+    @property
+    def judged_locally(self) -> bool:
+        """Whether raw scores are retrieval's own. A provider's reranker takes the reader's place, too."""
+        return self.judged_by in LOCAL_RERANKERS
+
+    @property
+    def reader(self) -> Reader | None:
+        """The reader, where its judgement counts."""
+        return self.own_reader if self.judged_locally else None
+
+    @property
+    def leading(self) -> list[RankedChunk]:
+        """The best passages, RERANKER_TOP_N of them."""
+        return self.ranked[: self.settings.reranker_top_n]
+
+    async def gather(self, sub_queries: Sequence[str], scope: Scope) -> bool:
+        """Search `scope` for every sub-query, rerank, and merge with the evidence of earlier rounds.
+
+        False when the embedding model fails: the evidence of earlier rounds stays as it is. Without any, words alone
+        are searched.
+        """
+        with self.clock.phase("retrieval_ms"):
+            searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in sub_queries)
+            results: list[RetrievalResult] = await asyncio.gather(*searches)
+        if self.ranked and any(result.degraded for result in results):
+            return False
+        for result in results:
+            for warning in result.warnings:
+                self.warn(warning)
+        self.mode, self.stats = results[0].mode, results[0].corpus_stats
+        results, skipped = without_known(results, self.request.known_context, self.settings.redundancy_ceiling)
+        if skipped:
+            self.warn(KNOWN_SKIPPED)
+        top_n = self.settings.reranker_top_n
+        if self.mode == "full_context":  # everything is returned
+            top_n = max(top_n, *(len(result.chunks) for result in results))
+        with self.clock.phase("reranking_ms"):
+            ranking = await self._rerank(sub_queries, results, top_n)
+        # redundant passages stay: redundancy is a signal of the round, and is removed at the end
+        limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)
+        self.ranked = merging.accumulate(self.ranked, merging.merge_sub_queries(ranking.chunks, limit=limit))
+        return True
+
+    async def _rerank(self, sub_queries: Sequence[str], results: Sequence[RetrievalResult], top_n: int) -> Ranking:
+        instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)
+        searched = list(zip(sub_queries, results, strict=True))
+        ranking = await rank(self.reranker, searched, top_n=top_n, instruction=instruction)
+        for warning in ranking.warnings:
+            self.warn(warning)
+        own = sub_queries.index(self.question)
+        self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider
+        self.reading = await self._read(results[own].chunks[:_READ])
+        self.passage = self._best_passage(results[own], ranking.chunks[own])
+        return ranking
+
+    async def _read(self, chunks: Sequence[RetrievedChunk]) -> float | None:
+        """What the reader says of the best of these passages; None without a reader."""
+        if self.reader is None:
+            return None
+        readings = await self.reader.read(self.request.query, chunks)
+        if self.reader.failure is not None:
+            self.warn(f"judged without the reading model: {self.reader.failure}")
+        return max(readings, default=None)
+
+    def _best_passage(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> PassageFeatures:
+        """Features of the passage that the configured reranker ranks first for the user's own query.
+
+        The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
+        """
+        if not self.judged_locally and ranked:
+            best = merging.by_score(ranked)[0]
+            return passage_features(best.chunk, best.reranked_score, result.term_idf)
+        if not result.chunks:
+            return PassageFeatures()
+        return passage_features(result.chunks[0], result.chunks[0].raw_score, result.term_idf)
+
+    def fitting(self) -> tuple[list[RankedChunk], list[CitationSpan]]:
+        """The passages that fit the budget, redundant ones dropped, and the citations of the relevant ones. Full
+        context keeps and cites all that fit."""
+        best = self.ranked
+        if self.mode != "full_context":
+            best = merging.without_redundancy(best, self.settings.redundancy_ceiling)
+        best = merging.fit_budget(best, self.settings.retrieval_context_budget)
+        return best, cite(best) if self.mode == "full_context" else relevant(cite(best))
+
+    async def nearby(self, best: Sequence[RankedChunk]) -> list[RankedChunk]:
+        """Neighbours of the strong hits among `best` that were not ranked; dropped passages do not return."""
+        if not self.settings.locality_expansion_enabled:
+            return []
+        siblings = await neighbours(
+            self.searcher,
+            best,
+            radius=self.settings.locality_expansion_radius,
+            min_score=self.settings.min_score_for_expansion,
+        )
+        seen = {ranked.chunk.chunk_id for ranked in self.ranked}
+        seen |= known_passages(
+            (ranked.chunk for ranked in siblings), self.request.known_context, self.settings.redundancy_ceiling
+        )
+        return [sibling for sibling in siblings if sibling.chunk.chunk_id not in seen]
