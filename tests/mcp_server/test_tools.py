@@ -21,6 +21,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("answer", {"retrieval_mode": "everything"}, "'chunk', 'full_context' or 'auto'"),
     ("answer", {"intent": "why"}, "'factual', 'comparison', 'how_to' or 'exploratory'"),
     ("answer", {"output": "xml"}, "'text' or 'data'"),
+    ("answer", {"policy": "greedy"}, "known: calibrated, fixed-k, seed-matrix, stop-at-once"),
+    ("answer", {"policy": "x" * 51}, "50 at most"),
     ("answer", {"expansion_budget": -1}, "cannot be negative"),
     ("answer", {"expansion_budget": "many"}, "expansion_budget"),
     ("answer", {"budget": 3}, "did you mean expansion_budget?"),
@@ -77,6 +79,24 @@ def test_null_is_unset_and_json_in_a_string_stays_text(database_url: str) -> Non
             assert not (await called(client, "answer", url=SEED, query="[1, 2]", known_context=known)).is_error
             # some clients pass a list as JSON in a string
             assert not (await called(client, "answer", url=json.dumps([SEED, GREEN_URL]), query=QUESTION)).is_error
+
+    asyncio.run(work())
+
+
+def test_the_policy_of_a_call_decides_and_the_status_comes_first(database_url: str) -> None:
+    async def work() -> None:
+        settings = tea_settings(database_url)
+        for policy, expansions in (("stop-at-once", 0), ("fixed-k:1", 1), (None, 3)):
+            async with connected(settings, tea_site()) as client:
+                arguments = {"url": GREEN_URL, "query": QUESTION, "research_mode": "deep", "scope": "run"}
+                result = await called(client, "answer", **arguments, policy=policy, output="data")
+                data = result.structured_content
+                assert data is not None
+                assert next(iter(data)) == "status"
+                assert data["policy"] == (policy or settings.webrag_policy)
+                assert data["expansions"] == expansions
+                text = text_of(await called(client, "answer", **arguments, policy=policy))
+                assert sections_of(text)["PRESENTATION GUIDE"].startswith(f"Status: {data['status']}")
 
     asyncio.run(work())
 

@@ -228,7 +228,7 @@ class Calls:
         research = call.research(settings)
         rounds = expansion_rounds(research, call.expansion_budget, settings)
         frame = Frame(
-            guide=lambda word: guide(results, word=word, doubts=_doubts(result)),
+            guide=lambda word: guide(results, word=word, status=result.status, doubts=_doubts(result)),
             stats=lambda shown: answer_stats(result, shown, research=research, rounds=rounds),
             follow_ups=after_answer(result, rounds, settings),
             trace=trace(result),

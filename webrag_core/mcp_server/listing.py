@@ -29,8 +29,10 @@ def answer_data(result: OrchestrationResult, results: Results) -> dict[str, Any]
     """Build structured data of an answer."""
     decision = result.final_decision
     return {
+        "status": result.status,
         "query": result.query,
         "answer_id": result.answer_id,
+        "policy": result.policy,
         **_evidence(results),
         "stopped": {"rule": decision.rule, "reason": decision.reason},
         "partial": decision.rule == "timeout",

@@ -38,7 +38,7 @@ def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings)
 
 
 _MOST_PROBLEMS = 5
-LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000}
+LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50}
 """Maximum characters of an argument."""
 MOST_CONSTRAINTS = 20
 MOST_RESULTS = 50
@@ -105,6 +105,7 @@ class AnswerCall:
     research_mode: ResearchMode | None = None
     retrieval_mode: RetrievalMode | None = None
     scope: RunScope | None = None
+    policy: str | None = None
     output: Output = "text"
 
     def research(self, settings: Settings) -> ResearchMode:
@@ -118,6 +119,8 @@ class AnswerCall:
         check_list("constraint", self.constraints, MOST_CONSTRAINTS)
         if self.known_context is not None:
             check_length("known_context", self.known_context)
+        if self.policy is not None:
+            check_length("policy", self.policy)
         request = AnswerRequest(
             urls=self.urls,
             query=self.query,
@@ -127,6 +130,7 @@ class AnswerCall:
             expansion_budget=expansion_rounds(self.research(settings), self.expansion_budget, settings),
             mode=self.retrieval_mode or settings.mcp_default_retrieval_mode,
             scope=self.scope,
+            policy=self.policy,
         )
         request.seeds()
         return request

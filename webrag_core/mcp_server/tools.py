@@ -52,6 +52,9 @@ async def answer(
         RunScope | None,
         Field(description="Stored pages to use too: source = the site's (default), all = every site's, run = none"),
     ] = None,
+    policy: Annotated[
+        str | None, Field(description="Stop policy: calibrated, seed-matrix or fixed-k:N; default: the server's")
+    ] = None,
     output: As = "text",
 ) -> Response:
     """Answer a question; see `requests.AnswerCall`."""
@@ -65,6 +68,7 @@ async def answer(
         research_mode=research_mode,
         retrieval_mode=retrieval_mode,
         scope=scope,
+        policy=policy,
         output=output,
     )
     return await _calls(ctx).answer(call, ctx)
