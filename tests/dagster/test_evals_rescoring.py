@@ -12,10 +12,12 @@ import dagster as dg
 import pytest
 
 import webrag_core
+from evals.walks.suites import own_suites
 from webrag_dagster.defs.evals import decisions, retrieval, sitewalk
 from webrag_dagster.evaluation import versions as eval_versions
 
-WALKS = {"sitewalk_python_3_11", "sitewalk_rust_1_63", "sitewalk_postgresql_15"}
+SUITES = [suite.name for suite in own_suites().values() if suite.warc.is_file()]
+WALKS = {f"sitewalk_{name.replace('-', '_').replace('.', '_')}" for name in SUITES}
 ALL = WALKS | {"decision_scores", "retrieval_scores"}
 
 
@@ -71,6 +73,12 @@ def test_editing_a_policy_file_alone_asks_for_new_scores_once(
     after = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=edited.cursor)
     assert requested(after) == set()
 
+    reader = core_copy / "retrieval" / "reader.py"
+    reader.write_text(reader.read_text() + "\n# read otherwise\n")
+    read = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=after.cursor)
+    assert requested(read) == WALKS | {"retrieval_scores"}
+    after = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=read.cursor)
+
     ranking = core_copy / "retrieval" / "relevance.json"
     ranking.write_text(ranking.read_text() + " ")
     ranked = dg.evaluate_automation_conditions(reload_definitions(), instance, cursor=after.cursor)
@@ -111,7 +119,8 @@ def test_the_policies_and_what_they_are_made_of_are_watched() -> None:
     assert deciding <= names
     ranking = {path.name for path in eval_versions.ranking_files()}
     assert {"scoring.py", "relevance.json", "token_weights.npy", "passages.py", "terms.py"} <= ranking
-    assert all(path.is_file() for path in [*eval_versions.policy_files(), *eval_versions.ranking_files()])
+    watched = [*eval_versions.policy_files(), *eval_versions.evidence_files(), *eval_versions.ranking_files()]
+    assert all(path.is_file() for path in watched)
 
 
 def test_every_night_one_valid_run_of_every_evaluation(

@@ -25,6 +25,12 @@ def policy_files() -> list[Path]:
     return [*sorted((orchestration / "policies").glob("*.py")), *(orchestration / name for name in single)]
 
 
+def evidence_files() -> list[Path]:
+    """What makes the numbers of a round: how evidence is gathered, and the orders of links, previews and readings."""
+    orchestration = ("evidence.py", "previews.py", "frontier.py", "link_scorers.py")
+    return [*(_CORE / "orchestration" / name for name in orchestration), _CORE / "retrieval" / "reader.py"]
+
+
 def ranking_files() -> list[Path]:
     """What ranks passages: search, the local reranker, its fitted scores and token weights, and how texts are cut into
     passages and words."""
@@ -46,7 +52,8 @@ def content_version(files: Iterable[Path], *besides: str) -> str:
 
 def sitewalk(golden: Path) -> str:
     """Of the walks over one file of golden queries."""
-    return content_version([*policy_files(), golden], code_versions.chunker(), code_versions.embedding())
+    files = [*policy_files(), *evidence_files(), golden]
+    return content_version(files, code_versions.chunker(), code_versions.embedding())
 
 
 def decisions() -> str:

@@ -1,18 +1,13 @@
 """Assets `sitewalk_…`: the loop on a sample of golden questions per WARC snapshot, gated by the last passing runs."""
 
-from pathlib import Path
-
 import dagster as dg
 from pydantic import Field
 
-from evals.walks.goldens import EVALS
+from evals.walks.suites import Suite, own_suites
 from webrag_dagster.evaluation import versions as eval_versions
 from webrag_dagster.evaluation.rescoring import RESCORE
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
-
-SITES = ("python-3.11", "rust-1.63", "postgresql-15")
-"""WARC snapshots that have golden queries."""
 
 GATE, REPLAY = "no_regression", "decisions_replay"
 
@@ -25,18 +20,18 @@ class SitewalkConfig(dg.Config):
     accept: bool = Field(default=False, description="Make this run the base of later comparisons, even if it is worse.")
 
 
-def _sitewalk(site: str) -> dg.AssetsDefinition:
-    name = f"sitewalk_{site.replace('-', '_').replace('.', '_')}"
-    golden = EVALS / "golden" / f"sitewalk-{site}.jsonl"
+def _sitewalk(suite: Suite) -> dg.AssetsDefinition:
+    name = f"sitewalk_{suite.name.replace('-', '_').replace('.', '_')}"
 
     @dg.asset(
         name=name,
         deps=["golden_queries"],
         group_name="evals",
         kinds={"python"},
+        tags={"webrag/split": suite.split, "webrag/site": suite.kind},
         owners=["team:webrag"],
         pool="evals",
-        code_version=eval_versions.sitewalk(golden),
+        code_version=eval_versions.sitewalk(suite.golden),
         automation_condition=RESCORE,
         check_specs=[
             dg.AssetCheckSpec(
@@ -49,8 +44,10 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
             ),
         ],
         description=(
-            f"Runs on the WARC snapshot {site}: each golden question from its seed page, from an empty corpus, scored"
-            " against gold pages and gold quotes. Under Metadata the UI plots every score over time."
+            f"Runs on the WARC snapshot {suite.name}: each golden question from its seed page, from an empty corpus,"
+            " scored against gold pages and gold quotes. "
+            + ("Rules were fitted on this site. " if suite.split == "fitting" else "Nothing was fitted on this site. ")
+            + "Under Metadata the UI plots every score over time."
         ),
     )
     def sitewalk(
@@ -64,8 +61,8 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
                 context,
                 corpus.settings(),
                 asset=name,
-                golden=golden,
-                warc=_warc(site),
+                golden=suite.golden,
+                warc=suite.warc,
                 items=config.items,
                 policy=config.policy,
                 accept=config.accept,
@@ -78,8 +75,4 @@ def _sitewalk(site: str) -> dg.AssetsDefinition:
 @dg.definitions
 def sitewalks() -> dg.Definitions:
     """One asset per WARC snapshot that is present: an installed package contains none of them."""
-    return dg.Definitions(assets=[_sitewalk(site) for site in SITES if _warc(site).is_file()])
-
-
-def _warc(site: str) -> Path:
-    return EVALS / "sites" / f"{site}.warc.gz"
+    return dg.Definitions(assets=[_sitewalk(suite) for suite in own_suites().values() if suite.warc.is_file()])
