@@ -149,6 +149,7 @@ def test_launch_from_the_launchpad_and_read_the_answer(
     page.goto(run_page)
     ended = page.get_by_text(re.compile("^(Success|Failure|Canceled)$")).first
     expect(ended).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("Loading run logs")).to_have_count(0, timeout=MILLISECONDS)
     shoot("run")
     assert ended.inner_text() == "Success", page.get_by_text("STEP_FAILURE").locator("..").all_inner_texts()
 
