@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
+from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
 from webrag_core.acquisition.urls import page_key, source_key
 from webrag_core.acquisition.variants import is_download, is_other_language, is_print_view
@@ -44,6 +45,7 @@ class Frontier:
     links: dict[int, list[StoredLink]] = field(default_factory=dict)
     previews: dict[int, Preview] = field(default_factory=dict)  # not read, by document id
     stored: dict[int, str] = field(default_factory=dict)  # URLs of stored pages in scope that no passage came from yet
+    mapped: list[MapEntry] = field(default_factory=list)  # pages that site maps name
 
     def add(
         self, requested: str, added: AddedDocument, *, round_number: int, depth: int, preview: bool = False
@@ -137,8 +139,8 @@ class Frontier:
         return list(dict.fromkeys([*self.seeds, *seeds]))
 
     async def load_candidates(self, corpus: Corpus) -> list[LinkCandidate]:
-        """Every unvisited page of the same sites that the run's documents and previews link to, and the folders above
-        the seeds. Crawler traps, downloads, print views and other languages are left out."""
+        """Every unvisited page of the same sites that the run's documents and previews link to, the folders above the
+        seeds, and pages that site maps name. Crawler traps, downloads, print views and other languages are left out."""
         document_ids = [*self.depths, *self.previews]
         missing = [document_id for document_id in document_ids if document_id not in self.links]
         if missing:
@@ -152,26 +154,35 @@ class Frontier:
     def candidates(self) -> list[LinkCandidate]:
         """As `load_candidates`, from the links loaded so far."""
         grouped: dict[str, list[StoredLink]] = {}
-        sites = self.sites
-        pages: dict[str, str | None] = {}  # target -> its page key, None for a target that must not be followed
+        sites, entries = self.sites, self.entries
+        pages: dict[str, str | None] = {}
         for document_id in sorted(self.links, key=lambda known: (self._depth(known), self.urls[known])):
             for link in self.links[document_id]:
                 target = link.target_url
                 if target not in pages:
-                    parsed = _target(target)
-                    allowed = parsed.source in sites and parsed.page not in self.visited and not parsed.no_page
-                    pages[target] = parsed.page if allowed else None
+                    pages[target] = self._to_follow(target, sites)
                 page = pages[target]
                 if page is not None and not is_other_language(target, link.from_url):
                     grouped.setdefault(page, []).append(link)
         candidates = [self._candidate(links[0].target_url, links) for links in grouped.values()]
         seen = self.visited.union(grouped)
-        for entry in self.entries:
+        for entry in entries:
             for url in parent_urls(entry):
                 if page_key(url) not in seen:
                     seen.add(page_key(url))
                     candidates.append(LinkCandidate(url=url, from_url=entry, link_depth=1))
+        for one in self.mapped:
+            page = self._to_follow(one.url, sites)
+            if page is not None and page not in seen and not is_other_language(one.url, entries[0]):
+                seen.add(page)
+                candidates.append(_mapped(one, entries[0]))
         return [candidate for candidate in candidates if not _is_trap(candidate.url, self.patterns)]
+
+    def _to_follow(self, url: str, sites: Collection[str]) -> str | None:
+        """Page key of `url`; None for a page that was visited or must not be followed."""
+        parsed = _target(url)
+        allowed = parsed.source in sites and parsed.page not in self.visited and not parsed.no_page
+        return parsed.page if allowed else None
 
     def _depth(self, document_id: int) -> int:
         preview = self.previews.get(document_id)
@@ -192,6 +203,12 @@ class Frontier:
             in_degree=len({link.document_id for link in links}),
             in_navigation=all(link.in_navigation for link in links),
         )
+
+
+def _mapped(entry: MapEntry, from_url: str) -> LinkCandidate:
+    return LinkCandidate(
+        url=entry.url, from_url=from_url, link_depth=1, title=entry.title, description=entry.description
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a run knows before it fetches anything: the stored, fresh pages of its scope."""
+"""What a run knows before it fetches anything: the stored, fresh pages of its scope, and what site maps name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Literal, get_args
 
 from psycopg import AsyncConnection
 
+from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.acquisition.urls import page_key
 from webrag_core.corpus.ingestor import LIVE
+from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.request import ScopeFilter
 from webrag_core.retrieval.scope import resolve_scope
 
@@ -65,3 +67,35 @@ async def stored_pages(
     )
     rows = await cursor.fetchall()
     return {int(number): str(url) for number, url in rows if page_key(url) not in excluded}
+
+
+MAPPED = 200
+"""Maximum entries of site maps that a run considers."""
+_LEAST_STEM = 4  # characters of a word that must occur; stems differ from words in their last one ("queri", "query")
+
+_MAPPED = """
+WITH named AS MATERIALIZED (
+    SELECT p.source_id, p.url, lower(concat_ws(' ', p.title, p.description, p.url)) AS text FROM site_map_pages p
+    WHERE p.source_id IN (SELECT s.source_id FROM documents s WHERE s.id = ANY(%(seeds)s::integer[]))
+), best AS (
+    SELECT n.source_id, n.url, count(*) AS words
+    FROM named n JOIN unnest(%(words)s::text[]) AS word ON strpos(n.text, word) > 0
+    GROUP BY n.source_id, n.url ORDER BY words DESC, n.url LIMIT %(limit)s
+)
+SELECT p.url, p.title, p.description FROM best JOIN site_map_pages p USING (source_id, url) ORDER BY words DESC, p.url
+"""
+
+
+async def mapped_pages(
+    connection: AsyncConnection, scope: RunScope | Sequence[str], *, seeds: Sequence[int], query: str
+) -> list[MapEntry]:
+    """Entries of the stored site maps of the start pages' sources that hold a word of `query` in title, description or
+    URL: those with most words, at most `MAPPED`. `seeds` are the documents of the start pages.
+
+    Refreshes read and store site maps; a run of scope `run` uses nothing stored.
+    """
+    if scope == "run":
+        return []
+    words = sorted({term[: max(_LEAST_STEM, len(term) - 1)] for term in terms(query)})
+    cursor = await connection.execute(_MAPPED, {"words": words, "seeds": list(seeds), "limit": MAPPED})
+    return [MapEntry(url, title, description) for url, title, description in await cursor.fetchall()]

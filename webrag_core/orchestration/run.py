@@ -18,7 +18,7 @@ from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candi
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
-from webrag_core.orchestration.memory import stored_pages
+from webrag_core.orchestration.memory import mapped_pages, stored_pages
 from webrag_core.orchestration.models import (
     Action,
     EvaluationSignals,
@@ -147,16 +147,21 @@ class Run:
             raise fetched.embedding_error or fetched.failed[seeds[0]]
 
     async def _remember(self) -> None:
-        """Add the stored, fresh pages of the request's scope to what is searched."""
+        """Add the stored, fresh pages of the request's scope to what is searched, and what stored site maps name to
+        what can be followed."""
         request, settings = self.request, self.settings
+        seeds = list(self.frontier.depths)
         async with self.corpus.database.connection() as connection:
             stored = await stored_pages(
                 connection,
                 request.stored_scope(),
-                seeds=list(self.frontier.depths),
+                seeds=seeds,
                 acquirer=self.corpus.ingestor.acquirer.name,
                 max_age=settings.webrag_max_age if request.max_age is None else request.max_age,
                 excluded=request.excluded_pages(),
+            )
+            self.frontier.mapped = await mapped_pages(
+                connection, request.stored_scope(), seeds=seeds, query=request.query
             )
         self.frontier.remember(stored)
 
