@@ -1,7 +1,8 @@
 """What the fits share: logistic and isotonic regression, the area under the curve, the provenance of a table.
 
 Needs the dev requirements (scipy). Logistic regression is Newton's method by hand: scikit-learn leaves the constant out
-of the penalty, which gives other numbers, and is not needed for anything else.
+of the penalty, which gives other numbers, and is not needed for anything else. SciPy takes seconds to import:
+only the functions that use it do.
 """
 
 from __future__ import annotations
@@ -14,8 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
-from scipy.stats import mannwhitneyu
 
 from webrag_core.config import Settings
 from webrag_core.providers.embedder import identity_of
@@ -44,6 +43,8 @@ def fit_logistic(rows: Array, labels: Array, weights: Array, ridge: float) -> Ar
 
 def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
     """Isotonic regression: the middle of each block of `x`, and its level. Both rise."""
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(x, kind="stable")
     fitted = isotonic_regression(y[order], weights=weights[order])
     first, last = fitted.blocks[:-1], fitted.blocks[1:] - 1
@@ -52,6 +53,8 @@ def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
 
 def auc(probabilities: Array, labels: Array) -> float:
     """Probability that a positive row ranks above a negative one; ties count half, NaN without one of each."""
+    from scipy.stats import mannwhitneyu
+
     positive, negative = probabilities[labels > 0], probabilities[labels <= 0]
     if not len(positive) or not len(negative):
         return float("nan")

@@ -23,7 +23,6 @@ from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
 from tests.dagster.test_browser import MILLISECONDS
-from webrag_dagster.processes.ui import dagster_app
 
 TOKEN = "correct-horse-battery-staple"
 ASK = """fetch("/graphql", {method: "POST", headers: {"Content-Type": "application/json"},
@@ -49,6 +48,8 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def test_the_bare_server_does_what_foreign_pages_tell_it(browser: Browser, workspace: Path) -> None:
+    from webrag_dagster.processes.ui import dagster_app  # seconds that no other process of the tests needs
+
     listening = socket.create_server(("127.0.0.1", 0))
     with dg.DagsterInstance.from_config(str(workspace.parent)) as instance, dagster_app(instance, workspace) as bare:
         server = uvicorn.Server(uvicorn.Config(bare, log_level="error"))

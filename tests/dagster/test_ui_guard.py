@@ -16,7 +16,6 @@ from starlette.websockets import WebSocketDisconnect
 from benchmarks.security.foreign_site import effects_of
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_dagster.processes.ui import dagster_app
 from webrag_dagster.processes.ui_guard import COOKIE, accepted_hosts, guarded
 
 OWN, SOCKET = "http://127.0.0.1:3000", "ws://127.0.0.1:3000/graphql"
@@ -35,6 +34,8 @@ def instance(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dg.DagsterIns
 @pytest.fixture(scope="module")
 def app(instance: dg.DagsterInstance, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starlette]:
     """Dagster's own application, of no code location."""
+    from webrag_dagster.processes.ui import dagster_app  # seconds that no other process of the tests needs
+
     workspace = tmp_path_factory.mktemp("workspace") / "workspace.yaml"
     workspace.write_text("load_from: []")
     with dagster_app(instance, workspace) as bare:
