@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -22,6 +21,7 @@ from webrag_core.retrieval.search import CorpusSearch
 MAX_CITED = 20
 _FAINT = 0.01  # relevance below which a passage is shown only among the first few
 _FIRST = 3
+_WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it
 
 
 def tokens(text: str) -> int:
@@ -90,7 +90,6 @@ def _hits(chunks: Sequence[RankedChunk], citations: Sequence[CitationSpan]) -> l
     return [Hit(by_id[one.chunk_id], one) for one in citations if one.chunk_id in by_id]
 
 
-_WORTH_CONTEXT = 0.3  # relevance from which a passage is shown with the section around it
 _LEAST = 60  # tokens; shorter excerpts are useless
 
 
@@ -103,12 +102,12 @@ class Evidence:
     raw: Sequence[tuple[int, str]]  # (source number, stored Markdown) of shown passages
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Block:
     chunk: RankedChunk
-    header: str
-    text: str
+    lines: str
     raw: str
+    cost: int  # tokens
 
 
 def gather(results: Results, budget: int, fence: Fence) -> Evidence:
@@ -122,29 +121,28 @@ def gather(results: Results, budget: int, fence: Fence) -> Evidence:
         nonlocal left
         text = readable(raw, links=links)
         old = shown.get(ranked.chunk.chunk_id)
-        spare = left + (_cost(old, fence) if old else 0)
-        block = _Block(ranked, header, text, raw)
-        if cut and _cost(block, fence) > spare >= _LEAST:
-            block.text = _first_tokens(text, spare - _cost(_Block(ranked, header, "", ""), fence) - 10)
-        cost = _cost(block, fence)
-        if text and cost <= spare:
+        spare = left + (old.cost if old else 0)
+        block = _block(ranked, header, text, raw, fence)
+        if cut and block.cost > spare >= _LEAST:
+            empty = _block(ranked, header, "", "", fence)
+            block = _block(ranked, header, _first_tokens(text, spare - empty.cost - 10), raw, fence)
+        if text and block.cost <= spare:
             shown[ranked.chunk.chunk_id] = block
-            left = spare - cost
+            left = spare - block.cost
 
-    cited = Counter(hit.citation.chunk_id for hit in results.hits)
+    cited = {hit.citation.chunk_id for hit in results.hits}
     for position, hit in enumerate(results.hits):
         if hit.citation.chunk_id not in shown:
             raw = hit.ranked.chunk.text if results.whole else matched(hit)
             put(hit.ranked, _header(results, hit), raw, cut=position == 0)
     for hit in results.hits:
-        in_context = hit.ranked.reranked_score >= _WORTH_CONTEXT or cited[hit.citation.chunk_id] > 1
-        if not results.whole and in_context:
+        if not results.whole and hit.ranked.reranked_score >= _WORTH_CONTEXT:
             put(hit.ranked, _header(results, hit), hit.ranked.chunk.text)
     for ranked in results.nearby:
         put(ranked, f"Source [{results.number(ranked.chunk.document_id)}] (adjacent context):", ranked.chunk.text)
     blocks = _ordered(results, shown)
-    lines = [f"{block.header}\n{fence.around(block.text)}" for block in blocks]
-    hits = len(cited.keys() & shown.keys())
+    lines = [block.lines for block in blocks]
+    hits = len(cited & shown.keys())
     missing = len(cited) - hits
     if missing:
         lines.append(f"({missing} more passages did not fit; CITATIONS quotes them.)")
@@ -197,8 +195,9 @@ def _ordered(results: Results, shown: dict[int, _Block]) -> list[_Block]:
     return sorted(shown.values(), key=key)
 
 
-def _cost(block: _Block, fence: Fence) -> int:
-    return tokens(f"{block.header}\n{fence.around(block.text)}\n")
+def _block(ranked: RankedChunk, header: str, text: str, raw: str, fence: Fence) -> _Block:
+    lines = f"{header}\n{fence.around(text)}"
+    return _Block(ranked, lines, raw, tokens(lines + "\n"))
 
 
 def _first_tokens(text: str, budget: int) -> str:
@@ -224,29 +223,28 @@ def shown_title(title: str | None) -> str:
     return label(title, _TITLE) or "Untitled"
 
 
-def sources_section(results: Results) -> str:
-    """One line per page: number, title, URL, version and age."""
-    pages: dict[int, Hit] = {}
+def source_lines(results: Results) -> dict[int, str]:
+    """Source number -> number, title, URL, version and age of a page."""
+    lines: dict[int, str] = {}
     for hit in results.hits:
-        pages.setdefault(hit.citation.document_id, hit)
-    return (
-        "\n".join(
-            f"[{results.number(document_id)}] {shown_title(hit.citation.title)} — {hit.citation.source_url}"
-            f" (version {hit.citation.version_sha256[:_HASH]}, fetched"
-            f" {hit.ranked.chunk.fetched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC)"
-            for document_id, hit in pages.items()
-        )
-        or "(none)"
-    )
+        citation, number = hit.citation, results.number(hit.citation.document_id)
+        if number not in lines:
+            lines[number] = (
+                f"[{number}] {shown_title(citation.title)} — {citation.source_url}"
+                f" (version {citation.version_sha256[:_HASH]}, fetched"
+                f" {hit.ranked.chunk.fetched_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC)"
+            )
+    return lines
 
 
-def citations_section(results: Results, fence: Fence) -> str:
-    """Quote the best sentences of each passage as exact slices of the stored page, with offsets and hash.
+def quotes(results: Results, fence: Fence) -> list[str]:
+    """The best sentences of each hit, in order, as exact slices of the stored page, with offsets and hash.
 
-    Duplicates are dropped. A quote that is unsafe without changes is located, not shown.
+    Empty for a hit without words, a duplicate, and hits beyond the first `MAX_CITED`. A quote that is unsafe without
+    changes is located, not shown.
     """
-    entries: dict[str, None] = {}
-    for hit in results.hits[:MAX_CITED]:
+    entries: dict[str, int] = {}
+    for position, hit in enumerate(results.hits[:MAX_CITED]):
         citation = hit.citation
         span = best_sentences(citation.verbatim_text, results.query, _QUOTE_CHARS)
         if span is None:
@@ -258,10 +256,11 @@ def citations_section(results: Results, fence: Fence) -> str:
         head = f"[{results.number(citation.document_id)}]{f' § {heading}' if heading else ''}"
         place = f"characters {start}–{start + len(quote)}, sha256 {digest}"
         if defused(quote) == quote:
-            entries[f"{head} ({place}):\n{fence.around(quote)}"] = None
+            entries.setdefault(f"{head} ({place}):\n{fence.around(quote)}", position)
         else:
-            entries[f"{head} ({place}): not shown, it imitates marks of this response"] = None
-    return "\n".join(entries) or "(none)"
+            entries.setdefault(f"{head} ({place}): not shown, it imitates marks of this response", position)
+    by_position = {position: entry for entry, position in entries.items()}
+    return [by_position.get(position, "") for position in range(len(results.hits))]
 
 
 def images_section(evidence: Evidence) -> str:

@@ -11,16 +11,17 @@ from webrag_core.config import Settings
 from webrag_core.mcp_server.evidence import (
     Evidence,
     Results,
-    citations_section,
     gather,
     images_section,
     joined,
+    quotes,
     shown_title,
-    sources_section,
+    source_lines,
     tokens,
 )
 from webrag_core.mcp_server.untrusted import Fence, label
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, OrchestrationResult
+from webrag_core.providers.static_model import count_tokens
 from webrag_core.retrieval.search import CorpusSearch
 
 
@@ -198,9 +199,8 @@ def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = N
     guide = frame.guide(fence.word)
     fixed = [("PRESENTATION GUIDE", guide), ("STATS", frame.stats(99)), ("FOLLOW-UP OPTIONS", frame.follow_ups)]
     base = tokens(joined(fixed))
-    while len(results.hits) > 1 and base + _cited(results, fence) > budget * _GUARANTEED_SHARE:
-        results = results.first(len(results.hits) - max(1, len(results.hits) // 8))
-    left = budget - base - _cited(results, fence) - 60  # headers, separators
+    results, sources, citations = _guaranteed(results, int(budget * _GUARANTEED_SHARE) - base, fence)
+    left = budget - base - tokens(sources) - tokens(citations) - 60  # headers, separators
     trace = frame.trace
     if trace and tokens(trace) > min(_TRACE_TOKENS, max(0, left) // 4):
         trace = frame.trace_summary
@@ -209,11 +209,10 @@ def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = N
     images = images_section(evidence)
     if tokens(images) > _IMAGE_TOKENS:
         images = ""
-    citations = citations_section(results, fence)
     titles = [shown_title(hit.citation.title) for hit in results.hits]
     parts: Sequence[tuple[str, str]] = (
         ("PRESENTATION GUIDE", guide),
-        ("SOURCES", sources_section(results)),
+        ("SOURCES", sources),
         ("EVIDENCE", evidence.text),
         ("IMAGES", images),
         ("EXPANSION TRACE", trace),
@@ -224,8 +223,23 @@ def compose(results: Results, frame: Frame, budget: int, fence: Fence | None = N
     return Formatted(joined(parts), results, evidence, [evidence.text, images, citations, *titles])
 
 
-def _cited(results: Results, fence: Fence) -> int:
-    return tokens(sources_section(results)) + tokens(citations_section(results, fence))
+def _guaranteed(results: Results, budget: int, fence: Fence) -> tuple[Results, str, str]:
+    """Drop the weakest hits until sources and citations fit `budget` tokens (at least one hit); write both."""
+    lines, entries = source_lines(results), quotes(results, fence)
+    # a prefix of the hits has the same source numbers, so that each text is counted once
+    costs = count_tokens([*lines.values(), *entries])
+    line_costs = dict(zip(lines, costs, strict=False))
+    fits, spent, listed = 0, 0, set[int]()
+    for hit, cost in zip(results.hits, costs[len(lines) :], strict=True):
+        number = results.number(hit.citation.document_id)
+        spent += cost + (0 if number in listed else line_costs[number]) + 2  # line ends
+        listed.add(number)
+        if fits and spent > budget:
+            break
+        fits += 1
+    results = results.first(fits)
+    sources = [line for number, line in lines.items() if number in results.numbers.values()]
+    return results, "\n".join(sources) or "(none)", "\n".join(filter(None, entries[:fits])) or "(none)"
 
 
 def _image_reserve(results: Results) -> int:
