@@ -12,6 +12,7 @@ import typer
 from evals import judging_commands, replay_command
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.cli.output import Json, err, out, print_json, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -41,6 +42,9 @@ def sitewalk(
         bool, typer.Option("--until-cap", help="Never stop before the page limit: a recording to try stop policies on.")
     ] = False,
     stored: Annotated[bool, typer.Option("--stored", help="Index the whole site first, and search all of it.")] = False,
+    start: Annotated[
+        str | None, typer.Option(help="Start page of all questions; unset = the one of each question.")
+    ] = None,
     twins: Annotated[
         bool, typer.Option("--twins", help="Ask each question also of the site without the pages that answer it.")
     ] = False,
@@ -65,6 +69,8 @@ def sitewalk(
         whole, goldens = len(goldens), covered(goldens, site)
         err.print(f"only the demo site is installed: it holds the pages of {len(goldens)} of {whole} questions")
     goldens = goldens if items is None else sample_goldens(goldens, items)
+    if start is not None:
+        goldens = [golden.model_copy(update={"seed_url": canonicalise(start)}) for golden in goldens]
     goldens = with_twins(goldens) if twins else goldens
     settings = load_settings()
     get_policy(policy, settings)

@@ -57,7 +57,9 @@ class LocalSite:
             current = canonicalise(self.redirects[path], current)
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"{asked} redirects too often")
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """It has none."""
         return SiteMap()
 

@@ -193,6 +193,9 @@ class Settings(BaseSettings):
     webrag_previews: int = Field(
         default=10, ge=0, description="Links fetched before each decision to see what they hold; 0 = none"
     )
+    webrag_site_index: bool = Field(
+        default=True, description="Read a site's search index, inventory and sitemaps before links are followed"
+    )
     webrag_reader: Literal["minilm", "none"] = Field(
         default="minilm", description="Model that reads passages for the order of previews and the judge"
     )

@@ -91,7 +91,9 @@ class PlantedSite:
             f"<img src='https://{EVIL}/p.png' alt='{text}'></main></body></html>"
         )
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """It has none."""
         return SiteMap()
 

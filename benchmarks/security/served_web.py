@@ -53,7 +53,9 @@ class Web:
         kind = {"content-type": "text/html; charset=utf-8"}
         return AcquiredPage(asked, asked, 200, kind, body, datetime.now(UTC), len(body))
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """No host has one."""
         return SiteMap()
 

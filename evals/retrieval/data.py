@@ -103,7 +103,9 @@ class DocumentAcquirer:
             bytes_raw=len(body),
         )
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """It has none."""
         return SiteMap()
 

@@ -31,7 +31,8 @@ from evals.walks.goldens import EVALS
 class Recipe:
     """How a package becomes a site. `root` is its folder in the package, `start` the start page, `sections` the
     beginnings of the paths that are taken in, `sha256` the checksum of the records. `left_out` are pages that repeat
-    the whole site and would make every question a matter of one click; links to them are answered like a 404."""
+    the whole site and would make every question a matter of one click; links to them are answered like a 404.
+    `discovery` are files that describe the site to programs."""
 
     package: str
     version: str
@@ -41,13 +42,14 @@ class Recipe:
     sha256: str
     sections: tuple[str, ...] = ("",)
     left_out: tuple[str, ...] = ()
+    discovery: tuple[str, ...] = ()
 
     def pack(self, package: Path, target: Path) -> int:
         """Write `target` from the package and return the number of responses."""
         return pack_package(package, target, base=self.base, root=self.root, choose=self._chosen)
 
     def _chosen(self, root: Path) -> list[str]:
-        return sorted(reachable(root, self.start, base=self.base, belongs=self._belongs))
+        return sorted([*reachable(root, self.start, base=self.base, belongs=self._belongs), *self.discovery])
 
     def _belongs(self, name: str) -> bool:
         return name.startswith(self.sections) and name not in self.left_out
@@ -76,7 +78,8 @@ RECIPES = {
         root="usr/share/doc/debian-policy/policy.html",
         base="https://www.debian.org/doc/debian-policy/",
         start="index.html",
-        sha256="6ccf84b3ad9e05030074de7a510b91649022725894b2af3fa7ab807d13f0098a",
+        discovery=("objects.inv", "searchindex.js"),
+        sha256="d52cc55a1b13eb530b4a6ced9e753df604a231b68ad916e31a17c862ce5c664c",
     ),
     "git-2.39": Recipe(
         package="git-doc",

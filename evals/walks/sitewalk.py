@@ -203,7 +203,7 @@ def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
     for done in result.rounds:
         for candidate in done.candidates:
             links.setdefault(page_key(candidate.url), candidate)
-    pages = []
+    pages: list[dict[str, Any]] = []
     for document in result.documents:
         if document.outcome == "failed":
             continue
@@ -214,6 +214,7 @@ def _fetched(result: OrchestrationResult) -> list[dict[str, Any]]:
         if link is not None and document.link_depth:
             page |= {"from": link.from_url, "anchor": link.anchor_text, "link_score": round(link.score, 4)}
         pages.append(page)
+    pages[1:1] = [{"url": url, "round": 0, "aux": "map"} for url in result.map_files]  # the seed stays first
     return pages
 
 

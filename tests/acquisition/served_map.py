@@ -58,6 +58,7 @@ async def mapped(
     names: Mapping[str, Sequence[str]] | None = None,
     obedient: bool = True,
     map_seconds: float = 30.0,
+    brief: bool = False,
 ) -> tuple[SiteMap, list[str]]:
     """The map of the served site, and the paths asked for, in order; both with HOST for the origin.
 
@@ -76,7 +77,7 @@ async def mapped(
         robots = Robots(plain, settings.webrag_user_agent) if obedient else None
         gate = ObedientGate(settings, robots, resolver=known) if robots is not None else plain
         acquirer = HttpAcquirer(gate, robots=robots, hosts=HostQueues(2, 5.0), map_seconds=map_seconds)
-        found = await acquirer.site_map(f"{origin}{path}", html=html)
+        found = await acquirer.site_map(f"{origin}{path}", html=html, brief=brief)
         return _localised(found, origin), [asked for asked, _ in site.requests]
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.acquisition.sitemaps.models import MapEntry, SiteMap
+from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile, SiteMap
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
 
@@ -35,6 +36,8 @@ class ServedPages:
     """The validator of every page; None = a hash of the page."""
     entries: list[MapEntry] = field(default_factory=list)
     """The site's map."""
+    map_seconds: float = 0.0
+    """What it takes to read the map."""
     answers: list[int] = field(default_factory=list)
     """Statuses in the order they were answered."""
 
@@ -63,9 +66,12 @@ class ServedPages:
             redirects=tuple(passed),
         )
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """As the protocol says."""
-        return SiteMap(entries=tuple(self.entries))
+        await asyncio.sleep(self.map_seconds)
+        return SiteMap(tuple(self.entries), (MapFile(f"{HOME}map", "sitemap", "read", bytes_raw=1),))
 
     async def aclose(self) -> None:
         """Nothing is held."""

@@ -59,12 +59,16 @@ class Acquirer(Protocol):
         """
         ...
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
-        """What the site says about its pages: those of the host of `url`, from its sitemaps, feeds and inventories.
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
+        """What the site says about its pages: those of the host of `url`, from its sitemaps, feeds, inventories and
+        search index.
 
         `html` is the page at `url` where the caller has it; it is requested otherwise. Files in `absent` are requested
-        only when another file of the site names them. A site without a map gives an empty one. Raises
-        FetchError(INVALID_URL) and nothing else: what went wrong is in the map's files and warnings.
+        only when another file of the site names them. `brief`: at most six files, none that is not named. A site
+        without a map gives an empty one. Raises FetchError(INVALID_URL) and nothing else: what went wrong is in the
+        map's files and warnings.
         """
         ...
 

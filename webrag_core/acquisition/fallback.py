@@ -50,12 +50,14 @@ class FallbackAcquirer:
         warning = f"{page.final_url}: {problem}; fetched directly instead"
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """See `Acquirer`. Without entries from Firecrawl use those of `second`, with a warning. Raises FetchError."""
-        mapped = await self.firecrawl.site_map(url, html=html, absent=absent)
+        mapped = await self.firecrawl.site_map(url, html=html, absent=absent, brief=brief)
         if mapped.entries:
             return mapped
-        direct = await self._second.site_map(url, html=html, absent=absent)
+        direct = await self._second.site_map(url, html=html, absent=absent, brief=brief)
         problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl lists no page of this host"
         warning = f"{problem}; the site's own sitemaps are read instead"
         return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))

@@ -95,11 +95,13 @@ class HttpAcquirer:
             redirects=answer.redirects,
         )
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """As the protocol says. Every file is asked for as pages are: through the gate, robots.txt and the queues."""
         rules = await self._robots.rules(url) if self._robots is not None else None
         return await read_site_map(
-            url, self._map_file, html=html, robots=rules, absent=absent, seconds=self._map_seconds
+            url, self._map_file, html=html, robots=rules, absent=absent, seconds=self._map_seconds, brief=brief
         )
 
     async def _map_file(self, url: str, kind: FileKind) -> MapBody:

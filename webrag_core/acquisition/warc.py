@@ -76,9 +76,11 @@ class WarcAcquirer:
         final, passed, status, headers, body = await self._find(asked)
         return self._answer(asked, final, passed, status, headers, body, etag)
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """As the protocol says, from what the archive holds: its robots.txt, sitemaps, feeds and inventories."""
-        return await read_site_map(url, self._map_file, html=html, absent=absent)
+        return await read_site_map(url, self._map_file, html=html, absent=absent, brief=brief)
 
     async def _map_file(self, url: str, kind: FileKind) -> MapBody:
         final, _, status, headers, body = await self._find(canonicalise(url))

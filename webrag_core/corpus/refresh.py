@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -178,6 +179,31 @@ async def read_map(
     async with database.transaction() as connection:
         await store.store_map(connection, source, site_map.entries, now)
         await store.store_absent_files(connection, source, site_map.files, now)
+    return site_map
+
+
+async def describe_site(
+    database: Database, acquirer: Acquirer, url: str, *, seconds: float, anew: bool
+) -> SiteMap | None:
+    """Read and store what robots.txt and the page at canonical `url` name of the site's own description of its pages.
+
+    For a run that waits: six files at most, within `seconds`. None when a map of the source is stored that is younger
+    than a week, unless `anew`, and for a source that is not stored. Raises FetchError(TIMEOUT).
+    """
+    now = datetime.now(UTC)
+    async with database.connection() as connection:
+        [(key, _)] = await sources.sources_of_urls(connection, [url])
+        source = await sources.find_source(connection, key)
+    read_at = max(filter(None, (source.map_read_at, source.described_at)), default=None)
+    if read_at is not None and now - read_at < NO_MAP_FOR and not anew:
+        return None
+    try:
+        async with asyncio.timeout(seconds):
+            site_map = await acquirer.site_map(url, brief=True)
+    except TimeoutError:
+        raise FetchError(Reason.TIMEOUT, f"the site's description was not read within {seconds:.0f} s") from None
+    async with database.transaction() as connection:
+        await store.store_map(connection, source, site_map.entries, now, brief=True)
     return site_map
 
 

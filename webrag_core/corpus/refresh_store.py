@@ -40,29 +40,38 @@ class RefreshCounts:
 
 
 async def store_map(
-    connection: AsyncConnection, source: Source, entries: Sequence[MapEntry], read_at: datetime
+    connection: AsyncConnection, source: Source, entries: Sequence[MapEntry], read_at: datetime, *, brief: bool = False
 ) -> None:
     """Store the entries of the source's section. A date other than the stored one is a change, seen at `read_at`.
 
-    A map that was read for another start page is not counted as the map of the present one.
+    `brief`: some files of the site were read, so that no entry is dropped. A map that was read for another start page
+    is not counted as the map of the present one.
     """
     entries = [entry for entry in entries if source.covers(entry.url)]
     await connection.execute(
-        "CREATE TEMP TABLE mapped (url text, title text, description text, listed_in text, last_modified timestamptz)"
+        "CREATE TEMP TABLE mapped (url text, title text, description text, listed_in text, last_modified timestamptz,"
+        " words text)"
         " ON COMMIT DROP"
     )
     async with connection.cursor() as cursor, cursor.copy("COPY mapped FROM STDIN") as copy:
         for entry in entries:
-            await copy.write_row((entry.url, entry.title, entry.description, entry.listed_in, entry.last_modified))
+            await copy.write_row(
+                (entry.url, entry.title, entry.description, entry.listed_in, entry.last_modified, entry.words)
+            )
     await connection.execute(
-        "INSERT INTO site_map_pages AS old (source_id, url, title, description, listed_in, last_modified, first_seen,"
-        " last_seen) SELECT %(source)s, url, title, description, listed_in, last_modified, %(now)s, %(now)s"
+        "INSERT INTO site_map_pages AS old (source_id, url, title, description, listed_in, last_modified, words,"
+        " first_seen, last_seen)"
+        " SELECT %(source)s, url, title, description, listed_in, last_modified, words, %(now)s, %(now)s"
         " FROM mapped WHERE NOT is_forgotten(url) ORDER BY url"
         " ON CONFLICT (source_id, url) DO UPDATE SET title = EXCLUDED.title, description = EXCLUDED.description,"
-        " listed_in = EXCLUDED.listed_in, last_seen = EXCLUDED.last_seen, last_modified = EXCLUDED.last_modified,"
+        " words = EXCLUDED.words, listed_in = EXCLUDED.listed_in, last_seen = EXCLUDED.last_seen,"
+        " last_modified = EXCLUDED.last_modified,"
         " moved_at = CASE WHEN old.last_modified <> EXCLUDED.last_modified THEN %(now)s ELSE old.moved_at END",
         {"source": source.id, "now": read_at},
     )
+    if brief:
+        await connection.execute("UPDATE sources SET described_at = %s WHERE id = %s", (read_at, source.id))
+        return
     await connection.execute(
         "DELETE FROM site_map_pages WHERE source_id = %s AND listed_in <> 'feed' AND last_seen < %s",
         (source.id, read_at),
@@ -91,7 +100,7 @@ async def store_absent_files(
     absent = [
         file.url
         for file in files
-        if file.kind in ("inventory", "sitemap") and file.reason in (Reason.NOT_FOUND, Reason.SOFT_404)
+        if file.kind in ("inventory", "search_index", "sitemap") and file.reason in (Reason.NOT_FOUND, Reason.SOFT_404)
     ]
     await connection.execute(
         "DELETE FROM absent_map_files WHERE source_id = %s AND url = ANY(%s)",

@@ -43,6 +43,7 @@ class Source:
     paused: bool
     map_read_at: datetime | None
     map_entries: int | None
+    described_at: datetime | None = None
     declared_in: str | None = None
     refresh_hours: float | None = None
     watch_minutes: float | None = None
@@ -156,8 +157,8 @@ def checked_prefix(url: str, prefix: str) -> str:
 
 
 _SOURCE = (
-    "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, declared_in, refresh_hours,"
-    " watch_minutes, shards, acquirer, pool, follow, watch_token FROM sources"
+    "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, described_at, declared_in,"
+    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token FROM sources"
 )
 _NAMED = "(key = %(name)s OR starts_with(key, %(name)s || '/'))"
 

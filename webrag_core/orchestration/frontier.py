@@ -10,7 +10,6 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import urlsplit
 
-from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
 from webrag_core.acquisition.urls import page_key, source_key
 from webrag_core.acquisition.variants import is_download, is_other_language, is_print_view
@@ -19,6 +18,7 @@ from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.link_scorers import LinkCandidate
+from webrag_core.orchestration.memory import MappedPage
 from webrag_core.orchestration.models import RunDocument, ScoredCandidate
 from webrag_core.retrieval.scope import Scope
 
@@ -45,7 +45,7 @@ class Frontier:
     links: dict[int, list[StoredLink]] = field(default_factory=dict)
     previews: dict[int, Preview] = field(default_factory=dict)  # not read, by document id
     stored: dict[int, str] = field(default_factory=dict)  # URLs of stored pages in scope that no passage came from yet
-    mapped: list[MapEntry] = field(default_factory=list)  # pages that site maps name
+    mapped: list[MappedPage] = field(default_factory=list)  # pages that site maps name, best first
 
     def add(
         self, requested: str, added: AddedDocument, *, round_number: int, depth: int, preview: bool = False
@@ -205,7 +205,7 @@ class Frontier:
         )
 
 
-def _mapped(entry: MapEntry, from_url: str) -> LinkCandidate:
+def _mapped(entry: MappedPage, from_url: str) -> LinkCandidate:
     return LinkCandidate(
         url=entry.url, from_url=from_url, link_depth=1, title=entry.title, description=entry.description
     )
@@ -306,17 +306,31 @@ async def fetch_pages(
     return expansion
 
 
+_INDEX_SHARE = 3
+
+
+def previews_to_fetch(
+    candidates: Sequence[ScoredCandidate], frontier: Frontier, *, limit: int, floor: float
+) -> list[ScoredCandidate]:
+    """As `chosen_candidates`, but every third place goes to what the site's own search index ranks first."""
+    by_page = {page_key(candidate.url): candidate for candidate in candidates}
+    pages = (page_key(one.url) for one in frontier.mapped if one.indexed)
+    indexed = [by_page[page] for page in pages if page in by_page][: limit // _INDEX_SHARE]
+    others = [candidate for candidate in candidates if candidate not in indexed]
+    return chosen_candidates([*indexed, *others], frontier, limit=limit, floor=floor)
+
+
 def chosen_candidates(
     candidates: Sequence[ScoredCandidate], frontier: Frontier, *, limit: int, floor: float
 ) -> list[ScoredCandidate]:
-    """The best candidates at or above `floor`, at most `limit`, and never so many of one URL pattern that the last of
-    them would be a trap. `candidates` best first."""
+    """The first candidates at or above `floor`, at most `limit`, and never so many of one URL pattern that the last of
+    them would be a trap."""
     patterns = frontier.patterns.copy()
     chosen: list[ScoredCandidate] = []
     for candidate in candidates:
-        if len(chosen) >= limit or candidate.score < floor:
+        if len(chosen) >= limit:
             break
-        if find_trap(candidate.url, patterns) is None:
+        if candidate.score >= floor and find_trap(candidate.url, patterns) is None:
             patterns.update(count_patterns([candidate.url]))
             chosen.append(candidate)
     return chosen

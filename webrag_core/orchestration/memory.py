@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, get_args
 
 from psycopg import AsyncConnection
 
-from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.acquisition.urls import page_key
 from webrag_core.corpus.ingestor import LIVE
 from webrag_core.indexing.terms import terms
@@ -71,31 +72,58 @@ async def stored_pages(
 
 MAPPED = 200
 """Maximum entries of site maps that a run considers."""
+_K1, _B = 1.2, 0.75  # of BM25
 _LEAST_STEM = 4  # characters of a word that must occur; stems differ from words in their last one ("queri", "query")
 
 _MAPPED = """
 WITH named AS MATERIALIZED (
-    SELECT p.source_id, p.url, lower(concat_ws(' ', p.title, p.description, p.url)) AS text FROM site_map_pages p
+    SELECT p.source_id, p.url, p.words <> '' AS indexed, length(p.words) AS length,
+           ' ' || lower(concat_ws(' ', p.title, p.url, p.description)) AS name, ' ' || p.words AS words
+    FROM site_map_pages p
     WHERE p.source_id IN (SELECT s.source_id FROM documents s WHERE s.id = ANY(%(seeds)s::integer[]))
+    AND (%(since)s::timestamptz IS NULL OR p.last_seen >= %(since)s::timestamptz)
+), matches AS MATERIALIZED (
+    SELECT n.source_id, n.url, n.indexed, n.length, w.word, strpos(n.name, w.word) > 0 AS in_name
+    FROM named n JOIN unnest(%(words)s::text[]) AS w (word)
+    ON strpos(n.name, w.word) > 0 OR strpos(n.words, ' ' || w.word) > 0
+), weights AS (
+    SELECT m.word, ln(1 + (t.pages - count(*) + 0.5) / (count(*) + 0.5)) AS idf, t.length AS mean_length
+    FROM matches m, (SELECT count(*) AS pages, greatest(1, avg(length)) AS length FROM named) t
+    GROUP BY m.word, t.pages, t.length
 ), best AS (
-    SELECT n.source_id, n.url, count(*) AS words
-    FROM named n JOIN unnest(%(words)s::text[]) AS word ON strpos(n.text, word) > 0
-    GROUP BY n.source_id, n.url ORDER BY words DESC, n.url LIMIT %(limit)s
+    SELECT m.source_id, m.url, m.indexed,
+           sum(w.idf * (CASE WHEN m.in_name THEN 2 ELSE 1 END)
+               * (%(k1)s + 1) / (1 + %(k1)s * (1 - %(b)s + %(b)s * m.length / w.mean_length))) AS score
+    FROM matches m JOIN weights w USING (word)
+    GROUP BY m.source_id, m.url, m.indexed ORDER BY score DESC, m.url LIMIT %(limit)s
 )
-SELECT p.url, p.title, p.description FROM best JOIN site_map_pages p USING (source_id, url) ORDER BY words DESC, p.url
+SELECT p.url, p.title, p.description, b.indexed FROM best b JOIN site_map_pages p USING (source_id, url)
+ORDER BY b.score DESC, p.url
 """
 
 
-async def mapped_pages(
-    connection: AsyncConnection, scope: RunScope | Sequence[str], *, seeds: Sequence[int], query: str
-) -> list[MapEntry]:
-    """Entries of the stored site maps of the start pages' sources that hold a word of `query` in title, description or
-    URL: those with most words, at most `MAPPED`. `seeds` are the documents of the start pages.
+@dataclass(frozen=True, slots=True)
+class MappedPage:
+    """A page that a site's own description names; `indexed`: the site's search index says which words are on it."""
 
-    Refreshes read and store site maps; a run of scope `run` uses nothing stored.
+    url: str
+    title: str | None
+    description: str | None
+    indexed: bool
+
+
+async def mapped_pages(
+    connection: AsyncConnection, *, seeds: Sequence[int], query: str, since: datetime | None = None
+) -> list[MappedPage]:
+    """Pages in the stored site maps and search indexes of the start pages' sources that hold a word of `query`: the
+    best `MAPPED`, best first. `seeds` are the documents of the start pages; what was last read before `since` is left
+    out.
+
+    The score is BM25 over pages as sets of words (k1 = 1.2, b = .75; Robertson and Zaragoza 2009, with a term
+    frequency of 1); a word in title, description or URL counts twice. Words match by their beginning.
     """
-    if scope == "run":
-        return []
     words = sorted({term[: max(_LEAST_STEM, len(term) - 1)] for term in terms(query)})
-    cursor = await connection.execute(_MAPPED, {"words": words, "seeds": list(seeds), "limit": MAPPED})
-    return [MapEntry(url, title, description) for url, title, description in await cursor.fetchall()]
+    cursor = await connection.execute(
+        _MAPPED, {"words": words, "seeds": list(seeds), "since": since, "limit": MAPPED, "k1": _K1, "b": _B}
+    )
+    return [MappedPage(*row) for row in await cursor.fetchall()]

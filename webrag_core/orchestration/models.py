@@ -198,6 +198,7 @@ class OrchestrationResult(Contract):
     total_iterations: int
     total_urls_ingested: int
     documents: list[RunDocument]
+    map_files: list[str] = Field(default_factory=list)
     look_next: list[str] = Field(default_factory=list)
     probability_complete: float
     probability_note: str

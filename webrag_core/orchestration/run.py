@@ -6,15 +6,17 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from webrag_core.config import Settings
+from webrag_core.corpus.refresh import describe_site
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.evidence import Evidence
-from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages
+from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages, previews_to_fetch
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
@@ -76,6 +78,7 @@ class Run:
     frontier: Frontier
     clock: Clock
     report: Progress
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     sub_queries: list[str] = field(default_factory=list)
     tried: set[frozenset[str]] = field(default_factory=set)
     evidence: Evidence = field(init=False)  # from the first round on
@@ -88,6 +91,7 @@ class Run:
     failed_previews: dict[str, FetchError] = field(default_factory=dict)
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
+    map_files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     provider_failed: bool = False
 
@@ -106,6 +110,7 @@ class Run:
             self.warn(warning)
         self.report("seed", None)
         await self._fetch_seeds()
+        await self._describe()
         await self._remember()
         indexer, settings = self.corpus.indexer, self.settings
         self.evidence = Evidence(
@@ -146,9 +151,33 @@ class Run:
         if not self.frontier.depths:
             raise fetched.embedding_error or fetched.failed[seeds[0]]
 
+    async def _describe(self) -> None:
+        """Read what the site of the first start page says about its pages, unless that is stored; a run of scope
+        `run`, which uses nothing stored, reads it anew. Only for a run that looks ahead."""
+        seconds = self.clock.seconds_left
+        wanted = self.settings.webrag_site_index and self._looks_ahead and self.budget > 0
+        if not wanted or seconds <= 0:
+            return
+        acquirer = self.corpus.ingestor.acquirer
+        if not acquirer.frozen:
+            seconds = min(seconds, self.settings.webrag_preview_timeout)
+        url = next(self.frontier.urls[document_id] for document_id in self.frontier.depths)
+        anew = self.request.stored_scope() == "run"
+        with self.clock.phase("expansion_ms"):
+            try:
+                described = await describe_site(self.corpus.database, acquirer, url, seconds=seconds, anew=anew)
+            except FetchError as error:
+                self.warn(f"{url}: {error.message}")
+                return
+        if described is not None:
+            self.map_files = [file.url for file in described.files if file.bytes_raw or file.outcome != "read"]
+            for warning in described.warnings:
+                if warning.startswith(url.split("/", 1)[0]):  # of one file; the others count entries left out
+                    self.warn(warning)
+
     async def _remember(self) -> None:
-        """Add the stored, fresh pages of the request's scope to what is searched, and what stored site maps name to
-        what can be followed."""
+        """Add the stored, fresh pages of the request's scope to what is searched, and what site maps name to what can
+        be followed."""
         request, settings = self.request, self.settings
         seeds = list(self.frontier.depths)
         async with self.corpus.database.connection() as connection:
@@ -160,9 +189,8 @@ class Run:
                 max_age=settings.webrag_max_age if request.max_age is None else request.max_age,
                 excluded=request.excluded_pages(),
             )
-            self.frontier.mapped = await mapped_pages(
-                connection, request.stored_scope(), seeds=seeds, query=request.query
-            )
+            since = self.begun if request.stored_scope() == "run" else None
+            self.frontier.mapped = await mapped_pages(connection, seeds=seeds, query=request.query, since=since)
         self.frontier.remember(stored)
 
     async def _fetch(self, pages: dict[str, int], seconds: dict[str, float], *, preview: bool = False) -> Expansion:
@@ -228,7 +256,7 @@ class Run:
         acquirer = self.corpus.ingestor.acquirer
         if acquirer.metered:
             most = min(most, METERED_PREVIEWS)
-        chosen = chosen_candidates(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
+        chosen = previews_to_fetch(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
         if chosen and self.clock.seconds_left > 0:
             self.report("previews", None)
             seconds = max(0.0, self.clock.seconds_left)
@@ -401,6 +429,7 @@ class Run:
             total_iterations=len(self.steps),
             total_urls_ingested=sum(document.outcome == "fetched" for document in self.frontier.documents),
             documents=self.frontier.documents,
+            map_files=self.map_files,
             look_next=[*(one.url for one in self.previews), *(one.url for one in self.candidates)][:_PLACES],
             probability_complete=decision.probability_complete,
             probability_note=probability_note(

@@ -69,7 +69,7 @@ def test_every_round_is_told_with_its_pages_and_links(recordings: Recordings) ->
         for done in run.rounds:
             assert done.rule in page
         for fetched in run.record["fetched"]:
-            assert fetched["url"] in page or fetched.get("aux") == "preview"
+            assert fetched["url"] in page or fetched.get("aux") in ("preview", "map")
             assert fetched["round"] == 0 or {"from", "anchor", "link_score"} <= fetched.keys()
 
 

@@ -81,7 +81,9 @@ class FirecrawlAcquirer:
                 found[target] = MappedPage(target, _words(title), _words(description))
         return list(found.values())[:limit]
 
-    async def site_map(self, url: str, *, html: str | None = None, absent: Collection[str] = ()) -> SiteMap:
+    async def site_map(
+        self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
+    ) -> SiteMap:
         """As the protocol says, from Firecrawl's own map of the site. `html` and `absent` are not sent."""
         asked = canonicalise(url)
         try:

@@ -39,6 +39,7 @@ class Listed:
     description: str | None = None
     last_modified: datetime | None = None
     rank: TitleRank = TitleRank.NONE
+    words: str = ""  # on the page, each once, lower case
 
 
 @dataclass(slots=True)

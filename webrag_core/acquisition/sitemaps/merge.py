@@ -11,7 +11,7 @@ from webrag_core.acquisition.sitemaps.files import ScopedFile
 from webrag_core.acquisition.sitemaps.listing import Listed, TitleRank
 from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILES, ListedIn, MapEntry, MapFile, SiteMap
 
-_ORDER: tuple[ListedIn, ...] = ("sitemap", "feed", "inventory", "firecrawl")
+_ORDER: tuple[ListedIn, ...] = ("sitemap", "feed", "inventory", "search_index", "firecrawl")
 _MAX_WARNINGS = 20
 _MAX_HOSTS_SHOWN = 3
 
@@ -23,6 +23,7 @@ class _Page:
     description: str | None
     last_modified: datetime | None
     listed_in: ListedIn
+    words: str
 
 
 class MapMerge:
@@ -56,11 +57,12 @@ class MapMerge:
             if len(self._pages) >= MAX_ENTRIES:
                 self.cut = True
                 return
-            self._pages[url] = _Page(page.title, page.rank, page.description, page.last_modified, listed_in)
+            self._pages[url] = _Page(page.title, page.rank, page.description, page.last_modified, listed_in, page.words)
             return
         if page.title and (known.title is None or page.rank > known.rank):
             known.title, known.rank = page.title, page.rank
         known.description = known.description or page.description
+        known.words = known.words or page.words
         if page.last_modified and (known.last_modified is None or page.last_modified > known.last_modified):
             known.last_modified = page.last_modified
         known.listed_in = min(known.listed_in, listed_in, key=_ORDER.index)
@@ -68,7 +70,7 @@ class MapMerge:
     def site_map(self, files: Sequence[MapFile]) -> SiteMap:
         """Return the merged entries, sorted by URL, with all warnings."""
         entries = (
-            MapEntry(url, page.title, page.description, page.last_modified, page.listed_in)
+            MapEntry(url, page.title, page.description, page.last_modified, page.listed_in, page.words)
             for url, page in sorted(self._pages.items())
         )
         return SiteMap(tuple(entries), tuple(files), tuple(self._all_warnings()))

@@ -18,6 +18,7 @@ from webrag_core.acquisition.sitemaps.feeds import map_links
 from webrag_core.acquisition.sitemaps.files import Scope, ScopedFile, read_map_file
 from webrag_core.acquisition.sitemaps.merge import MapMerge
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, MAX_FILES, FileKind, MapBody, MapFile, Outcome, SiteMap
+from webrag_core.acquisition.sitemaps.search_index import find_search_index
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.errors import FetchError, Reason
 
@@ -25,6 +26,7 @@ MAX_FOLDERS = 5
 MAX_FEEDS = 5
 MAX_INDEX_DEPTH = 3
 AT_A_TIME = 4
+BRIEF_FILES = 6
 
 MapGet = Callable[[str, FileKind], Awaitable[MapBody]]
 
@@ -47,18 +49,20 @@ async def read_site_map(
     robots: RobotsRules | None = None,
     absent: Collection[str] = (),
     seconds: float = MAP_SECONDS,
+    brief: bool = False,
 ) -> SiteMap:
     """Read the pages of the host of `url` from its discovery files. `get`: canonical URL, kind → body, or FetchError.
 
-    Order: robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the nearest
-    objects.inv at or above the page, the feeds that the page names, the sitemaps that robots.txt and the page name,
-    sitemap.xml or sitemap_index.xml of the root and of the page's folders, the children of sitemap indexes. The small
-    files come first, so that the limits (50 files, 50,000 pages, `seconds`) cut the largest. Files in `absent` are
-    requested only when another file names them.
+    Order: robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the search index
+    that the page's generator writes, the nearest objects.inv at or above the page, the feeds that the page names, the
+    sitemaps that robots.txt and the page name, sitemap.xml or sitemap_index.xml of the root and of the page's folders,
+    the children of sitemap indexes. The small files come first, so that the limits (50 files, 50,000 pages, `seconds`)
+    cut the largest. Files in `absent` are requested only when another file names them. `brief`: only what robots.txt or
+    the page name, six files at most.
 
     Raises only FetchError(INVALID_URL); other failures are in `files` and `warnings`.
     """
-    reader = _Reader(canonicalise(url), get, absent, seconds)
+    reader = _Reader(canonicalise(url), get, absent, seconds, brief)
     await reader.run(html, robots)
     return reader.merge.site_map(reader.files)
 
@@ -70,16 +74,19 @@ class _FileRequest:
     url: str
     kind: FileKind
     named: bool = True
+    suffix: str | None = None  # of the documents of a search index
 
 
 class _Reader:
-    def __init__(self, url: str, get: MapGet, absent: Collection[str], seconds: float) -> None:
+    def __init__(self, url: str, get: MapGet, absent: Collection[str], seconds: float, brief: bool) -> None:
         self.files: list[MapFile] = []
         self.merge = MapMerge()
         self._url = url
         self._get = get
         self._absent = absent
         self._seconds = seconds
+        self._brief = brief
+        self._most = BRIEF_FILES if brief else MAX_FILES
         self._ends = time.monotonic() + seconds
         self._scope = Scope.of(url)
         self._done: dict[str, ScopedFile | None] = {}
@@ -101,8 +108,11 @@ class _Reader:
         if page is None:
             page_url, page = await self._page()
         feeds, linked = map_links(page, page_url)
-        folders = _folders(page_url)
-        for folder in reversed(folders):
+        folders = [] if self._brief else _folders(page_url)
+        index = find_search_index(page, page_url)
+        if index is not None:
+            await self._read([_FileRequest(index.url, "search_index", named=False, suffix=index.suffix)])
+        for folder in reversed(folders) if index is None or index.root is None else [index.root]:
             inventory = _FileRequest(f"{folder}objects.inv", "inventory", named=False)
             await self._read([inventory])
             if self._done.get(inventory.url) is not None:
@@ -157,7 +167,7 @@ class _Reader:
         fresh = list(wanted.values())
         read: list[ScopedFile] = []
         for start in range(0, len(fresh), AT_A_TIME):
-            room = max(0, MAX_FILES - len(self.files))
+            room = max(0, self._most - len(self.files))
             batch = fresh[start : start + AT_A_TIME]
             self.merge.unread += len(batch[room:])
             batch = batch[:room]
@@ -191,7 +201,7 @@ class _Reader:
         if not isinstance(answer, MapBody):
             self._failed(request, answer)
             return None
-        reading = (answer.body, answer.final_url, answer.media_type, self._scope, self._ends)
+        reading = (answer.body, answer.final_url, answer.media_type, self._scope, self._ends, request.suffix)
         try:
             file = await asyncio.to_thread(read_map_file, *reading)
         except FetchError as error:
