@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -79,6 +79,9 @@ bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text,
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
 	$(BIN)/python -m benchmarks.platform.watch
+
+bench-naughty: $(VENV)/.dev    ## every string of the Big List of Naughty Strings in every argument, page and question
+	EVERY_ARGUMENT=1 $(BIN)/pytest tests/test_naughty_strings.py tests/mcp_server/test_hostile.py
 
 bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks and partition pages with 200 sources
 	$(BIN)/python -W ignore -m benchmarks.platform.platform

@@ -78,6 +78,8 @@ def test_the_demo_answers_from_the_installed_package(run: Run, server_url: str) 
     assert done.returncode == 0, done.stderr
     assert "math.gcd" in done.stdout
     assert "library/math.html" in done.stdout
+    for part in ("[1] ", "round 1, depth 1", "Stopped: ", "/assets/answers"):
+        assert part in done.stdout
 
 
 def test_decision_goldens_pass_from_the_installed_package(run: Run) -> None:

@@ -1,4 +1,5 @@
-"""A foreign web page against the UI, in a real browser. The same attacks on the bare server show that they are real."""
+"""A foreign web page against the UI, in a real browser. `make bench-security` attacks the bare
+server in the same way, which shows that the attacks are real."""
 
 from __future__ import annotations
 
@@ -7,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -18,7 +18,6 @@ from pathlib import Path
 import dagster as dg
 import psutil
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, sync_playwright
 
 from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
@@ -45,37 +44,6 @@ def workspace(tmp_path: Path) -> Path:
     file = tmp_path / "workspace.yaml"
     file.write_text("load_from: []")
     return file
-
-
-def test_the_bare_server_does_what_foreign_pages_tell_it(browser: Browser, workspace: Path) -> None:
-    from webrag_dagster.processes.ui import dagster_app  # seconds that no other process of the tests needs
-
-    listening = socket.create_server(("127.0.0.1", 0))
-    with dg.DagsterInstance.from_config(str(workspace.parent)) as instance, dagster_app(instance, workspace) as bare:
-        server = uvicorn.Server(uvicorn.Config(bare, log_level="error"))
-        thread = threading.Thread(target=server.run, args=([listening],))
-        thread.start()
-        try:
-            with browser.new_context() as context:
-                attempts = attack(context, listening.getsockname()[1], instance, ("other site",))
-        finally:
-            server.should_exit = True
-            thread.join()
-    acted = {(one.place, one.variant) for one in attempts if one.acted}
-    read = {(one.place, one.variant) for one in attempts if one.read}
-    for variant in (
-        "image",
-        "form urlencoded, query in the address",
-        "form multipart, query in the address",
-        "form text/plain, query in the address",
-        "form of no origin",
-        "fetch GET, no-cors",
-        "fetch POST text/plain that names JSON",
-        "beacon text",
-        "asset event by fetch",
-    ):
-        assert ("other site", variant) in acted
-    assert {("other site", "web socket"), ("other site", "UI in a frame")} <= read
 
 
 def test_the_guard_lets_none_of_it_through_even_when_the_user_is_logged_in(browser: Browser, workspace: Path) -> None:

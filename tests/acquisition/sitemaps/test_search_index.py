@@ -202,8 +202,11 @@ def test_the_index_of_a_site_is_part_of_its_map() -> None:
 
 def test_a_brief_reading_requests_only_what_is_named() -> None:
     found, requests = asyncio.run(mapped(PAGES, "/docs/a/", brief=True))
-    assert requests == ["/robots.txt", "/docs/a/", "/docs/searchindex.js", "/docs/objects.inv", "/all.xml"]
+    assert requests == ["/robots.txt", "/docs/a/", "/docs/searchindex.js", "/all.xml"]
     assert len(found.entries) == 3
+    found, requests = asyncio.run(mapped({**PAGES, "/docs/searchindex.js": "{"}, "/docs/a/", brief=True))
+    assert requests[2:4] == ["/docs/searchindex.js", "/docs/objects.inv"]
+    assert [entry.title for entry in found.entries] == ["First steps"]
     found, requests = asyncio.run(mapped({"/robots.txt": "User-agent: *\nAllow: /"}, brief=True))
     assert requests == ["/robots.txt", "/"]
     assert (found.entries, found.warnings) == ((), ())

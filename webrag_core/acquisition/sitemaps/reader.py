@@ -58,7 +58,7 @@ async def read_site_map(
     sitemaps that robots.txt and the page name, sitemap.xml or sitemap_index.xml of the root and of the page's folders,
     the children of sitemap indexes. The small files come first, so that the limits (50 files, 50,000 pages, `seconds`)
     cut the largest. Files in `absent` are requested only when another file names them. `brief`: only what robots.txt or
-    the page name, six files at most.
+    the page name, six files at most; an inventory only where there is no search index.
 
     Raises only FetchError(INVALID_URL); other failures are in `files` and `warnings`.
     """
@@ -109,10 +109,13 @@ class _Reader:
             page_url, page = await self._page()
         feeds, linked = map_links(page, page_url)
         folders = [] if self._brief else _folders(page_url)
+        places = folders[::-1]
         index = find_search_index(page, page_url)
         if index is not None:
-            await self._read([_FileRequest(index.url, "search_index", named=False, suffix=index.suffix)])
-        for folder in reversed(folders) if index is None or index.root is None else [index.root]:
+            indexed = await self._read([_FileRequest(index.url, "search_index", named=False, suffix=index.suffix)])
+            if index.root is not None:
+                places = [] if self._brief and indexed else [index.root]  # the index has the pages of the inventory
+        for folder in places:
             inventory = _FileRequest(f"{folder}objects.inv", "inventory", named=False)
             await self._read([inventory])
             if self._done.get(inventory.url) is not None:

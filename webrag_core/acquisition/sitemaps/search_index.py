@@ -209,12 +209,12 @@ class _Pages:
         return page
 
     def add_words(self, page: _Page, words: Iterable[str]) -> None:
-        """Add words of one page."""
+        """Add words of one page, up to the limits."""
         before = len(page.words)
-        for word in words:
-            if len(page.words) >= MAX_PAGE_WORDS or self._words + len(page.words) - before >= MAX_WORDS:
-                break
-            page.words[word] = None
+        room = min(MAX_PAGE_WORDS, before + MAX_WORDS - self._words)
+        page.words.update(dict.fromkeys(words))
+        for word in list(page.words)[room:]:
+            del page.words[word]
         self._words += len(page.words) - before
 
     def add_record(self, record: Mapping[str, Any]) -> bool:
@@ -284,9 +284,10 @@ def _read_sphinx(data: Mapping[str, Any], suffix: str, pages: _Pages) -> None:
                 break
             if len(word) > _MAX_WORD or len(word.split()) != 1:
                 continue
+            word = word.lower()
             for number in numbers if isinstance(numbers, list) else [numbers]:
                 if isinstance(number, int) and 0 <= number < len(words):
-                    words[number].append(word.lower())
+                    words[number].append(word)
     for page, on_page in zip(documents, words, strict=True):
         if page is not None:
             pages.add_words(page, on_page)
