@@ -192,8 +192,10 @@ async def describe_site(
     """
     now = datetime.now(UTC)
     async with database.connection() as connection:
-        [(key, _)] = await sources.sources_of_urls(connection, [url])
-        source = await sources.find_source(connection, key)
+        keys = await sources.sources_of_urls(connection, [url])
+        if not keys:
+            return None
+        source = await sources.find_source(connection, keys[0][0])
     read_at = max(filter(None, (source.map_read_at, source.described_at)), default=None)
     if read_at is not None and now - read_at < NO_MAP_FOR and not anew:
         return None

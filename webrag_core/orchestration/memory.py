@@ -73,6 +73,7 @@ async def stored_pages(
 MAPPED = 200
 """Maximum entries of site maps that a run considers."""
 _K1, _B = 1.2, 0.75  # of BM25
+_MOST_WORDS = 32  # of a query, the longest: each is looked for in all word lists
 _LEAST_STEM = 4  # characters of a word that must occur; stems differ from words in their last one ("queri", "query")
 
 _MAPPED = """
@@ -122,7 +123,8 @@ async def mapped_pages(
     The score is BM25 over pages as sets of words (k1 = 1.2, b = .75; Robertson and Zaragoza 2009, with a term
     frequency of 1); a word in title, description or URL counts twice. Words match by their beginning.
     """
-    words = sorted({term[: max(_LEAST_STEM, len(term) - 1)] for term in terms(query)})
+    stems = {term[: max(_LEAST_STEM, len(term) - 1)] for term in terms(query)}
+    words = sorted(stems, key=lambda stem: (-len(stem), stem))[:_MOST_WORDS]
     cursor = await connection.execute(
         _MAPPED, {"words": words, "seeds": list(seeds), "since": since, "limit": MAPPED, "k1": _K1, "b": _B}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -165,6 +166,33 @@ def test_what_is_no_index_is_refused_with_a_reason(body: bytes) -> None:
     with pytest.raises(FetchError) as caught:
         read(body)
     assert caught.value.reason is Reason.BAD_RESPONSE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a' + '\\"' * 2_000_000,
+        "JSON.parse('" * 400_000,
+        "{" + ", " * 2_000_000 + "x",
+        '{"docnames": ["a"], "terms": {"w": [' + "0," * 3_000_000 + "0]}, x: 1}",
+        '{"doc_urls": ["a"], "index": {"documentStore": {"docs": {"' + "9" * 5_000 + '": {}}}}}',
+        '{"docnames": ["a"], "terms": {"w": ' + "9" * 5_000 + "}}",
+    ],
+    ids=["escaped quotes", "calls", "commas", "one document", "long number", "long integer"],
+)
+def test_an_index_made_to_be_slow_ends_soon(text: str) -> None:
+    """Quadratic reading would take hours."""
+    with suppress(FetchError):
+        assert len(read(text).pages) == 1
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["<script ", '<script src="', "<meta ", "<meta generator ", "<meta generator generator content="],
+)
+def test_a_page_made_to_be_slow_is_searched_soon(part: str) -> None:
+    assert find_search_index(part * (300_000 // len(part)), PAGE) is None
+    assert find_search_index((part + " src=" * 80 + "generator" * 20) * 400, PAGE) is None
 
 
 def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,12 +28,14 @@ MAX_WORDS = 3_000_000
 """Words kept of all pages together."""
 
 _MAX_WORD = 40  # characters
+_MAX_DIGITS = 9
 _TEXT_CHARS = 20_000  # of one record that are read
 _HEAD_CHARS = 300_000
 _CALL = re.compile(r"^[\s\w.=,(]*?(?=[{\[])")  # `Search.setIndex(`, `Object.assign(window.search, `, `var x = `
-_QUOTED_JSON = re.compile(r"JSON\.parse\('(.*)'\)", re.DOTALL)
-_BARE_KEY = re.compile(r'("(?:[^"\\]|\\.)*+")|([{,]\s*)([A-Za-z_$][\w$]*|\d+)(?=\s*:)')
+# a string that does not end is taken whole: looking for the end anew from each of its quotes would be quadratic
+_BARE_KEY = re.compile(r'("(?:[^"\\]|\\.)*+(?:"|\Z))|([{,]\s*)([A-Za-z_$][\w$]*|\d+)(?=\s*:)')
 _WORD = re.compile(r"\w+(?:[.'-]\w+)*")
+_PARSE = "JSON.parse('"
 _ADDRESSES = ("location", "url", "permalink", "uri", "href", "relUrl", "relpermalink", "u", "path")
 _TITLES = ("title", "t", "name", "doc")
 _TEXTS = ("text", "content", "contents", "body", "summary", "description", "excerpt", "s", "c", "headings", "tags")
@@ -117,9 +119,9 @@ def read_search_index(body: bytes, suffix: str, deadline: float) -> Listing:
 
 def _parsed(text: str) -> Any:
     """The JSON value of `text`, which may be JSON, or a script that assigns a value or passes it to a function."""
-    quoted = _QUOTED_JSON.search(text)
-    if quoted:
-        text = re.sub(r"\\(['\\])", r"\1", quoted[1])
+    begin, end = text.find(_PARSE), text.rfind("')")
+    if 0 <= begin < end:
+        text = re.sub(r"\\(['\\])", r"\1", text[begin + len(_PARSE) : end])
     call = _CALL.match(text)
     start = call.end() if call else 0
     decoder = json.JSONDecoder()
@@ -173,8 +175,9 @@ def _mdbook_records(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     if isinstance(documents, dict):
         urls = data["doc_urls"]
         for number, document in documents.items():
-            if isinstance(document, dict) and str(number).isdecimal() and int(number) < len(urls):
-                yield {"url": urls[int(number)], "title": document.get("title"), "body": document.get("body")}
+            place = int(number) if len(number) <= _MAX_DIGITS and number.isdecimal() else len(urls)
+            if isinstance(document, dict) and place < len(urls):
+                yield {"url": urls[place], "title": document.get("title"), "body": document.get("body")}
 
 
 @dataclass(slots=True)
@@ -286,7 +289,8 @@ def _read_sphinx(data: Mapping[str, Any], suffix: str, pages: _Pages) -> None:
                 continue
             word = word.lower()
             for number in numbers if isinstance(numbers, list) else [numbers]:
-                if isinstance(number, int) and 0 <= number < len(words):
+                # a list may name one document a million times
+                if isinstance(number, int) and 0 <= number < len(words) and len(words[number]) < 2 * MAX_PAGE_WORDS:
                     words[number].append(word)
     for page, on_page in zip(documents, words, strict=True):
         if page is not None:
