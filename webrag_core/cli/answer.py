@@ -143,6 +143,8 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     previews = len(result.documents) - len(documents)
     if previews:
         print_line(f"Linked pages looked at and not read: {previews}")
+    if result.map_files:
+        print_line(f"Files that list the site's pages, read or missing: {len(result.map_files)}")
     if result.status != "answered" and result.look_next:
         print_line("")
         print_line("Where to look next", style="bold")

@@ -178,7 +178,8 @@ class OrchestrationResult(Contract):
     """The evidence for a query, as the CLI, Dagster and MCP receive it.
 
     `status` says first whether it answers the query (see `verdict`), `probability_note` how far
-    `probability_complete` can be trusted. `look_next` are the URLs that the run would have read next, best first.
+    `probability_complete` can be trusted. `look_next` are the URLs that the run would have read next, best first,
+    `map_files` those it requested for what the site says about its pages (`Acquirer.site_map`).
     """
 
     status: Status
