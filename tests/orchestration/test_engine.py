@@ -68,6 +68,18 @@ def test_the_same_question_gives_the_same_evidence_cached_or_not(settings: Setti
     assert {document.outcome for document in again.documents} == {"reused"}
 
 
+def test_each_part_of_a_question_is_judged_by_itself(settings: Settings) -> None:
+    parts = ["Are asyncio queues thread-safe", "at which hour does the moon rise"]
+    result = ask(settings, AnswerRequest((ASYNCIO,), f"{parts[0]}, and {parts[1]}?"))
+    assert result.query_analysis.parts == parts
+    assert {done.signals.part for done in result.rounds} <= set(parts)
+    last = result.rounds[-1]
+    assert last.signals.part == parts[1]  # the site answers only the first
+    assert result.status == "partial"
+    assert parts[1] in result.verdict_line()
+    assert parts[0] not in result.verdict_line()
+
+
 @pytest.mark.parametrize(
     ("scope", "expected"),
     [

@@ -58,6 +58,11 @@ SPLITS = {
         "What is the difference between locks and queues",
         "when to use locks and queues",
     ],
+    "Which file lists my volumes, and is a reboot needed?": ["Which file lists my volumes", "is a reboot needed"],
+    "In which file are ports set, and by whom may it be read?": [
+        "In which file are ports set",
+        "by whom may file ports set be read",
+    ],
     # two phrases for one purpose
     "indexing and caching for performance": ["indexing for performance", "caching for performance"],
     "random forests and gradient boosting for tabular data": [
@@ -67,6 +72,8 @@ SPLITS = {
 }
 
 WHOLE = [
+    "When one task of a group fails, what happens to the others?",
+    "How do I see which settings differ from the defaults?",
     "cats and dogs in the rain",
     "cats and dogs",
     "research and development for startups",

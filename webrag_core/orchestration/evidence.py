@@ -31,12 +31,26 @@ from webrag_core.retrieval.searcher import Searcher
 _READ = 5  # passages, best first, that the reader judges in each round
 
 
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How well the best passage answers the question, or one part of it.
+
+    A part often leans on the others ("..., and how long does it take?"). So the reader reads the whole question, too:
+    `queries` holds both, and what it says is the mean.
+    """
+
+    queries: tuple[str, ...]  # the question, then the part, if it is about one
+    passage: PassageFeatures = field(default_factory=PassageFeatures)
+    reading: float | None = None  # what the reader says; None without one
+
+
 @dataclass(slots=True, kw_only=True)
 class Evidence:
-    """Ranked passages of all rounds, best first, and what reranker and reader say of the best one."""
+    """Ranked passages of all rounds, best first, and how well they cover each part of the question."""
 
     request: AnswerRequest
     question: str  # the user's own among the sub-queries
+    parts: Sequence[str] = ()  # the sub-queries that the question consists of, each judged by itself
     settings: Settings
     searcher: Searcher
     reranker: Reranker | None
@@ -44,8 +58,7 @@ class Evidence:
     clock: Clock
     warn: Callable[[str], None]
     ranked: list[RankedChunk] = field(default_factory=list)
-    passage: PassageFeatures = field(default_factory=PassageFeatures)
-    reading: float | None = None
+    coverage: list[Coverage] = field(default_factory=list)  # of each part; of the question when it has none
     judged_by: str = "local"
     mode: Literal["full_context", "chunk"] = "chunk"
     stats: CorpusStats = field(
@@ -63,6 +76,17 @@ class Evidence:
     def reader(self) -> Reader | None:
         """The reader, where its judgement counts."""
         return self.own_reader if self.judged_locally else None
+
+    @property
+    def weakest(self) -> Coverage:
+        """The part covered worst: the evidence is complete only when this one is."""
+        ordered = sorted(self.coverage, key=lambda one: one.passage.raw_score if one.reading is None else one.reading)
+        return next(iter(ordered), Coverage((self.question,)))
+
+    @property
+    def best_raw_score(self) -> float:
+        """Raw score in [0, 1] of the best passage for any part."""
+        return max((one.passage.raw_score for one in self.coverage), default=0.0)
 
     @property
     def leading(self) -> list[RankedChunk]:
@@ -103,23 +127,28 @@ class Evidence:
         ranking = await rank(self.reranker, searched, top_n=top_n, instruction=instruction)
         for warning in ranking.warnings:
             self.warn(warning)
-        own = sub_queries.index(self.question)
         self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider
-        self.reading = await self._read(results[own].chunks[:_READ])
-        self.passage = self._best_passage(results[own], ranking.chunks[own])
+        parts = [query for query in self.parts if query in sub_queries] or [self.question]
+        self.coverage = []
+        for part in parts:
+            queries = tuple(dict.fromkeys([self.question, part]))
+            places = [sub_queries.index(query) for query in queries]
+            passage = self._best_passage(results[places[-1]], ranking.chunks[places[-1]])
+            chunks = {one.chunk_id: one for place in places for one in results[place].chunks[:_READ]}
+            self.coverage.append(Coverage(queries, passage, await self._read(queries, list(chunks.values()))))
         return ranking
 
-    async def _read(self, chunks: Sequence[RetrievedChunk]) -> float | None:
+    async def _read(self, queries: Sequence[str], chunks: Sequence[RetrievedChunk]) -> float | None:
         """What the reader says of the best of these passages; None without a reader."""
         if self.reader is None:
             return None
-        readings = await self.reader.read(self.request.query, chunks)
+        readings = await self.reader.read_for(queries, chunks)
         if self.reader.failure is not None:
             self.warn(f"judged without the reading model: {self.reader.failure}")
         return max(readings, default=None)
 
     def _best_passage(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> PassageFeatures:
-        """Features of the passage that the configured reranker ranks first for the user's own query.
+        """Features of the passage that the configured reranker ranks first for one sub-query.
 
         The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
         """

@@ -77,12 +77,28 @@ class LinkCandidate:
 
 
 def score_links(
-    candidates: Sequence[LinkCandidate], query: str, analysis: QueryAnalysis, scorer: LinkScorer
+    candidates: Sequence[LinkCandidate], queries: Sequence[str], analysis: QueryAnalysis, scorer: LinkScorer
 ) -> list[ScoredCandidate]:
-    """Score all candidates with the named scorer; best first. Selection happens afterwards."""
-    if scorer == "seed-weights":
-        return seed_weights(candidates, query, analysis)
-    return words_and_meaning(candidates, query)
+    """Score all candidates with the named scorer; best first. Selection happens afterwards.
+
+    Of several `queries` the mean counts, in the score and in its breakdown.
+    """
+    each = [
+        seed_weights(candidates, query, analysis) if scorer == "seed-weights" else words_and_meaning(candidates, query)
+        for query in queries
+    ]
+    if len(each) == 1:
+        return each[0]
+    by_url = [{one.url: one for one in scored} for scored in each]
+    means = [_mean([scores[one.url] for scores in by_url]) for one in each[0]]
+    return sorted(means, key=lambda candidate: (-candidate.score, candidate.url))
+
+
+def _mean(scored: Sequence[ScoredCandidate]) -> ScoredCandidate:
+    names = scored[0].score_breakdown
+    breakdown = {name: math.fsum(one.score_breakdown[name] for one in scored) / len(scored) for name in names}
+    score = math.fsum(one.score for one in scored) / len(scored)
+    return scored[0].model_copy(update={"score": score, "score_breakdown": breakdown})
 
 
 def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[ScoredCandidate]:

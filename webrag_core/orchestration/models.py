@@ -30,6 +30,12 @@ class QueryAnalysis(Contract):
     complexity: Literal["simple", "moderate", "complex"]
     key_concepts: list[str]
 
+    @property
+    def parts(self) -> list[str]:
+        """What the query consists of, when that is two things or more: each is judged by itself."""
+        others = [query for query in self.sub_queries if query != self.original_query]
+        return others if len(others) > 1 else []
+
 
 class EvaluationSignals(Contract):
     """Numbers computed after a round, from the scored chunks only (locality chunks never enter)."""
@@ -50,7 +56,8 @@ class EvaluationSignals(Contract):
     is_saturated: bool
     is_mediocre_plateau: bool
     has_high_redundancy: bool
-    # of the best passage for the user's own query, each in [0, 1]; see `signals.PassageFeatures`
+    part: str | None = None  # the least covered part of the query, which the next numbers are about; None = all of it
+    # of the best passage for it, each in [0, 1]; see `signals.PassageFeatures`
     best_raw_score: float = 0.0
     term_share: float = 0.0
     heading_share: float = 0.0
@@ -216,7 +223,11 @@ class OrchestrationResult(Contract):
         if self.status == "not_found":
             return f"Not found: {read}, no passage answers the question"
         verdict = f"{self.status.capitalize()}: estimated completeness {self.probability_complete:.0%}, {read}"
-        return verdict if self.status == "answered" else f"{verdict}; the nearest passages follow"
+        if self.status == "answered":
+            return verdict
+        part = self.rounds[-1].signals.part if self.rounds else None
+        least = "" if part is None else f'; least is known about "{part}"'
+        return f"{verdict}{least}; the nearest passages follow"
 
 
 def progress_line(phase: str, completed: Round | None) -> str:

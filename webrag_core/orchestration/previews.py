@@ -6,6 +6,7 @@ nine times in ten, and ranks low by the link's words. Its own best passage ranks
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webrag_core.orchestration.frontier import Frontier
@@ -33,9 +34,11 @@ class RankedPreview:
 
 
 async def rank_previews(
-    searcher: Searcher, query: str, frontier: Frontier, reader: Reader | None
+    searcher: Searcher, queries: Sequence[str], frontier: Frontier, reader: Reader | None
 ) -> list[RankedPreview]:
     """The previews of `frontier`, best first, ties by URL; those that `reader` read come first, by what it says.
+
+    `queries` are those of `Coverage`: scores are those for the last one.
 
     Previews and read pages are searched together, so that a word counts as rare in both or in neither.
     """
@@ -43,14 +46,14 @@ async def rank_previews(
     if not previews:
         return []
     scope = Scope.of({**frontier.scope.depths, **{one.document_id: one.link_depth for one in previews}})
-    result = await searcher.retrieve(query, scope, mode="chunk", context_budget=_NO_BUDGET)
+    result = await searcher.retrieve(queries[-1], scope, mode="chunk", context_budget=_NO_BUDGET)
     best: dict[int, RetrievedChunk] = {}
     for chunk in sorted(result.chunks, key=lambda chunk: -chunk.raw_score):
         best.setdefault(chunk.document_id, chunk)
     scores = {document_id: chunk.raw_score for document_id, chunk in best.items()}
     order = sorted(previews, key=lambda one: (-scores.get(one.document_id, 0.0), one.url))
     chosen = [one.document_id for one in order[:_READ] if one.document_id in best]
-    readings = [] if reader is None else await reader.read(query, [best[document_id] for document_id in chosen])
+    readings = [] if reader is None else await reader.read_for(queries, [best[document_id] for document_id in chosen])
     by_id = dict(zip(chosen, readings, strict=False))
     ranked = [
         RankedPreview(one.document_id, one.url, scores.get(one.document_id, 0.0), by_id.get(one.document_id))

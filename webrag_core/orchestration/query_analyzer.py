@@ -170,12 +170,12 @@ _MASK = "ꙮ"  # a rare letter: a masked quotation counts as one word
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|`[^`]*`')
 _MASKED = re.compile(f"{_MASK}(\\d+){_MASK}")
 
-_OPENER = re.compile(
-    r"(?:what|how|why|when|where|which|who|whose|is|are|was|were|do|does|did|can|could|should|would|will|has|have"
-    r"|explain|describe|show|tell)\b|what['’]s\b",
-    re.I,
-)
 _AUXILIARY = "is|are|was|were|do|does|did|can|could|should|would|will"
+_ASKS = (
+    rf"(?:(?:what|how|why|when|where|which|who|whose|{_AUXILIARY}|has|have|may|must)\b|what['’]s\b"
+    r"|(?:at|by|for|from|in|on|to|under|with)\s+(?:what|which|whom|whose)\b)"
+)
+_OPENER = re.compile(rf"{_ASKS}|(?:explain|describe|show|tell)\b", re.I)
 _NEXT_QUESTION = re.compile(
     rf"""(?:,?\s+and|,|;)\s+(?:also\s+|then\s+)?(?=
         (?:what|how|why)\s+(?:{_AUXILIARY}|to|it|they|i|we|you|many|much|long|often|happens)\b)
@@ -183,9 +183,11 @@ _NEXT_QUESTION = re.compile(
         (?:when|where|who)\s+(?:{_AUXILIARY}|to|it|they|i|we|you)\b
         | which\s+(?:one|should|do|does)\b
         | (?:{_AUXILIARY})\s+(?:it|they|i|we|you|there)\b)
+    | ,\s+and\s+(?:also\s+|then\s+)?(?={_ASKS})
     """,
     re.I | re.X,
 )
+_CLAUSE = re.compile(rf"when\s+(?!(?:{_AUXILIARY})\b)", re.I)  # "when it fails, what happens?" asks one thing
 _SENTENCE_END = re.compile(r"(?<=[^\s?])\?+\s+")
 _PRONOUN = re.compile(
     r"\b(?:it(?!\s+(?:possible|necessary|better|ok|okay|recommended|true|that)\b)|them|they"
@@ -211,7 +213,7 @@ _ADJECTIVE = "better|worse|faster|slower|cheaper|safer|easier|simpler|more [a-z]
 _PAIRS = (
     re.compile(r"\bcompare (.+?) (?:to|with|against) (.+)$", re.I),
     re.compile(r"^how (?:is|are) (.+?) different (?:from|than|to) (.+)$", re.I),
-    re.compile(r"^how (?:does|do) (.+?) (?:differ from|compare (?:to|with|against)) (.+)$", re.I),
+    re.compile(r"^how (?:does|do) (?!(?:i|we|you)\b)(.+?) (?:differ from|compare (?:to|with|against)) (.+)$", re.I),
     re.compile(rf"^(?:is|are|why is|why are|when is|when are) (.+?) (?:{_ADJECTIVE}) than (.+)$", re.I),
 )
 _LISTS = (
@@ -284,7 +286,8 @@ def _questions(text: str) -> list[str]:
     questions: list[str] = []
     for sentence in sentences:
         bare = sentence.rstrip(" ?.!")
-        questions += _NEXT_QUESTION.split(bare) if _OPENER.match(bare) else [bare]
+        asks = _OPENER.match(bare) and not _CLAUSE.match(bare)
+        questions += _NEXT_QUESTION.split(bare) if asks else [bare]
     if not 2 <= len(questions) <= 4 or not all(terms(part) for part in questions):
         return []
     topic = _topic(questions[0])

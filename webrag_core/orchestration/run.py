@@ -116,6 +116,7 @@ class Run:
         self.evidence = Evidence(
             request=self.request,
             question=self.analysed.analysis.original_query,
+            parts=self.analysed.analysis.parts,
             settings=settings,
             searcher=Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), settings),
             reranker=self.reranker,
@@ -268,19 +269,20 @@ class Run:
             await self._rank_links()
         with self.clock.phase("retrieval_ms"):
             self.previews = await rank_previews(
-                self.evidence.searcher, self.request.query, self.frontier, self.evidence.reader
+                self.evidence.searcher, self.evidence.weakest.queries, self.frontier, self.evidence.reader
             )
 
     async def _rank_links(self) -> None:
         links = await self.frontier.load_candidates(self.corpus)
         self.candidates = score_links(
-            links, self.request.query, self.analysed.analysis, self.settings.webrag_link_scorer
+            links, self.evidence.weakest.queries, self.analysed.analysis, self.settings.webrag_link_scorer
         )
 
     async def _judge(self) -> tuple[EvaluationSignals, ExpansionDecision]:
         """Compute the signals of the round and ask the policy, within the hard limits."""
-        query, analysis, settings = self.request.query, self.analysed.analysis, self.settings
-        number = len(self.rounds)
+        analysis, settings, number = self.analysed.analysis, self.settings, len(self.rounds)
+        weakest = self.evidence.weakest
+        judged = weakest.queries[-1]
         signals = compute_signals(
             self.evidence.ranked,
             settings=settings,
@@ -290,12 +292,13 @@ class Run:
             can_rewrite=alternative_sub_queries(analysis, self.tried, self.analysed.rewrites) is not None,
             candidates_left=len(self.candidates),
             best_candidate_score=self.candidates[0].score if self.candidates else None,
-            passage=self.evidence.passage,
-            joins_parts=joins_parts(query),
-            query_terms=len(set(terms(query))),
+            part=judged if len(weakest.queries) > 1 else None,
+            passage=weakest.passage,
+            joins_parts=joins_parts(judged),
+            query_terms=len(set(terms(judged))),
             previews_left=len(self.previews),
             best_preview_score=self._best_preview(),
-            reading=self.evidence.reading,
+            reading=weakest.reading,
             preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
         )
         self.history.append(signals)
@@ -412,7 +415,7 @@ class Run:
             await prove_citations(connection, citations)
             await answers.finish_run(connection, self.answer_id, decision, citations, self.warnings)
         return OrchestrationResult(
-            status=status_of(decision.probability_complete, evidence.passage.raw_score, len(citations)),
+            status=status_of(decision.probability_complete, evidence.best_raw_score, len(citations)),
             answer_id=self.answer_id,
             query=self.request.query,
             url=self.frontier.seeds[0],

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from functools import lru_cache
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,7 @@ from webrag_core.retrieval.scoring import profile, score_passages
 
 WINDOW = 500
 """Characters of a window."""
+_FOCUS = 2.0  # weight of a part beside the whole question, on which it may lean
 _LEAST = 1e-3  # weight of the commonest word
 
 
@@ -44,6 +46,11 @@ class Reader:
             for chunk, window in zip(chunks, windows, strict=True)
         ]
         return await self.read_texts(query, headed)
+
+    async def read_for(self, queries: Sequence[str], chunks: Sequence[RetrievedChunk]) -> list[float]:
+        """As `read`, the mean over `queries` (at least one), of which the last counts `_FOCUS` times."""
+        readings = [await self.read(query, chunks) for query in queries]
+        return [fmean(scores, [1.0] * (len(scores) - 1) + [_FOCUS]) for scores in zip(*readings, strict=False)]
 
     async def read_texts(self, query: str, texts: Sequence[str]) -> list[float]:
         """Score texts of about one window each, in order; empty after a failure."""

@@ -111,8 +111,10 @@ class Calibrated:
         probability = (self._table or completeness_tables()[table_of(now)]).probability(now)
         rival = "" if now.best_preview_score is None else f", the best of a preview {now.best_preview_score:.2f}"
         reading = "" if now.reading is None else f", the reader says {now.reading:.2f}"
+        part = "" if now.part is None else f'of the part "{now.part}" '
         seen = (
-            f"the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's words, "
+            f"{part}the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's"
+            " words, "
             f"{now.heading_share:.0%} in headings{reading}{rival}: complete with probability {probability:.2f}"
         )
         if probability >= COMPLETE_AT:
