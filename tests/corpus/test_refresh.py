@@ -252,6 +252,7 @@ def test_validators_that_never_move_are_found_out(settings: Settings) -> None:
                 site.pages[url] = page(f"changed{number}")
             assert (await refresh(corpus)).counts.unchanged == 20  # so it says
             await rows_done(corpus, "UPDATE document_versions SET fetched_at = fetched_at - interval '130 days'")
+            await rows_done(corpus, "UPDATE version_periods SET seen_from = seen_from - interval '130 days'")
             assert (await refresh(corpus)).counts.fetched == 20  # asked whole, after four intervals
             site.pages[urls[0]] = page("once more")
             assert (await refresh(corpus)).changed == (urls[0],)  # and from now on

@@ -28,7 +28,8 @@ async def aged(database: Database) -> None:
     """Make everything that is stored ten days older."""
     async with database.connection() as connection:
         for table, columns in {
-            "fetch_log": ("started_at", "ended_at"),
+            "fetch_log": ("started_at", "ended_at", "seen_at"),
+            "version_periods": ("seen_from", "seen_last", "seen_until"),
             "corpus_log": ("logged_at",),
             "refresh_runs": ("started_at", "ended_at"),
             "answer_runs": ("started_at",),

@@ -16,7 +16,8 @@ class AcquiredPage:
 
     `url` is the canonical URL asked for, `final_url` the canonical URL that answered, `redirects` the canonical
     URLs passed on the way (asked URL first, final URL not included). Header names are lower case.
-    `fetched_at` is the true time of the copy, also when it came out of somebody's cache. `acquirer` names who
+    `fetched_at` is the true time of the copy, also when it came out of somebody's cache; `asked_at`, of an archive, is
+    when it was asked for a copy from then (None = `fetched_at`). `acquirer` names who
     fetched it when that is not the acquirer that was asked; `warnings` say what was not as it should be.
     """
 
@@ -30,6 +31,12 @@ class AcquiredPage:
     redirects: tuple[str, ...] = field(default=())
     acquirer: str | None = None
     warnings: tuple[str, ...] = ()
+    asked_at: datetime | None = None
+
+    @property
+    def checked_at(self) -> datetime:
+        """When the page was last looked at."""
+        return self.asked_at or self.fetched_at
 
     @property
     def not_modified(self) -> bool:

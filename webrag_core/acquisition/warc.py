@@ -25,6 +25,7 @@ _PAGE_TYPES = ("text/html", "application/xhtml+xml")
 class _Entry:
     offset: int
     media_type: str
+    date: datetime | None
 
 
 @lru_cache(maxsize=8)
@@ -40,8 +41,18 @@ def _index(path: Path, inode: int, size: int, modified: int) -> Mapping[str, _En
             except FetchError:  # a crawler's own record, such as dns:…
                 continue
             media_type = (record.http_content_type or "").lower()
-            entries.setdefault(url, _Entry(record.stream_pos, media_type))
+            entries.setdefault(url, _Entry(record.stream_pos, media_type, _date(record.headers.get("WARC-Date"))))
     return entries
+
+
+def _date(text: str | None) -> datetime | None:
+    """A WARC-Date; None for one that is missing, unreadable or in the future, which no copy can be from."""
+    try:
+        date = datetime.fromisoformat((text or "").strip())
+    except ValueError:
+        return None
+    date = date.replace(tzinfo=UTC) if date.tzinfo is None else date.astimezone(UTC)
+    return date if date <= datetime.now(UTC) else None
 
 
 class WarcAcquirer:
@@ -147,6 +158,7 @@ class WarcAcquirer:
     ) -> AcquiredPage:
         if not 200 <= status < 300:
             raise _refused(status, final)
+        now = datetime.now(UTC)
         unchanged = etag is not None and headers.get("etag") == etag
         page = AcquiredPage(
             url=asked,
@@ -154,7 +166,8 @@ class WarcAcquirer:
             status=304 if unchanged else status,
             headers=headers,
             body=b"" if unchanged else body,
-            fetched_at=datetime.now(UTC),
+            fetched_at=self._entries[final].date or now,
+            asked_at=now,
             bytes_raw=0 if unchanged else len(body),
             redirects=passed,
         )

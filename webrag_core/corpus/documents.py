@@ -13,6 +13,7 @@ from psycopg.rows import class_row
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.links import PageLink
+from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
 
 CONFIRMATIONS = 3
@@ -180,14 +181,19 @@ async def store_version(
     digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
-        " http_status, media_type, fetched_at, published, modified, extractor)"
+        " http_status, media_type, fetched_at, published, modified, extractor, body_sha256, cause)"
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
-        " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s, %(published)s, %(modified)s, %(extractor)s"
+        " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s, %(published)s, %(modified)s, %(extractor)s,"
+        " %(body)s, coalesce((SELECT CASE WHEN n.extractor = %(extractor)s THEN 'page'"
+        "  WHEN n.body_sha256 = %(body)s THEN 'extractor' ELSE 'unsure' END FROM document_versions n"
+        "  WHERE n.document_id = %(document)s AND n.fetched_at <= %(fetched_at)s"
+        "  ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1), 'page')"
         " FROM document_versions WHERE document_id = %(document)s"
         " ON CONFLICT (document_id, sha256) DO UPDATE SET"
         " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
         " markdown = EXCLUDED.markdown, pruned_at = NULL,"
-        " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor RETURNING id",
+        " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor, body_sha256 = EXCLUDED.body_sha256"
+        " RETURNING id",
         {
             "document": document_id,
             "markdown": converted.markdown,
@@ -201,23 +207,27 @@ async def store_version(
             "published": converted.published,
             "modified": converted.modified,
             "extractor": EXTRACTOR_VERSION,
+            "body": hashlib.sha256(page.body).hexdigest(),
         },
     )
     row = await cursor.fetchone()
     assert row is not None
     version_id = int(row[0])
+    await record_sighting(
+        connection, document_id, Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
+    )
     await _replace_links(connection, version_id, converted.links)
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
         "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"
-        " misses = 0, miss_reason = NULL, last_miss = NULL, updated_at = now(),"
+        " misses = 0, miss_reason = NULL, last_miss = NULL, missing_since = NULL, updated_at = now(),"
         " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s"
         " AND NOT EXISTS (SELECT FROM document_versions n WHERE n.document_id = d.id AND n.fetched_at > %s)",
         (
             acquirer,
             page.headers.get("etag"),
             page.headers.get("last-modified"),
-            page.fetched_at,
+            page.checked_at,
             next_check,
             document_id,
             page.fetched_at,
@@ -255,13 +265,20 @@ async def _replace_links(connection: AsyncConnection, version_id: int, links: Se
 
 
 async def touch_unchanged(
-    connection: AsyncConnection, document_id: int, page: AcquiredPage, next_check: datetime
+    connection: AsyncConnection,
+    document_id: int,
+    version_id: int,
+    page: AcquiredPage,
+    acquirer: str,
+    next_check: datetime,
 ) -> None:
-    """A conditional request said that the stored copy is still current."""
+    """A conditional request said that the stored version is still what the page says. Call inside a transaction."""
+    await record_sighting(connection, document_id, Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer)))
     await connection.execute(
         "UPDATE documents SET last_checked = %s, etag = coalesce(%s, etag), next_check = %s,"
-        " last_modified = coalesce(%s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL WHERE id = %s",
-        (page.fetched_at, page.headers.get("etag"), next_check, page.headers.get("last-modified"), document_id),
+        " last_modified = coalesce(%s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL,"
+        " missing_since = NULL WHERE id = %s",
+        (page.checked_at, page.headers.get("etag"), next_check, page.headers.get("last-modified"), document_id),
     )
 
 
@@ -284,7 +301,8 @@ async def record_failure(connection: AsyncConnection, url: str, error: FetchErro
     )
     if error.reason in ABSENT:
         await connection.execute(
-            "UPDATE documents SET misses = misses + 1, miss_reason = %s, last_miss = now()"
+            "UPDATE documents SET misses = misses + 1, miss_reason = %s, last_miss = now(),"
+            " missing_since = coalesce(missing_since, now())"
             " WHERE id = %s AND (last_miss IS NULL OR last_miss <= now() - %s)",
             (error.reason.value, document_id, CONFIRMATION_SPACING),
         )
@@ -304,7 +322,8 @@ async def log_change(connection: AsyncConnection, document_id: int, version_id: 
 
 @dataclass(frozen=True, slots=True)
 class FetchRecord:
-    """One line of the coverage ledger. Sizes in bytes."""
+    """One line of the coverage ledger. Sizes in bytes. With `version_id` it is a sighting of that version, from
+    `seen_at`, which an archive's copy has from its own time."""
 
     url: str
     acquirer: str
@@ -317,12 +336,15 @@ class FetchRecord:
     bytes_raw: int | None = None
     bytes_decoded: int | None = None
     run_id: str | None = None
+    version_id: int | None = None
+    seen_at: datetime | None = None
 
 
 _RECORD = (
     "WITH line AS (INSERT INTO fetch_log (url, final_url, hop, run_id, acquirer, outcome, reason, http_status,"
-    " bytes_raw, bytes_decoded, started_at) VALUES (%(url)s, %(final_url)s, %(hop)s, %(run_id)s, %(acquirer)s,"
-    " %(outcome)s, %(reason)s, %(http_status)s, %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s) RETURNING *)"
+    " bytes_raw, bytes_decoded, started_at, version_id, seen_at) VALUES (%(url)s, %(final_url)s, %(hop)s, %(run_id)s, %(acquirer)s,"
+    " %(outcome)s, %(reason)s, %(http_status)s, %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s, %(version_id)s,"
+    " %(seen_at)s) RETURNING *)"
     " UPDATE documents d SET last_outcome = l.outcome, last_reason = l.reason, last_run = l.run_id,"
     " last_fetch = l.id, last_fetch_at = l.ended_at FROM line l"
     " WHERE d.id = coalesce((SELECT o.id FROM documents o WHERE o.canonical_url = %(final_url)s),"

@@ -143,13 +143,13 @@ class Ingestor:
             return await self._unchanged(url, stored, page, started, run_id)
         async with self._database.transaction() as connection:
             document_id, version_id = await documents.store_version(
-                connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.fetched_at)
+                connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
             )
             same = stored is not None and stored.current_version == version_id
             if stored is not None and stored.id == document_id:
                 await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
-            await documents.record_fetch(connection, self._record(url, page, outcome, started, run_id))
+            await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
         return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, page.warnings)
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
@@ -223,8 +223,17 @@ class Ingestor:
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, url, stored.canonical_url)
             await documents.refuse_forgotten(connection, url, stored.canonical_url)
-            await documents.touch_unchanged(connection, stored.id, page, self._next_check(page.fetched_at))
-            await documents.record_fetch(connection, self._record(url, page, "unchanged", started, run_id))
+            await documents.touch_unchanged(
+                connection,
+                stored.id,
+                stored.latest_version,
+                page,
+                page.acquirer or self.acquirer.name,
+                self._next_check(page.checked_at),
+            )
+            await documents.record_fetch(
+                connection, self._record(url, page, "unchanged", stored.latest_version, started, run_id)
+            )
         return IngestOutcome(
             stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings
         )
@@ -247,7 +256,9 @@ class Ingestor:
                 ),
             )
 
-    def _record(self, url: str, page: AcquiredPage, outcome: str, started: datetime, run_id: str | None) -> FetchRecord:
+    def _record(
+        self, url: str, page: AcquiredPage, outcome: str, version_id: int, started: datetime, run_id: str | None
+    ) -> FetchRecord:
         return FetchRecord(
             url=url,
             acquirer=page.acquirer or self.acquirer.name,
@@ -259,6 +270,8 @@ class Ingestor:
             bytes_raw=page.bytes_raw,
             bytes_decoded=len(page.body),
             run_id=run_id,
+            version_id=version_id,
+            seen_at=page.fetched_at,
         )
 
 

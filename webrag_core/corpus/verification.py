@@ -313,6 +313,24 @@ _RULES = (
         "  (SELECT FROM corpus_log l WHERE l.id = d.announcement AND l.version_id = d.current_version))",
     ),
     _Rule(
+        "periods-follow-each-other",
+        "SELECT p.canonical_url, 'its period from ' || p.seen_from || ' ends ' || coalesce(p.seen_until::text, 'never')"
+        " || ', the next begins ' || coalesce(p.next_from::text, 'never') FROM (SELECT d.canonical_url, o.*,"
+        "  lead(o.seen_from) OVER (PARTITION BY o.document_id ORDER BY o.seen_from) AS next_from"
+        "  FROM version_periods o JOIN documents d ON d.id = o.document_id WHERE {selected}) p"
+        " WHERE p.seen_until IS DISTINCT FROM p.next_from",
+    ),
+    _Rule(
+        "sightings-lie-in-periods",
+        "SELECT d.canonical_url || ' v' || v.number, 'seen ' || s.at || ', outside of its periods' FROM"
+        "  (SELECT id AS version_id, fetched_at AS at FROM document_versions"
+        "   UNION SELECT version_id, seen_at FROM fetch_log WHERE version_id IS NOT NULL) s"
+        " JOIN document_versions v ON v.id = s.version_id JOIN documents d ON d.id = v.document_id"
+        # of two texts at one instant the newer one has the period
+        " WHERE {selected} AND NOT EXISTS (SELECT FROM version_periods p WHERE p.document_id = d.id"
+        "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)",
+    ),
+    _Rule(
         "alias-is-no-document",
         "SELECT a.url, 'an alias, and a searchable document' FROM url_aliases a JOIN documents d"
         " ON d.canonical_url = a.url AND d.id <> a.document_id"

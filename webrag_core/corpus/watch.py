@@ -248,21 +248,27 @@ async def _probe(
     if record:
         async with database.transaction() as connection:
             await documents.lock_urls(connection, page.canonical_url)
-            if await documents.find_document(connection, page.canonical_url) is None:
-                return None  # removed on request meanwhile
+            document = await documents.find_document(connection, page.canonical_url)
+            if document is None or document.id != page.id or document.latest_version is None:
+                return None  # removed on request or moved meanwhile
+            if (document.etag, document.last_modified) != (page.etag, page.last_modified):
+                return None  # fetched meanwhile: the answer is about another version
+            name, version = answer.acquirer or acquirer.name, document.latest_version
             next_check = now + timedelta(days=settings.webrag_revisit_days)
-            await documents.touch_unchanged(connection, page.id, answer, next_check)
+            await documents.touch_unchanged(connection, page.id, version, answer, name, next_check)
             await documents.record_fetch(
                 connection,
                 FetchRecord(
                     url=page.canonical_url,
-                    acquirer=answer.acquirer or acquirer.name,
+                    acquirer=name,
                     outcome="unchanged",
                     started_at=now,
                     final_url=answer.final_url,
                     hop=len(answer.redirects),
                     http_status=answer.status,
                     bytes_raw=answer.bytes_raw,
+                    version_id=version,
+                    seen_at=answer.fetched_at,
                 ),
             )
     return None

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from psycopg import AsyncConnection, sql
 
 from webrag_core.corpus import documents
+from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
 from webrag_core.errors import Reason
 from webrag_core.indexing.embedding_models import cache_superseded
 from webrag_core.store.vector_tables import vector_table
@@ -28,7 +32,12 @@ async def retire_moved(connection: AsyncConnection, document_id: int, model_id: 
     """
     cursor = await connection.execute(_MOVED, (document_id,))
     for moved, _ in await cursor.fetchall():
-        await _retire(connection, moved, "moved", model_id)
+        cursor = await connection.execute(
+            "SELECT v.fetched_at FROM documents d JOIN document_versions v ON v.id = d.current_version WHERE d.id = %s",
+            (document_id,),
+        )
+        row = await cursor.fetchone()
+        await _retire(connection, moved, "moved", model_id, [] if row is None else [row[0]])
 
 
 async def retire_gone(connection: AsyncConnection, url: str, model_id: int) -> bool:
@@ -42,11 +51,20 @@ async def retire_gone(connection: AsyncConnection, url: str, model_id: int) -> b
     gone = document is not None and document.status != "gone" and document.misses >= documents.CONFIRMATIONS
     if document is None or not gone or document.miss_reason in (None, Reason.NEAR_EMPTY.value):
         return False
-    await _retire(connection, document.id, str(document.miss_reason), model_id)
+    cursor = await connection.execute("SELECT missing_since, last_miss FROM documents WHERE id = %s", (document.id,))
+    absent = [at for at in await cursor.fetchone() or () if at is not None]
+    await _retire(connection, document.id, str(document.miss_reason), model_id, absent)
     return True
 
 
-async def _retire(connection: AsyncConnection, document_id: int, reason: str, model_id: int) -> None:
+async def _retire(
+    connection: AsyncConnection, document_id: int, reason: str, model_id: int, absent: Sequence[datetime]
+) -> None:
+    """Take the document out of the index; `absent` are instants at which it was not there."""
+    cursor = await connection.execute("SELECT acquirer FROM documents WHERE id = %s", (document_id,))
+    acquirer = (await cursor.fetchone() or (None,))[0]
+    for at in absent:
+        await record_sighting(connection, document_id, Sighting(at, None, acquirer, basis_of(acquirer)))
     await cache_superseded(connection, model_id, document_id, None)  # the page may come back
     for table in (vector_table(model_id), sql.Identifier("lexical_postings"), sql.Identifier("lexical_documents")):
         await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (document_id,))
