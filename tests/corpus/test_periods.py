@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,7 +47,7 @@ def test_any_order_gives_the_same_periods(sightings: list[tuple[int, int | None]
     shuffled = sorted(known, key=lambda _: random.random())  # type: ignore[attr-defined]
     periods = periods_of(known)
     assert periods_of(shuffled) == periods
-    for earlier, later in zip(periods, periods[1:], strict=False):
+    for earlier, later in pairwise(periods):
         assert earlier.seen_from <= earlier.seen_last < later.seen_from == earlier.seen_until
         assert earlier.version_id != later.version_id
     assert [one.seen_until for one in periods[-1:]] in ([], [None])

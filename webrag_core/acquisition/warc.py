@@ -78,6 +78,11 @@ class WarcAcquirer:
         """Canonical URLs of all HTML pages, sorted."""
         return sorted(url for url, entry in self._entries.items() if entry.media_type in _PAGE_TYPES)
 
+    def date_of(self, url: str) -> datetime | None:
+        """When the copy of canonical `url` was made; None when there is no copy or no date."""
+        entry = self._entries.get(url)
+        return None if entry is None else entry.date
+
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The archived answer for `url`; archived redirects are followed, `…/index.html` leads to its directory.
 

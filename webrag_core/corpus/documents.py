@@ -213,9 +213,7 @@ async def store_version(
     row = await cursor.fetchone()
     assert row is not None
     version_id = int(row[0])
-    await record_sighting(
-        connection, document_id, Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
-    )
+    await record_sighting(connection, document_id, Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer)))
     await _replace_links(connection, version_id, converted.links)
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
@@ -234,6 +232,24 @@ async def store_version(
         ),
     )
     return document_id, version_id
+
+
+async def mark_past(connection: AsyncConnection, version_id: int) -> None:
+    """Mark a version that was stored after its successor: it never becomes current."""
+    await connection.execute(
+        "UPDATE document_versions v SET superseded_at = now() WHERE id = %s AND superseded_at IS NULL"
+        " AND NOT EXISTS (SELECT FROM documents d WHERE d.current_version = v.id)",
+        (version_id,),
+    )
+
+
+async def newest_sighting(connection: AsyncConnection, document_id: int) -> datetime | None:
+    """When the newest text of a document was last seen."""
+    cursor = await connection.execute(
+        "SELECT max(fetched_at) FROM document_versions WHERE document_id = %s", (document_id,)
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
 
 
 async def _replace_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:
@@ -342,9 +358,9 @@ class FetchRecord:
 
 _RECORD = (
     "WITH line AS (INSERT INTO fetch_log (url, final_url, hop, run_id, acquirer, outcome, reason, http_status,"
-    " bytes_raw, bytes_decoded, started_at, version_id, seen_at) VALUES (%(url)s, %(final_url)s, %(hop)s, %(run_id)s, %(acquirer)s,"
-    " %(outcome)s, %(reason)s, %(http_status)s, %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s, %(version_id)s,"
-    " %(seen_at)s) RETURNING *)"
+    " bytes_raw, bytes_decoded, started_at, version_id, seen_at)"
+    " VALUES (%(url)s, %(final_url)s, %(hop)s, %(run_id)s, %(acquirer)s, %(outcome)s, %(reason)s, %(http_status)s,"
+    " %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s, %(version_id)s, %(seen_at)s) RETURNING *)"
     " UPDATE documents d SET last_outcome = l.outcome, last_reason = l.reason, last_run = l.run_id,"
     " last_fetch = l.id, last_fetch_at = l.ended_at FROM line l"
     " WHERE d.id = coalesce((SELECT o.id FROM documents o WHERE o.canonical_url = %(final_url)s),"

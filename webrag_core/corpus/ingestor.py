@@ -149,8 +149,17 @@ class Ingestor:
             if stored is not None and stored.id == document_id:
                 await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
+            newest = await documents.newest_sighting(connection, document_id) if self.acquirer.frozen else None
+            if newest is not None and newest > page.fetched_at:
+                await documents.mark_past(connection, version_id)
             await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
-        return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, page.warnings)
+        warnings = page.warnings
+        if newest is not None and newest > page.fetched_at:
+            warnings = (
+                *warnings,
+                f"the archive's copy is older than the stored text of {newest:%Y-%m-%d}: kept as its past",
+            )
+        return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, warnings)
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
         """Fetch the page, conditionally unless another extractor produced the stored text."""
@@ -203,6 +212,10 @@ class Ingestor:
     def _fresh(self, stored: StoredDocument, max_age: float | None) -> bool:
         if stored.status == "gone":
             return False
+        if isinstance(self.acquirer, WarcAcquirer) and stored.fetched_at is not None:
+            copied = self.acquirer.date_of(stored.canonical_url)
+            if copied is not None and copied > stored.fetched_at:
+                return False  # another archive, of a later day
         max_age = self._settings.webrag_max_age if max_age is None else max_age
         if max_age is None or stored.last_checked is None:
             return max_age is None

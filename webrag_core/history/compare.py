@@ -1,0 +1,78 @@
+"""Two versions of a page beside each other."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from psycopg import AsyncConnection
+from pydantic import BaseModel
+
+from webrag_core.errors import InvalidInputError
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.diff import PageDiff, diff_texts
+from webrag_core.history.pages import HistoryPeriod, page_at, versions
+
+
+class VersionText(BaseModel):
+    """A version with its text, and when it was seen for the first and the last time."""
+
+    version: int
+    url: str
+    sha256: str
+    title: str | None
+    seen_from: datetime
+    seen_last: datetime
+    text: str
+
+
+class PageComparison(BaseModel):
+    """What changed between two versions. `note` says in one sentence what is special about the pair, if anything."""
+
+    url: str
+    before: VersionText
+    after: VersionText
+    diff: PageDiff
+    note: str | None = None
+
+
+async def compare(connection: AsyncConnection, url: str, before: str, after: str) -> PageComparison:
+    """Compare two versions, each given by its number or by a date at which the page had it.
+
+    Raises InvalidInputError for a page or version that is not stored, and for a text that is no longer kept.
+    """
+    history = await versions(connection, url)
+    one = await _version(connection, url, history.periods, before)
+    other = await _version(connection, url, history.periods, after)
+    same = one.sha256 == other.sha256
+    note = f"both are version {one.version}: nothing changed" if same else None
+    return PageComparison(url=history.url, before=one, after=other, diff=diff_texts(one.text, other.text), note=note)
+
+
+async def _version(connection: AsyncConnection, url: str, periods: list[HistoryPeriod], wanted: str) -> VersionText:
+    text = wanted.strip().removeprefix("v")
+    if text.isdecimal() and len(text) < 4:  # four digits are a year
+        own = [one for one in periods if one.version == int(text)]
+    else:
+        found = await page_at(connection, url, AsOf.parse(wanted, "version or date"))
+        own = [one for one in periods if one.version_id is not None and one.version_id == found.version_id]
+        if not own:
+            raise InvalidInputError(f"no text of {url} at {wanted.strip()}: {found.note}")
+    if not own:
+        known = ", ".join(str(one) for one in sorted({one.version for one in periods if one.version is not None}))
+        raise InvalidInputError(f"{url} has no version {text}; it has {known or 'none'}")
+    if not own[0].kept:
+        raise InvalidInputError(
+            f"there was a version {own[0].version} of {url} from {own[0].seen_from:%Y-%m-%d} to"
+            f" {own[-1].seen_last:%Y-%m-%d}; its text is no longer kept"
+        )
+    cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (own[0].version_id,))
+    (markdown,) = await cursor.fetchone() or ("",)
+    return VersionText(
+        version=own[0].version or 0,
+        url=own[0].url,
+        sha256=own[0].sha256 or "",
+        title=own[0].title,
+        seen_from=own[0].seen_from,
+        seen_last=own[-1].seen_last,
+        text=markdown,
+    )

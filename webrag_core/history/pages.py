@@ -1,0 +1,236 @@
+"""What a page said on a date, all that it ever said, and what changed when."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+from pydantic import BaseModel
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.errors import InvalidInputError
+from webrag_core.history.as_of import AsOf
+
+Certainty = Literal["certain", "between", "not_seen"]
+Cause = Literal["page", "extractor", "unsure"]
+
+
+class HistoryPeriod(BaseModel):
+    """A time in which a page had one text; `version` None = it was confirmed absent.
+
+    `seen_from` and `seen_last` are the first and the last sighting, `seen_until` the first sighting of something else
+    (None = none yet). `basis` says how it is known (`corpus.periods.Basis`), `cause` why the text differs from the one
+    before: the `page` changed, another `extractor` read the same bytes, or (`unsure`) both differ. `kept` is False when
+    the text was pruned. `url` is the address at which it was seen.
+    """
+
+    url: str
+    version_id: int | None
+    version: int | None
+    sha256: str | None
+    title: str | None
+    seen_from: datetime
+    seen_last: datetime
+    seen_until: datetime | None
+    basis: str
+    cause: Cause | None
+    kept: bool
+
+
+class PageHistory(BaseModel):
+    """All periods of a page, in order. An address that became another page's is followed to that page."""
+
+    url: str
+    periods: list[HistoryPeriod]
+
+
+class PageAt(BaseModel):
+    """What a page said at a time.
+
+    `certain`: it was seen with this text (or confirmed absent: no version) at that time or both before and after it.
+    `between`: it last had this text at `seen_last`; `next_version` was seen at `seen_until`, None where nothing was.
+    `not_seen`: nothing is known of that time; `nearest` is the period that comes closest. `note` says so in one
+    sentence. `text` is None where there was none, or where it is no longer kept.
+    """
+
+    url: str
+    at: str
+    certainty: Certainty
+    version: int | None = None
+    version_id: int | None = None
+    sha256: str | None = None
+    title: str | None = None
+    text: str | None = None
+    seen_from: datetime | None = None
+    seen_last: datetime | None = None
+    seen_until: datetime | None = None
+    next_version: int | None = None
+    nearest: HistoryPeriod | None = None
+    note: str
+
+
+class PageChange(BaseModel):
+    """One change: between the last sighting `after` and the first sighting `by` a page went from one version to
+    another (None = absent, or before its first sighting)."""
+
+    url: str
+    kind: Literal["new", "changed", "gone", "back"]
+    from_version: int | None
+    to_version: int | None
+    after: datetime | None
+    by: datetime
+    cause: Cause | None
+
+
+_PERIODS = """
+SELECT d.id AS document_id, d.canonical_url AS url, p.version_id, v.number AS version, v.sha256, v.title,
+       p.seen_from, p.seen_last, p.seen_until, p.basis, v.cause, coalesce(v.pruned_at IS NULL, true) AS kept
+FROM version_periods p JOIN documents d ON d.id = p.document_id LEFT JOIN document_versions v ON v.id = p.version_id
+WHERE d.id = ANY(%s) ORDER BY array_position(%s, d.id), p.seen_from
+"""
+
+
+class _Row(HistoryPeriod):
+    document_id: int
+
+
+async def versions(connection: AsyncConnection, url: str) -> PageHistory:
+    """All that is known of a page. Raises InvalidInputError for a page of which nothing is."""
+    address, timelines = await _timelines(connection, url)
+    return PageHistory(url=address, periods=[_plain(row) for rows in timelines for row in rows])
+
+
+async def page_at(connection: AsyncConnection, url: str, at: AsOf) -> PageAt:
+    """What the page said at a time. Raises InvalidInputError for a page of which nothing is known."""
+    address, timelines = await _timelines(connection, url)
+    answers = [_answer(address, rows, at) for rows in timelines]
+    # an address that became another page's: what it said itself counts, while it did
+    known = [one for one in answers if one.version is not None and one.certainty != "not_seen"]
+    chosen = (known or answers)[0]
+    if chosen.version_id is not None:
+        cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (chosen.version_id,))
+        chosen.text = (await cursor.fetchone() or (None,))[0]
+        if chosen.text is None:
+            chosen.note = f"{chosen.note}; its text is no longer kept"
+    return chosen
+
+
+async def changes(
+    connection: AsyncConnection, target: str, *, since: datetime | None = None, until: datetime | None = None
+) -> list[PageChange]:
+    """Changes of a page (by URL) or of a source (by key) that were first seen from `since` (included) to `until`
+    (excluded), oldest first. Raises InvalidInputError for a page or source that is not stored."""
+    if "://" in target:
+        _, timelines = await _timelines(connection, target)
+    else:
+        cursor = await connection.execute(
+            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id WHERE s.key = %s", (target.strip(),)
+        )
+        documents = [int(row[0]) for row in await cursor.fetchall()]
+        if not documents:
+            raise InvalidInputError(f"nothing is stored of a source {target.strip()}")
+        timelines = await _load(connection, documents)
+    listed = [change for rows in timelines for change in _changes(rows)]
+    within = [one for one in listed if (since is None or one.by >= since) and (until is None or one.by < until)]
+    return sorted(within, key=lambda one: (one.by, one.url))
+
+
+async def _timelines(connection: AsyncConnection, url: str) -> tuple[str, list[list[_Row]]]:
+    """The canonical address, and the periods of the page that has it or had it, then of the page it leads to now."""
+    address = canonicalise(url)
+    cursor = await connection.execute(
+        "SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s"
+        " UNION ALL SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s",
+        {"url": address},
+    )
+    timelines = await _load(connection, [int(row[0]) for row in await cursor.fetchall()])
+    if not timelines:
+        raise InvalidInputError(f"nothing is stored of {address}; `webrag ingest` stores a page")
+    return address, timelines
+
+
+async def _load(connection: AsyncConnection, documents: list[int]) -> list[list[_Row]]:
+    async with connection.cursor(row_factory=class_row(_Row)) as cursor:
+        await cursor.execute(_PERIODS, (documents, documents))
+        by_document: dict[int, list[_Row]] = {}
+        for row in await cursor.fetchall():
+            by_document.setdefault(row.document_id, []).append(row)
+    return list(by_document.values())
+
+
+def _answer(url: str, rows: list[_Row], at: AsOf) -> PageAt:
+    """What one document's periods say of `at`, without its text."""
+    begun = [row for row in rows if row.seen_from <= at.end]
+    if at.in_future:
+        last = rows[-1]
+        return _not_seen(url, at, last, f"{at.text} is in the future; the page was last seen on {_day(last.seen_last)}")
+    if not begun:
+        return _not_seen(url, at, rows[0], f"the page was first seen on {_day(rows[0].seen_from)}, after {at.text}")
+    place = len(begun) - 1
+    row, later = begun[place], rows[place + 1] if place + 1 < len(rows) else None
+    if row.seen_last >= at.start:
+        certainty: Certainty = "certain"
+        note = f"seen from {_time(row.seen_from)} to {_time(row.seen_last)}"
+        if row.version is None:
+            note = f"the page was absent, {note}"
+    elif later is not None:
+        certainty = "between"
+        change = "it was absent" if later.version is None else f"it had version {later.version}"
+        note = f"last seen so on {_time(row.seen_last)}; {change} on {_time(later.seen_from)}, it changed in between"
+    else:
+        certainty, note = "between", f"last seen so on {_time(row.seen_last)}; not looked at since"
+    return PageAt(
+        url=url,
+        at=at.text,
+        certainty=certainty,
+        version=row.version,
+        version_id=row.version_id,
+        sha256=row.sha256,
+        title=row.title,
+        seen_from=row.seen_from,
+        seen_last=row.seen_last,
+        seen_until=row.seen_until,
+        next_version=None if later is None or certainty == "certain" else later.version,
+        note=note,
+    )
+
+
+def _not_seen(url: str, at: AsOf, nearest: _Row, note: str) -> PageAt:
+    return PageAt(url=url, at=at.text, certainty="not_seen", nearest=_plain(nearest), note=note)
+
+
+def _changes(rows: list[_Row]) -> list[PageChange]:
+    listed = []
+    before: _Row | None = None
+    for row in rows:
+        if before is None:
+            kind: Literal["new", "changed", "gone", "back"] = "new"
+        else:
+            kind = "gone" if row.version is None else "back" if before.version is None else "changed"
+        listed.append(
+            PageChange(
+                url=row.url,
+                kind=kind,
+                from_version=None if before is None else before.version,
+                to_version=row.version,
+                after=None if before is None else before.seen_last,
+                by=row.seen_from,
+                cause=row.cause if kind == "changed" else None,
+            )
+        )
+        before = row
+    return listed
+
+
+def _plain(row: _Row) -> HistoryPeriod:
+    return HistoryPeriod(**row.model_dump(exclude={"document_id"}))
+
+
+def _day(time: datetime) -> str:
+    return f"{time:%Y-%m-%d}"
+
+
+def _time(time: datetime) -> str:
+    return f"{time:%Y-%m-%d %H:%M:%S}"
