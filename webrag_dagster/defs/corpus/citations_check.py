@@ -27,16 +27,17 @@ _REPORTED = ("broken", "gone", "changed", "moved")
 )
 def citations_still_valid(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
     """Check every citation of the source."""
-    from webrag_core.history.citation_states import citation_states
+    from webrag_core.history.citations import citation_states
     from webrag_core.store.database import Database
     from webrag_dagster.corpus.state import source_pages
 
     keys = checked_keys(context)
 
     async def work() -> dg.AssetCheckResult:
-        async with await Database.open(corpus.settings()) as database, database.snapshot() as connection:
-            pages = [page for key in keys for page in await source_pages(connection, key)]
-            citations = await citation_states(connection, [page.document_id for page in pages])
+        async with await Database.open(corpus.settings()) as database:
+            async with database.snapshot() as connection:
+                pages = [page for key in keys for page in await source_pages(connection, key)]
+            citations = await citation_states(database, documents=[page.document_id for page in pages])
         counts: Counter[str] = Counter(citation.state for citation in citations)
         metadata: Metadata = {
             "citations": dg.MetadataValue.int(len(citations)),

@@ -1,0 +1,61 @@
+"""Past answers: listed, and opened with the state of each quote today."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from psycopg.rows import class_row
+from pydantic import BaseModel
+
+from webrag_core.errors import InvalidInputError
+from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.store.database import Database
+
+
+class StoredAnswer(BaseModel):
+    """An answer run. `state` is that of the run (running, done, failed), `probability` that its evidence was complete,
+    `citations` their number."""
+
+    answer_id: int
+    query: str
+    seed_url: str
+    state: str
+    reason: str | None
+    probability: float | None
+    started_at: datetime
+    citations: int
+
+
+class OpenedAnswer(BaseModel):
+    """An answer run with its citations, in their order."""
+
+    answer: StoredAnswer
+    citations: list[CitationState]
+
+
+_ANSWERS = (
+    "SELECT a.id AS answer_id, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,"
+    " (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations FROM answer_runs a"
+    " WHERE %(answer)s::bigint IS NULL OR a.id = %(answer)s ORDER BY a.id DESC LIMIT %(limit)s"
+)
+
+
+async def list_answers(database: Database, *, limit: int = 50) -> list[StoredAnswer]:
+    """The newest answers first."""
+    return await _load(database, None, limit)
+
+
+async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
+    """One answer with the states of its quotes. Raises InvalidInputError when there is none with this number."""
+    answers = await _load(database, answer_id, 1)
+    if not answers:
+        raise InvalidInputError(f"there is no answer {answer_id}")
+    states = await citation_states(database, answers=[answer_id])
+    return OpenedAnswer(answer=answers[0], citations=states)
+
+
+async def _load(database: Database, answer_id: int | None, limit: int) -> list[StoredAnswer]:
+    async with database.connection() as connection, connection.cursor(row_factory=class_row(StoredAnswer)) as cursor:
+        known = answer_id if answer_id is None or 0 < answer_id < 2**63 else 0  # beyond PostgreSQL's numbers is none
+        await cursor.execute(_ANSWERS, {"answer": known, "limit": limit})
+        return await cursor.fetchall()

@@ -1,0 +1,344 @@
+"""The life of stored citations: whether what was quoted still stands, where, and what became of it.
+
+Each citation is compared once with each new version of its page (table `citation_checks`). The version that was quoted
+is kept, so the quote itself can always be proved.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+from pydantic import BaseModel
+
+from webrag_core.history.anchoring import How, PageText, Place, State, find_quote
+from webrag_core.history.facts import Fact
+from webrag_core.history.pages import Cause
+from webrag_core.indexing.lexical import FREQUENCIES
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.terms import terms
+from webrag_core.retrieval.bm25 import search_parents
+from webrag_core.retrieval.scope import Scope
+from webrag_core.store.database import Database
+
+_RARE_TERMS = 10  # of a quote, by which other pages are searched
+_PAGES = 5  # that are then read
+_LEAST_WORDS = 5  # of a quote that is looked for on other pages: shorter ones stand on many
+_TEXTS = 50  # that stay prepared
+_BATCH = 200  # checks of one transaction
+_NO_PLACE = Place("changed", "lost", 0.0, standing=0)
+_GONE = Place("gone", "lost", 0.0, standing=0)
+
+
+class CitationState(BaseModel):
+    """One citation and what became of it.
+
+    `valid`: the page has the quote in the same section; `moved`: it stands elsewhere on the page, on another page
+    (`how` = page), or with other markup; `changed`: only similar text is left (`reworded`, `kept` = share of its words)
+    or none (`lost`); `gone`: the page no longer exists; `broken`: the stored version does not match the quote's hash, a
+    violated invariant. Of its `sentences`, `standing` are unchanged. `now_*` say where it stands (for `reworded`, where
+    the similar text does). `cause` says who changed the page: for `extractor` the page is the same, and was read by
+    another version of the extractor.
+    """
+
+    answer_id: int
+    number: int
+    url: str
+    quote: str
+    state: State
+    how: How = "same"
+    kept: float = 1.0
+    sentences: int = 1
+    standing: int = 1
+    facts_changed: list[Fact] = []
+    context_changed: bool = False
+    ambiguous: bool = False
+    cause: Cause = "page"
+    cited_version: int
+    current_version: int | None
+    now_url: str | None
+    now_version: int | None = None
+    now_start: int | None
+    now_end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A citation with what its page is now, and the check against that, if there is one."""
+
+    answer_id: int
+    number: int
+    document_id: int
+    source_id: int
+    url: str
+    version_id: int
+    version: int
+    char_start: int
+    char_end: int
+    quote: str
+    quote_sha256: str
+    current_document: int | None
+    current_id: int | None
+    current_version: int | None
+    current_url: str | None
+    cause: Cause
+    state: State | None
+    how: How | None
+    kept: float | None
+    sentences: int | None
+    standing: int | None
+    facts_changed: list[Fact] | None
+    context_changed: bool | None
+    ambiguous: bool | None
+    checked_cause: Cause | None
+    now_url: str | None
+    now_version: int | None
+    now_start: int | None
+    now_end: int | None
+
+    @property
+    def unchanged(self) -> bool:
+        """Whether the page still has the very version that was quoted."""
+        return self.current_id == self.version_id
+
+    @property
+    def intact(self) -> bool:
+        return hashlib.sha256(self.quote.encode()).hexdigest() == self.quote_sha256
+
+
+# A document whose URL became another's alias is compared with that one. A check that found the quote on another page
+# counts while that page has the version in which it was found.
+_CITATIONS = """
+SELECT c.answer_id, c.number, d.id AS document_id, d.source_id, d.canonical_url AS url, v.id AS version_id,
+       v.number AS version, c.char_start, c.char_end,
+       substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote, c.quote_sha256,
+       n.document_id AS current_document, n.id AS current_id, n.number AS current_version, n.url AS current_url,
+       coalesce((SELECT CASE WHEN bool_and(w.cause = 'extractor') THEN 'extractor'
+           WHEN bool_or(w.cause = 'page') THEN 'page' ELSE 'unsure' END
+        FROM document_versions w WHERE w.document_id = n.document_id AND w.document_id = d.id
+        AND w.fetched_at > v.fetched_at AND w.fetched_at <= n.fetched_at), 'page') AS cause,
+       k.state, k.how, k.kept, k.sentences, k.standing, k.facts_changed, k.context_changed, k.ambiguous,
+       k.cause AS checked_cause,
+       o.canonical_url AS now_url, nv.number AS now_version, k.now_start, k.now_end
+FROM citations c
+JOIN document_versions v ON v.id = c.version_id
+JOIN documents d ON d.id = v.document_id
+LEFT JOIN LATERAL (
+    SELECT t.id AS document_id, w.id, w.number, w.fetched_at, t.canonical_url AS url FROM documents t
+    JOIN document_versions w ON w.id = t.current_version
+    WHERE t.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = d.canonical_url), d.id)
+) n ON true
+LEFT JOIN citation_checks k ON k.answer_id = c.answer_id AND k.number = c.number
+    AND k.against_version = coalesce(n.id, 0)
+    AND (k.now_version IS NULL OR EXISTS (SELECT FROM documents e WHERE e.current_version = k.now_version))
+LEFT JOIN document_versions nv ON nv.id = k.now_version
+LEFT JOIN documents o ON o.id = nv.document_id
+WHERE (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
+AND (%(answers)s::bigint[] IS NULL OR c.answer_id = ANY(%(answers)s::bigint[]))
+ORDER BY c.answer_id DESC, c.number
+"""
+
+
+async def citation_states(
+    database: Database, *, documents: Sequence[int] | None = None, answers: Sequence[int] | None = None
+) -> list[CitationState]:
+    """States of the citations of these documents or answers (None = all), those of the newest answers first.
+
+    Citations whose pages changed since they were last checked are checked, and the result is stored.
+    """
+    async with database.connection() as connection:
+        rows = await _load(connection, documents, answers)
+    unchecked = [row for row in rows if row.intact and not row.unchanged and row.state is None]
+    # those of one pair of versions together: both texts are then prepared once
+    unchecked.sort(key=lambda row: (row.version_id, row.current_id or 0))
+    for start in range(0, len(unchecked), _BATCH):
+        await _check(database, unchecked[start : start + _BATCH])
+    if unchecked:
+        async with database.connection() as connection:
+            rows = await _load(connection, documents, answers)
+    return [_state(row) for row in rows]
+
+
+async def _load(
+    connection: AsyncConnection, documents: Sequence[int] | None, answers: Sequence[int] | None
+) -> list[_Row]:
+    async with connection.cursor(row_factory=class_row(_Row)) as cursor:
+        await cursor.execute(
+            _CITATIONS,
+            {
+                "documents": None if documents is None else list(documents),
+                "answers": None if answers is None else list(answers),
+            },
+            prepare=False,
+        )
+        return await cursor.fetchall()
+
+
+def _state(row: _Row) -> CitationState:
+    known = CitationState(
+        answer_id=row.answer_id,
+        number=row.number,
+        url=row.url,
+        quote=row.quote,
+        state="valid",
+        cited_version=row.version,
+        current_version=row.current_version,
+        now_url=row.url,
+        now_version=row.version,
+        now_start=row.char_start,
+        now_end=row.char_end,
+    )
+    nowhere = {"now_url": None, "now_version": None, "now_start": None, "now_end": None}
+    if not row.intact:
+        return known.model_copy(update={"state": "broken", "kept": 0.0, **nowhere})
+    if row.unchanged:
+        return known
+    if row.state is None:  # its answer or page was removed meanwhile
+        return known.model_copy(update={"state": "gone", "how": "lost", "kept": 0.0, **nowhere})
+    return known.model_copy(
+        update={
+            "state": row.state,
+            "how": row.how,
+            "kept": row.kept,
+            "sentences": row.sentences,
+            "standing": row.standing,
+            "facts_changed": row.facts_changed,
+            "context_changed": row.context_changed,
+            "ambiguous": row.ambiguous,
+            "cause": row.checked_cause,
+            "now_url": row.now_url,
+            "now_version": row.now_version,
+            "now_start": row.now_start,
+            "now_end": row.now_end,
+        }
+    )
+
+
+async def _check(database: Database, rows: Sequence[_Row]) -> None:
+    """Find where these quotes stand now and store it."""
+    async with database.snapshot() as connection:
+        pages = _Pages(connection)
+        found = [(row, *await _place(pages, row)) for row in rows]
+    async with database.transaction() as connection, connection.cursor() as cursor:
+        await cursor.executemany(
+            "INSERT INTO citation_checks AS k (answer_id, number, against_version, state, how, kept, sentences,"
+            " standing, facts_changed, context_changed, ambiguous, cause, now_version, now_start, now_end)"
+            " SELECT %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s"
+            " WHERE EXISTS (SELECT FROM citations c WHERE (c.answer_id, c.number) = (%s, %s))"
+            " ON CONFLICT (answer_id, number, against_version) DO UPDATE SET state = EXCLUDED.state,"
+            " how = EXCLUDED.how, kept = EXCLUDED.kept, sentences = EXCLUDED.sentences,"
+            " standing = EXCLUDED.standing, facts_changed = EXCLUDED.facts_changed,"
+            " context_changed = EXCLUDED.context_changed, ambiguous = EXCLUDED.ambiguous, cause = EXCLUDED.cause,"
+            " now_version = EXCLUDED.now_version, now_start = EXCLUDED.now_start, now_end = EXCLUDED.now_end,"
+            " checked_at = now()",
+            [
+                (
+                    row.answer_id,
+                    row.number,
+                    row.current_id or 0,
+                    place.state,
+                    place.how,
+                    place.kept,
+                    place.sentences,
+                    place.standing,
+                    list(place.facts_changed),
+                    place.context_changed,
+                    place.ambiguous,
+                    row.cause,
+                    version,
+                    place.start,
+                    place.end,
+                    row.answer_id,
+                    row.number,
+                )
+                for row, place, version in found
+            ],
+        )
+
+
+async def _place(pages: _Pages, row: _Row) -> tuple[Place, int | None]:
+    """Where the quote stands now, and the id of the version it stands in."""
+    old = await pages.text(row.version_id)
+    place = None if row.current_id is not None else _GONE
+    if row.current_id is not None:
+        new = await pages.text(row.current_id)
+        place = await asyncio.to_thread(find_quote, old, row.char_start, row.char_end, new) or _NO_PLACE
+        if place.how != "lost":
+            if place.state != "changed" and row.current_document != row.document_id:
+                place = replace(place, state="moved", how="page")  # the page has another address, and the quote with it
+            return place, row.current_id
+    return await _on_another_page(pages, row, old) or (place or _GONE, None)
+
+
+async def _on_another_page(pages: _Pages, row: _Row, old: PageText) -> tuple[Place, int] | None:
+    """The only page of the source, among those that share the quote's rarest words, that has all of its text."""
+    words = terms(plain_text(row.quote))
+    if len(words) < _LEAST_WORDS:
+        return None
+    connection, scope = pages.connection, await pages.source(row.source_id)
+    hits = (await search_parents(connection, await _rarest(connection, words), scope, limit=4 * _PAGES)).hits
+    cursor = await connection.execute(
+        "SELECT d.current_version FROM unnest(%s::bigint[]) WITH ORDINALITY AS h (id, place)"
+        " JOIN chunks c ON c.id = h.id JOIN documents d ON d.id = c.document_id"
+        " WHERE d.current_version IS DISTINCT FROM %s GROUP BY d.id ORDER BY min(h.place) LIMIT %s",
+        ([hit.parent_id for hit in hits], row.current_id, _PAGES),
+    )
+    places: list[tuple[Place, int]] = []
+    for (version_id,) in await cursor.fetchall():
+        new = await pages.text(version_id)
+        place = await asyncio.to_thread(find_quote, old, row.char_start, row.char_end, new, similar=False)
+        if place is not None:
+            places.append((place, version_id))
+    if len(places) != 1:
+        return None  # of several nobody can tell which one it moved to
+    place, version_id = places[0]
+    return replace(place, state="moved", how="page", context_changed=True), version_id
+
+
+async def _rarest(connection: AsyncConnection, words: Sequence[str]) -> list[str]:
+    """The rarest terms of a quote, by the parents that hold them."""
+    distinct = list(dict.fromkeys(words))
+    if len(distinct) <= _RARE_TERMS:
+        return distinct
+    cursor = await connection.execute(
+        "SELECT t.term, (SELECT count(*) FROM lexical_postings p WHERE p.terms && ARRAY(SELECT t.id * %(size)s + e"
+        "  FROM generate_series(0, %(size)s - 1) e)) FROM lexical_terms t WHERE t.term = ANY(%(terms)s)",
+        {"size": FREQUENCIES, "terms": distinct},
+    )
+    counts = {str(term): int(parents) for term, parents in await cursor.fetchall()}
+    return sorted((term for term in distinct if counts.get(term)), key=lambda term: (counts[term], term))[:_RARE_TERMS]
+
+
+class _Pages:
+    """Texts of versions, prepared for many quotes; the last ones stay."""
+
+    def __init__(self, connection: AsyncConnection) -> None:
+        self.connection = connection
+        self._texts: dict[int, PageText] = {}
+        self._scopes: dict[int, Scope] = {}
+
+    async def text(self, version_id: int) -> PageText:
+        """The text of a version."""
+        if version_id not in self._texts:
+            cursor = await self.connection.execute(
+                "SELECT markdown FROM document_versions WHERE id = %s", (version_id,)
+            )
+            markdown = (await cursor.fetchone() or ("",))[0] or ""
+            self._texts[version_id] = await asyncio.to_thread(PageText, markdown)
+            while len(self._texts) > _TEXTS:
+                del self._texts[next(iter(self._texts))]
+        return self._texts[version_id]
+
+    async def source(self, source_id: int) -> Scope:
+        """The searchable pages of a source."""
+        if source_id not in self._scopes:
+            cursor = await self.connection.execute(
+                "SELECT id FROM documents WHERE source_id = %s AND current_version IS NOT NULL ORDER BY id",
+                (source_id,),
+            )
+            self._scopes[source_id] = Scope(tuple(int(row[0]) for row in await cursor.fetchall()), {})
+        return self._scopes[source_id]
