@@ -17,7 +17,7 @@ from tests.local_site import page
 __all__ = ["webrag", "webrag_here"]
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
-QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
+QUESTION = "Are asyncio queues thread-safe?"
 
 BODIES: dict[str, tuple[int, str, bytes]] = {
     "/": (200, "text/html; charset=utf-8", page("Tea", "Green tea is brewed at eighty degrees.").encode()),

@@ -11,8 +11,8 @@ import pytest
 
 from tests.command_line import Webrag, webrag_here
 from tests.conftest import FROZEN_SITE
-from webrag_core.cli.search import moment
 from webrag_core.errors import InvalidInputError
+from webrag_core.retrieval.dates import moment
 
 __all__ = ["webrag_here"]
 

@@ -62,6 +62,10 @@ def answer(
     ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A URL that must not be used; repeatable.")] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="Answer from what the stored pages of these sites said then (2024-05-17); fetch nothing."),
+    ] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     as_json: Json = False,
@@ -70,6 +74,10 @@ def answer(
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
     from webrag_core.orchestration.memory import run_scope
+
+    if at is not None:
+        asyncio.run(_answer_at(at, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
+        return
 
     async def work() -> OrchestrationResult:
         request = AnswerRequest(
@@ -95,6 +103,25 @@ def answer(
         print_json(result)
     else:
         print_answer(result, quotes=quotes, show_all=show_all)
+
+
+async def _answer_at(at: str, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool) -> None:
+    """The past cannot be fetched: search what is stored of it."""
+    from webrag_core.acquisition.urls import canonicalise
+    from webrag_core.cli.search import print_results
+    from webrag_core.history.as_of import AsOf
+    from webrag_core.history.past_search import search_at
+    from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.retrieval.request import ScopeFilter, SearchRequest
+
+    sites = list(dict.fromkeys(canonicalise("/", canonicalise(with_scheme(url))) for url in urls))
+    request = SearchRequest(query=query, filters=ScopeFilter(url_prefixes=sites), mode="chunk")
+    async with Corpus.open(load_settings()) as corpus:
+        results = await search_at(corpus, request, AsOf.parse(at))
+    if as_json:
+        print_json(results)
+    else:
+        print_results(results, quotes, show_all=show_all)
 
 
 @contextmanager

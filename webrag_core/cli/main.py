@@ -14,6 +14,7 @@ import typer
 
 from webrag_core.cli.answer import answer
 from webrag_core.cli.corpus import add_corpus_commands
+from webrag_core.cli.history import add_history_commands
 from webrag_core.cli.lifecycle import add_lifecycle_commands
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
@@ -38,6 +39,7 @@ app.add_typer(source_app, name="source")
 add_corpus_commands(app)
 add_lifecycle_commands(app)
 add_search_command(app)
+add_history_commands(app)
 add_mcp_command(app)
 app.command()(answer)
 

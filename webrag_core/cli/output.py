@@ -36,8 +36,8 @@ class Advance(Protocol):
     def __call__(self, label: str) -> None: ...
 
 
-def print_json(value: BaseModel | dict[str, Any]) -> None:
-    """Exactly one JSON object on stdout."""
+def print_json(value: BaseModel | dict[str, Any] | list[dict[str, Any]]) -> None:
+    """Exactly one JSON value on stdout."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,13 +10,10 @@ import typer
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.retrieval.models import RetrievedChunk
     from webrag_core.retrieval.search import CorpusSearch
-
-_DAY = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?", re.ASCII)
 
 
 def add_search_command(app: typer.Typer) -> None:
@@ -55,6 +50,10 @@ def search(
     alpha: Annotated[
         float | None, typer.Option(help="Dense weight in weighted fusion, 0 to 1 (hybrid); unset = 0.7.")
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(help="Search what the pages said then: 2024, 2024-05, 2024-05-17, a time (UTC) or now."),
+    ] = None,
     mode: Annotated[
         Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = return all text if it fits.")
     ] = "chunk",
@@ -64,7 +63,10 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search the stored pages; fetch nothing. A page's date is its last modification, else its publication."""
+    from webrag_core.history.as_of import AsOf
+    from webrag_core.history.past_search import search_at
     from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.retrieval.dates import moments
     from webrag_core.retrieval.filters import document_types
     from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
     from webrag_core.retrieval.search import search as search_stored
@@ -90,46 +92,16 @@ def search(
 
     async def work() -> None:
         async with Corpus.open(load_settings()) as corpus:
-            results = await search_stored(corpus, request)
+            if at is None:
+                results = await search_stored(corpus, request)
+            else:
+                results = await search_at(corpus, request, AsOf.parse(at))
         if as_json:
             print_json(results)
         else:
             print_results(results, quotes, show_all=show_all)
 
     asyncio.run(work())
-
-
-def moments(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
-    """Return the start (inclusive) and the end (exclusive) of the range. Raises InvalidInputError for an invalid date
-    or an empty range."""
-    start = None if since is None else moment(since, "--since")
-    end = None if until is None else moment(until, "--until", end=True)
-    if start is not None and end is not None and end <= start:
-        raise InvalidInputError(f"--until {until} lies before --since {since}")
-    return start, end
-
-
-def moment(text: str, option: str, *, end: bool = False) -> datetime:
-    """Return the start of a year, month or day, or with `end` the instant after it; a time is used as it is (UTC if it
-    has no zone). Raises InvalidInputError naming the option."""
-    day = _DAY.fullmatch(text.strip())
-    try:
-        if day is None:
-            exact = datetime.fromisoformat(text.strip())
-            return exact if exact.tzinfo else exact.replace(tzinfo=UTC)
-        year, month, number = (None if part is None else int(part) for part in day.groups())
-        start = datetime(year or 0, 1 if month is None else month, 1 if number is None else number, tzinfo=UTC)
-        if not end:
-            return start
-        if number is not None:
-            return datetime.fromordinal(start.toordinal() + 1).replace(tzinfo=UTC)
-        if month is not None and month < 12:
-            return start.replace(month=month + 1)
-        return start.replace(year=start.year + 1, month=1)
-    except (ValueError, OverflowError):
-        raise InvalidInputError(
-            f"{option}: {text.strip()!r} is not a date; write 2024, 2024-05, 2024-05-17 or 2024-05-17T09:30+02:00"
-        ) from None
 
 
 def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False) -> None:

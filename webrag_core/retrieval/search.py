@@ -11,7 +11,14 @@ from pydantic import BaseModel
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.merging import reading_order, without_redundancy
-from webrag_core.retrieval.models import Capability, CitationSpan, CorpusStats, RankedChunk, TimingInfo
+from webrag_core.retrieval.models import (
+    Capability,
+    CitationSpan,
+    CorpusStats,
+    RankedChunk,
+    RetrievalResult,
+    TimingInfo,
+)
 from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
 from webrag_core.retrieval.reranking import make_reranker, rank
 from webrag_core.retrieval.searcher import Searcher
@@ -65,10 +72,17 @@ async def search(corpus: Corpus, request: SearchRequest, *, instruction: str | N
     Raises InvalidInputError for a filter with unknown names or an unusable reranker, EmbeddingError for a semantic
     search whose embedding model fails.
     """
+    model_id = await corpus.indexer.model_id()
+    retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
+    return await finish_search(corpus, request, retrieved, instruction=instruction)
+
+
+async def finish_search(
+    corpus: Corpus, request: SearchRequest, retrieved: RetrievalResult, *, instruction: str | None = None
+) -> CorpusSearch:
+    """Rerank and cite what was retrieved. Raises InvalidInputError for an unusable reranker."""
     settings = corpus.settings
     reranker = make_reranker(settings) if request.pattern.reranks else None
-    model_id = await corpus.indexer.model_id()
-    retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, settings).search(request)
     top_n = max(settings.reranker_top_n, request.top_k or 0)
     ranking = await rank(reranker, [(request.query, retrieved)], top_n=top_n, instruction=instruction)
     ranked = ranking.chunks[0]

@@ -1,0 +1,291 @@
+"""`webrag history|citations|answers`: what pages said, what changed, and whether quotes still stand."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.output import Json, out, print_json, print_line, print_table
+from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from webrag_core.history.citations import CitationState
+    from webrag_core.history.compare import PageComparison
+    from webrag_core.history.pages import PageAt, PageChange, PageHistory
+
+answers_app = typer.Typer(no_args_is_help=True, help="Past answers, with the state of each quote today.")
+
+
+def add_history_commands(app: typer.Typer) -> None:
+    """Register the commands."""
+    app.command()(history)
+    app.command()(citations)
+    app.add_typer(answers_app, name="answers")
+
+
+def history(
+    target: Annotated[str, typer.Argument(metavar="URL", help="A page; with --changes also the key of a source.")],
+    at: Annotated[
+        str | None, typer.Option(help="What the page said then: 2024, 2024-05, 2024-05-17, a time (UTC) or now.")
+    ] = None,
+    diff: Annotated[
+        tuple[str, str] | None, typer.Option(help="What changed between two versions: numbers or dates.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the comparison as a page: of --diff, else of the last two versions.")
+    ] = None,
+    changes: Annotated[bool, typer.Option("--changes", help="List the changes of the page or of a source.")] = False,
+    since: Annotated[str | None, typer.Option(help="With --changes: first seen then or later.")] = None,
+    until: Annotated[str | None, typer.Option(help="With --changes: first seen then or earlier.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show when a page had which text, what it said on a date, and what changed. Fetch nothing."""
+    from webrag_core.history import pages
+    from webrag_core.history.as_of import AsOf
+    from webrag_core.history.compare import compare
+    from webrag_core.history.diff_page import render_page
+    from webrag_core.retrieval.dates import moments
+    from webrag_core.store.database import Database
+
+    if sum((at is not None, diff is not None or html is not None, changes)) > 1:
+        raise InvalidInputError("--at, --diff or --html, and --changes exclude each other")
+    if (since is not None or until is not None) and not changes:
+        raise InvalidInputError("--since and --until need --changes")
+    asked = None if at is None else AsOf.parse(at)
+    first, last = moments(since, until)
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database, database.connection() as connection:
+            if changes:
+                key = target if "://" in target or "/" not in target else with_scheme(target)
+                listed = await pages.changes(connection, key, since=first, until=last)
+                if as_json:
+                    print_json({"changes": [one.model_dump(mode="json") for one in listed]})
+                else:
+                    _print_changes(listed)
+                return
+            url = with_scheme(target)
+            known = await pages.versions(connection, url)
+            if diff is not None or html is not None:
+                one, other = diff or _last_two(known)
+                comparison = await compare(connection, url, one, other)
+                if html is not None:
+                    html.write_text(render_page(comparison), encoding="utf-8")
+                _print_comparison(comparison, html, as_json=as_json)
+            elif asked is not None:
+                found = await pages.page_at(connection, url, asked)
+                if as_json:
+                    print_json(known.model_dump(mode="json") | found.model_dump(mode="json"))
+                else:
+                    _print_page_at(found)
+            elif as_json:
+                print_json(known)
+            else:
+                _print_history(known)
+
+    asyncio.run(work())
+
+
+def citations(
+    answer: Annotated[int | None, typer.Option(help="Only those of this answer.")] = None,
+    changed: Annotated[bool, typer.Option("--changed", help="Only those that are not valid any more.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show whether the quotes of stored answers still stand on their pages. Fetch nothing."""
+    from webrag_core.history.citations import citation_states
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database:
+            states = await citation_states(database, answers=None if answer is None else [answer])
+        listed = [one for one in states if not changed or one.state != "valid"]
+        if as_json:
+            print_json([one.model_dump(mode="json") for one in listed])
+            return
+        for one in listed:
+            _print_citation(one)
+        counts = {state: sum(one.state == state for one in states) for state in ("valid", "moved", "changed", "gone")}
+        broken = sum(one.state == "broken" for one in states)
+        print_line(
+            f"{len(states)} citations: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+            + (f", {broken} broken" if broken else "")
+        )
+
+    asyncio.run(work())
+
+
+@answers_app.command("list")
+def list_command(
+    limit: Annotated[int, typer.Option(min=1, help="Maximum answers to show, the newest first.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """List past answers."""
+    from webrag_core.history.answers import list_answers
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database:
+            answers = await list_answers(database, limit=limit)
+        if as_json:
+            print_json({"answers": [one.model_dump(mode="json") for one in answers]})
+            return
+        print_table(
+            ("answer", "asked", "complete", "quotes", "question", "start page"),
+            (
+                (
+                    one.answer_id,
+                    f"{one.started_at:%Y-%m-%d %H:%M}",
+                    one.state if one.probability is None else f"{one.probability:.0%}",
+                    one.citations,
+                    one.query,
+                    one.seed_url,
+                )
+                for one in answers
+            ),
+        )
+
+    asyncio.run(work())
+
+
+@answers_app.command("show")
+def show_command(number: Annotated[int, typer.Argument(help="Number of the answer.")], as_json: Json = False) -> None:
+    """Show a past answer with its quotes, as they were, and what became of each."""
+    from webrag_core.history.answers import open_answer
+    from webrag_core.store.database import Database
+
+    async def work() -> None:
+        async with await Database.open(load_settings()) as database:
+            opened = await open_answer(database, number)
+        if as_json:
+            print_json(opened)
+            return
+        answer = opened.answer
+        print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")
+        complete = "" if answer.probability is None else f", complete with {answer.probability:.0%}"
+        print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url}{complete}")
+        if answer.reason:
+            print_line(f"failed: {answer.reason}", style="yellow")
+        for one in opened.citations:
+            _print_citation(one, whole=True)
+
+    asyncio.run(work())
+
+
+def _last_two(known: PageHistory) -> tuple[str, str]:
+    numbers = [one.version for one in known.periods if one.version is not None]
+    distinct = list(dict.fromkeys(reversed(numbers)))
+    if len(distinct) < 2:
+        raise InvalidInputError(f"only one text of {known.url} was ever seen: there is nothing to compare")
+    return str(distinct[1]), str(distinct[0])
+
+
+def _print_history(known: PageHistory) -> None:
+    print_line(known.url, style="bold")
+    several = len({one.url for one in known.periods}) > 1
+    print_table(
+        ("version", "seen from", "last seen", "something else from", "why", *(("address",) if several else ())),
+        (
+            (
+                "absent" if one.version is None else one.version,
+                f"{one.seen_from:%Y-%m-%d %H:%M:%S}",
+                f"{one.seen_last:%Y-%m-%d %H:%M:%S}",
+                "" if one.seen_until is None else f"{one.seen_until:%Y-%m-%d %H:%M:%S}",
+                _why(one.basis, one.cause, kept=one.kept),
+                *((one.url,) if several else ()),
+            )
+            for one in known.periods
+        ),
+    )
+
+
+def _why(basis: str, cause: str | None, *, kept: bool) -> str:
+    notes = {"seen": "", "archive": "from an archive", "backfilled": "earlier sightings unknown"}
+    causes = {"extractor": "another extractor, same page", "unsure": "another extractor; perhaps the page, too"}
+    parts = [notes.get(basis, basis), causes.get(cause or "", ""), "" if kept else "text no longer kept"]
+    return ", ".join(part for part in parts if part)
+
+
+def _print_page_at(found: PageAt) -> None:
+    version = "no text" if found.version is None else f"version {found.version}"
+    certainty = {"certain": "certain", "between": "not certain", "not_seen": "not seen"}[found.certainty]
+    print_line(f"{found.url} at {found.at}: {certainty}, {version}", style="bold")
+    print_line(f"{found.note}.")
+    if found.nearest is not None and found.nearest.version is not None:
+        near = found.nearest
+        print_line(f"Nearest     version {near.version}, seen {near.seen_from:%Y-%m-%d} to {near.seen_last:%Y-%m-%d}")
+    if found.text is not None:
+        out.print()
+        for line in found.text.splitlines():
+            print_line(line)
+
+
+def _print_changes(listed: list[PageChange]) -> None:
+    print_table(
+        ("first seen", "page", "change", "from", "to"),
+        (
+            (f"{one.by:%Y-%m-%d %H:%M:%S}", one.url, one.kind, one.from_version or "", one.to_version or "")
+            for one in listed
+        ),
+    )
+    print_line(f"{len(listed)} changes")
+
+
+def _print_comparison(comparison: PageComparison, html: Path | None, *, as_json: bool) -> None:
+    from webrag_core.history.diff import unified
+
+    if as_json:
+        print_json(comparison)
+        return
+    before, after = comparison.before, comparison.after
+    if html is None:
+        names = (
+            f"version {before.version}, {before.seen_from:%Y-%m-%d}",
+            f"version {after.version}, {after.seen_from:%Y-%m-%d}",
+        )
+        for line in unified(before.text, after.text, names=names).splitlines():
+            print_line(line, style={"-": "red", "+": "green", "@": "cyan", "~": "blue"}.get(line[:1]))
+    counts = comparison.diff.counts()
+    listed = ", ".join(f"{counts[kind]} {kind}" for kind in ("edited", "added", "removed", "moved") if counts.get(kind))
+    print_line(f"{comparison.note or listed or 'nothing changed'}.")
+    if comparison.diff.facts_changed:
+        print_line(f"Changed facts: {', '.join(comparison.diff.facts_changed)}.")
+    if html is not None:
+        print_line(f"Written to {html}")
+
+
+def _print_citation(one: CitationState, *, whole: bool = False) -> None:
+    styles = {"valid": "green", "moved": "cyan", "changed": "yellow", "gone": "red", "broken": "red"}
+    print_line(f"[{one.answer_id}.{one.number}] {_state_line(one)}", style=styles[one.state])
+    print_line(f"    {one.url} version {one.cited_version}")
+    for line in one.quote.splitlines() if whole else [" ".join(one.quote.split())[:200]]:
+        print_line(f"    │ {line}")
+    if one.state in ("moved", "changed") and one.now_url is not None:
+        print_line(f"    now {one.now_url} version {one.now_version}, characters {one.now_start}–{one.now_end}")
+    if one.state in ("moved", "changed") and one.current_version is not None:
+        print_line(
+            f"    compare: webrag history {one.url} --diff {one.cited_version} {one.current_version}", style="dim"
+        )
+
+
+def _state_line(one: CitationState) -> str:
+    reasons = {
+        ("moved", "text"): "stands elsewhere on the page",
+        ("moved", "markup"): "the same words, with other markup or links",
+        ("moved", "page"): "stands on another page",
+        ("changed", "reworded"): f"{one.kept:.0%} of its words are left"
+        + (f", {one.standing} of {one.sentences} sentences unchanged" if one.sentences > 1 else ""),
+        ("changed", "lost"): "no longer on the page",
+    }
+    parts = [one.state, reasons.get((one.state, one.how), "")]
+    if one.facts_changed:
+        parts.append(f"changed facts: {', '.join(one.facts_changed)}")
+    if one.state == "valid" and one.context_changed:
+        parts.append("what stands around it changed")
+    if one.cause == "extractor":
+        parts.append("the page is the same, read by another extractor")
+    return "; ".join(part for part in parts if part)

@@ -1,0 +1,368 @@
+"""Search the corpus as it was at a time.
+
+Pages that still have the text they had then are searched in the index. Of those that changed since, the texts of then
+whose words fit best are cut into chunks on demand and scored by the same scorer, with vectors of the same model; the
+last few hundred of them stay in memory. No dead chunk or vector is stored.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import math
+from collections import Counter, OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import AsyncConnection
+
+from webrag_core.corpus.documents import StoredVersion
+from webrag_core.errors import EmbeddingError, InvalidInputError
+from webrag_core.history.as_of import AsOf
+from webrag_core.indexing.chunker import chunk_markdown
+from webrag_core.indexing.chunks import child_columns, embedding_inputs
+from webrag_core.indexing.lexical import term_counts
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.indexing.terms import terms
+from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult
+from webrag_core.retrieval.chunk_store import Child, ParentRow
+from webrag_core.retrieval.merging import within_budget
+from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk
+from webrag_core.retrieval.ranking import Depths, by_score, rank_parents
+from webrag_core.retrieval.request import EVERYTHING, Pattern, ScopeFilter, SearchRequest
+from webrag_core.retrieval.scope import resolve_scope
+from webrag_core.retrieval.search import CorpusSearch, finish_search
+from webrag_core.retrieval.searcher import Searcher
+from webrag_core.store.vector_tables import vector_table
+
+_PAGES = 50  # past texts that are read for one search
+_CACHED = 500  # past texts that stay prepared
+_PREFIX = 3  # characters of a stem from which on the words that begin with it are looked for
+_SEARCHED = frozenset({Pattern.RERANKED, Pattern.FILTERED})
+
+
+@dataclass(frozen=True, slots=True)
+class _Then:
+    """What a page of the scope was at the time: the version, and whether it is what the page is now."""
+
+    document_id: int
+    version_id: int
+    live: bool
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _PastPage:
+    """A text of then, cut into chunks. `counts` are the terms of each parent, `digests` those of the texts that are
+    embedded, `texts` these texts by digest."""
+
+    parents: tuple[ParentRow, ...]
+    counts: tuple[Counter[str], ...]
+    children: tuple[Child, ...]
+    digests: tuple[str, ...]
+    texts: Mapping[str, str]
+    vectors: NDArray[np.float32] | None = None
+
+
+class PastPages:
+    """Prepared texts of the past, the least recently used forgotten first."""
+
+    def __init__(self) -> None:
+        self._pages: OrderedDict[tuple[object, ...], _PastPage] = OrderedDict()
+
+    def get(self, key: tuple[object, ...]) -> _PastPage | None:
+        """The page under a key that names version, text, sizes of chunks and model."""
+        if key in self._pages:
+            self._pages.move_to_end(key)
+        return self._pages.get(key)
+
+    def put(self, key: tuple[object, ...], page: _PastPage) -> None:
+        """Keep a page."""
+        self._pages[key] = page
+        while len(self._pages) > _CACHED:
+            self._pages.popitem(last=False)
+
+
+_PREPARED = PastPages()  # of this process: versions never change
+
+
+async def search_at(
+    corpus: Corpus, request: SearchRequest, at: AsOf, *, instruction: str | None = None
+) -> CorpusSearch:
+    """Search what the pages said at a time; quotes are proved against the versions of then.
+
+    A page counts as it was last seen before then. Pages first seen later and pages absent then are left out, with a
+    warning. Raises InvalidInputError for a time in the future, a pattern other than `reranked` and `filtered`, and
+    filters other than sources, URLs and documents.
+    """
+    if at.in_future:
+        raise InvalidInputError(f"{at.text} is in the future; `now` searches what is stored today")
+    if request.pattern not in _SEARCHED:
+        raise InvalidInputError(f"the past is searched with pattern reranked, not {request.pattern.short}")
+    if request.mode == "full_context":
+        raise InvalidInputError("the past is searched for its best passages, not in full context")
+    filters = request.filters
+    if (
+        dataclasses.replace(filters, documents=None, sources=None, url_prefixes=None) != EVERYTHING
+        or request.date_ranges
+    ):
+        raise InvalidInputError("the past can be filtered by source and URL, not by date, language, type or flag")
+    model_id = await corpus.indexer.model_id()
+    searcher = Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings)
+    async with corpus.database.connection() as connection:
+        await resolve_scope(connection, filters)  # refuses unknown names
+        pages, unseen = await _pages_then(connection, filters, at)
+    live = [page.document_id for page in pages if page.live]
+    past = [page for page in pages if not page.live]
+    retrieved = await searcher.search(dataclasses.replace(request, filters=ScopeFilter(documents=live)))
+    if past:
+        retrieved = await _with_past(corpus, model_id, request, retrieved, past)
+    retrieved.warnings += _warnings(at, pages, unseen)
+    return await finish_search(corpus, request, retrieved, instruction=instruction)
+
+
+_THEN = """
+SELECT d.id, p.version_id, p.version_id IS NOT DISTINCT FROM d.current_version, p.seen_last >= %(start)s,
+       v.pruned_at IS NOT NULL
+FROM documents d
+LEFT JOIN LATERAL (SELECT o.version_id, o.seen_last FROM version_periods o
+    WHERE o.document_id = d.id AND o.seen_from <= %(end)s ORDER BY o.seen_from DESC LIMIT 1) p ON true
+LEFT JOIN document_versions v ON v.id = p.version_id
+WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id)
+AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
+AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
+     SELECT s.id FROM sources s JOIN unnest(%(sources)s::text[]) AS n (name)
+     ON s.key = n.name OR starts_with(s.key, n.name || '/'))))
+AND (%(urls)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(urls)s::text[]) AS u (prefix)
+     WHERE starts_with(d.canonical_url, u.prefix)))
+ORDER BY d.id
+"""
+
+
+async def _pages_then(
+    connection: AsyncConnection, filters: ScopeFilter, at: AsOf
+) -> tuple[list[_Then], dict[str, int]]:
+    """The pages of the scope as they were, and how many are left out, by reason."""
+    cursor = await connection.execute(
+        _THEN,
+        {
+            "start": at.start,
+            "end": at.end,
+            "documents": None if filters.documents is None else list(filters.documents),
+            "sources": None if filters.sources is None else list(filters.sources),
+            "urls": None if filters.url_prefixes is None else list(filters.url_prefixes),
+        },
+        prepare=False,
+    )
+    pages: list[_Then] = []
+    left_out = {"first seen later": 0, "absent then": 0, "no longer kept": 0}
+    for document_id, version_id, live, sure, pruned in await cursor.fetchall():
+        if sure is None:
+            left_out["first seen later"] += 1
+        elif version_id is None:
+            left_out["absent then"] += 1
+        elif pruned:
+            left_out["no longer kept"] += 1
+        else:
+            pages.append(_Then(document_id, version_id, live, sure))
+    return pages, {reason: count for reason, count in left_out.items() if count}
+
+
+def _warnings(at: AsOf, pages: Sequence[_Then], left_out: Mapping[str, int]) -> list[str]:
+    warnings = [f"pages left out, {reason}: {count}" for reason, count in left_out.items() if at.text != "now"]
+    unsure = sum(not page.sure and not page.live for page in pages)
+    if unsure:
+        warnings.append(
+            f"pages that changed some time between their last sighting before {at.text} and the next: {unsure}"
+        )
+    return warnings
+
+
+async def _with_past(
+    corpus: Corpus, model_id: int, request: SearchRequest, live: RetrievalResult, past: Sequence[_Then]
+) -> RetrievalResult:
+    """The live result with the best chunks of past texts merged in."""
+    vector: NDArray[np.float32] | None = None
+    with suppress(EmbeddingError):  # the live result says that only words were searched
+        vector = (await corpus.indexer.embedder.embed([request.query], "query"))[0]
+    async with corpus.database.snapshot() as connection:
+        chosen = await _best_by_words(connection, request.query, [page.version_id for page in past])
+        pages = [await _prepare(corpus, connection, version_id, model_id, vector is not None) for version_id in chosen]
+    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live)
+    budget = request.context_budget or corpus.settings.retrieval_context_budget
+    merged = within_budget(by_score([*live.chunks, *chunks]), budget, tokens=lambda chunk: chunk.token_count)
+    stats = live.corpus_stats
+    parents = [row for page in pages for row in page.parents]
+    return live.model_copy(
+        update={
+            "mode": "chunk",
+            "chunks": merged,
+            "candidates": live.candidates + len(parents),
+            "corpus_stats": CorpusStats(
+                total_documents=stats.total_documents + len(past),
+                total_parent_chunks=stats.total_parent_chunks + len(parents),
+                total_tokens=stats.total_tokens + sum(row.token_count for row in parents),
+                documents_matched=list(dict.fromkeys(chunk.source_url for chunk in merged)),
+            ),
+        }
+    )
+
+
+async def _best_by_words(connection: AsyncConnection, query: str, versions: Sequence[int]) -> list[int]:
+    """At most `_PAGES` of these versions, those whose words weigh most: each term of the query by its rarity among
+    them. Without a word that any of them has, the first ones."""
+    if len(versions) <= _PAGES:
+        return list(versions)
+    weights = dict.fromkeys(versions, 0.0)
+    for term in dict.fromkeys(terms(query)):
+        pattern = f"{term}:*" if len(term) >= _PREFIX else term
+        cursor = await connection.execute(
+            "SELECT id FROM document_versions WHERE superseded_at IS NOT NULL AND id = ANY(%s)"
+            " AND (length(markdown) > 150000 OR to_tsvector('simple'::regconfig, left(markdown, 150000))"
+            "  @@ to_tsquery('simple', quote_literal(%s) || %s))",
+            (list(versions), term, pattern[len(term) :]),
+            prepare=False,
+        )
+        holders = [int(row[0]) for row in await cursor.fetchall()]
+        for version_id in holders:
+            weights[version_id] += math.log(1 + len(versions) / len(holders))
+    ranked = sorted(versions, key=lambda one: (-weights[one], one))
+    return ranked[:_PAGES]
+
+
+async def _prepare(
+    corpus: Corpus, connection: AsyncConnection, version_id: int, model_id: int, embeds: bool
+) -> _PastPage:
+    settings = corpus.settings
+    cursor = await connection.execute(
+        "SELECT v.document_id, d.canonical_url, v.sha256 FROM document_versions v"
+        " JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
+        (version_id,),
+    )
+    identity = await cursor.fetchone()
+    assert identity is not None
+    # a process may read several corpora, whose numbers are alike
+    key = (version_id, *identity, settings.parent_max_tokens, settings.child_target_tokens, model_id)
+    page = _PREPARED.get(key)
+    if page is None:
+        cursor = await connection.execute(
+            "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
+            " v.fetched_at, coalesce(v.modified, v.published)"
+            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
+            (version_id,),
+        )
+        row = await cursor.fetchone()
+        assert row is not None
+        sizes = (settings.parent_max_tokens, settings.child_target_tokens)
+        page = await asyncio.to_thread(_cut, StoredVersion(*row[:8]), row[8], row[9], *sizes)
+    if page.vectors is None and embeds:
+        page = dataclasses.replace(page, vectors=await _vectors(corpus, connection, model_id, page))
+    _PREPARED.put(key, page)
+    return page
+
+
+def _cut(
+    version: StoredVersion, fetched_at: datetime, dated: datetime | None, parent_max: int, child_target: int
+) -> _PastPage:
+    parents = chunk_markdown(version.markdown, parent_max=parent_max, child_target=child_target)
+    inputs = list(embedding_inputs(version, parents))
+    columns = iter(child_columns(inputs))
+    rows: list[ParentRow] = []
+    children: list[Child] = []
+    for ordinal, parent in enumerate(parents):
+        number = -(version.id * 100_000 + ordinal)  # no chunk of the index has it
+        rows.append(
+            ParentRow(
+                id=number,
+                document_id=version.document_id,
+                version_id=version.id,
+                canonical_url=version.canonical_url,
+                title=version.title,
+                body=version.markdown[parent.char_start : parent.char_end],
+                heading_path=list(parent.heading_path),
+                ordinal=ordinal,
+                char_start=parent.char_start,
+                char_end=parent.char_end,
+                token_count=parent.token_count,
+                flags=list(parent.flags),
+                fetched_at=fetched_at,
+                sha256=version.sha256,
+                dated=dated,
+            )
+        )
+        for child in parent.children:
+            _, passage = next(columns)
+            children.append(Child(number, child.char_start, child.char_end, list(child.heading_path), 0.0, passage))
+    counts = [term_counts(parent.heading_path, row.body) for parent, row in zip(parents, rows, strict=True)]
+    return _PastPage(tuple(rows), tuple(counts), tuple(children), tuple(digest for digest, _ in inputs), dict(inputs))
+
+
+async def _vectors(corpus: Corpus, connection: AsyncConnection, model_id: int, page: _PastPage) -> NDArray[np.float32]:
+    """Vectors of the children: those of equal texts in the index and in the cache, the others made now."""
+    known: dict[str, NDArray[np.float32]] = {}
+    table = vector_table(model_id).as_string(None)
+    for query in (
+        "SELECT text_sha256, embedding FROM embedding_cache WHERE model_id = %(model)s"
+        " AND text_sha256 = ANY(%(digests)s)",
+        f"SELECT DISTINCT ON (c.embed_sha256) c.embed_sha256, e.embedding FROM chunks c JOIN {table} e"  # noqa: S608
+        " ON e.chunk_id = c.id WHERE c.embed_sha256 = ANY(%(digests)s) ORDER BY c.embed_sha256",
+    ):
+        cursor = await connection.execute(query.encode(), {"model": model_id, "digests": list(page.texts)})
+        known |= {digest: vector.to_numpy().astype(np.float32) for digest, vector in await cursor.fetchall()}
+    missing = [digest for digest in page.texts if digest not in known]
+    size = corpus.settings.embedding_batch_size
+    for start in range(0, len(missing), size):
+        batch = missing[start : start + size]
+        made = await corpus.indexer.embedder.embed([page.texts[digest] for digest in batch])
+        known |= dict(zip(batch, (np.asarray(vector, dtype=np.float32) for vector in made), strict=True))
+    return np.stack([known[digest] for digest in page.digests]) if page.digests else np.empty((0, 0), np.float32)
+
+
+def _rank(
+    query: str, vector: NDArray[np.float32] | None, pages: Sequence[_PastPage], live: RetrievalResult
+) -> list[RetrievedChunk]:
+    """Score the parents of past texts as the index scores its own."""
+    children: list[Child] = []
+    for page in pages:
+        cosines = (
+            page.vectors @ vector if vector is not None and page.vectors is not None and len(page.digests) else None
+        )
+        children += [
+            child if cosines is None else dataclasses.replace(child, similarity=float(cosines[place]))
+            for place, child in enumerate(page.children)
+        ]
+    parents = [row for page in pages for row in page.parents]
+    counts = [count for page in pages for count in page.counts]
+    lexical = _lexical(query, parents, counts, live)
+    return rank_parents(query, parents, children, lexical, Depths({}, 0.0, 1.0))
+
+
+def _lexical(
+    query: str, parents: Sequence[ParentRow], counts: Sequence[Counter[str]], live: RetrievalResult
+) -> LexicalResult:
+    """BM25 of the past parents. How rare a term is, is counted over them and the parents of the live scope."""
+    lengths = [max(1, count.total()) for count in counts]
+    mean = sum(lengths) / max(1, len(lengths))
+    live_parents = live.corpus_stats.total_parent_chunks
+    total = live_parents + len(parents)
+    idf: dict[str, float] = {}
+    for term in dict.fromkeys(terms(query)):
+        holders = sum(term in count for count in counts)
+        if term in live.term_idf and live_parents:  # the number of parents from BM25's idf, solved for it
+            holders += round((live_parents + 1) / math.exp(live.term_idf[term]) - 0.5)
+        idf[term] = math.log(1 + (total - holders + 0.5) / (holders + 0.5))
+    attainable = math.fsum(idf.values()) * (K1 + 1)
+    hits = []
+    for row, count, length in zip(parents, counts, lengths, strict=True):
+        score = math.fsum(
+            weight * count[term] * (K1 + 1) / (count[term] + K1 * (1 - B + B * length / mean))
+            for term, weight in idf.items()
+            if count[term]
+        )
+        if score > 0:
+            hits.append(LexicalHit(row.id, score, min(1.0, score / attainable) if attainable else 0.0))
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf)
