@@ -51,6 +51,14 @@ ON_TEA: dict[str, Calls] = {
     ],
     "answer-data": [("answer", {"url": f"{SITE}/green-tea", "query": QUESTION, "output": "data"})],
     "answer-images": [("answer", {"url": f"{SITE}/kettles", "query": "Which kettle is good for green tea?"})],
+    "history": [
+        ("answer", {"url": f"{SITE}/green-tea", "query": QUESTION}),
+        ("history", {"url": f"{SITE}/green-tea"}),
+        ("history", {"url": f"{SITE}/green-tea", "at": "now"}),
+        ("history", {"url": f"{SITE}/green-tea", "at": "2001-01-01"}),
+        ("history", {"answer": 1}),
+        ("search", {"query": QUESTION, "at": "now", "top_k": 3}),
+    ],
     "empty": [("status", {}), ("search", {"query": QUESTION})],
     "errors": [
         ("answer", {"url": SEED, "query": QUESTION, "research_mode": "thorough"}),
@@ -68,7 +76,8 @@ def steady(text: str) -> str:
     text = re.sub(r"(page-text) [0-9a-f]{6}", r"\1 f00d42", text)
     text = re.sub(r"Total time: \d+ms", "Total time: 42ms", text)
     text = re.sub(r'("milliseconds"): \d+', r"\1: 42", text)
-    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d", "2026-01-01 12:00", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?", "2026-01-01 12:00", text)
+    text = re.sub(r"(asked|seen on) \d{4}-\d\d-\d\d", r"\1 2026-01-01", text)
     return re.sub(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00", "2026-01-01T12:00:00+00:00", text)
 
 

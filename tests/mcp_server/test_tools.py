@@ -41,6 +41,13 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("search", {"source_urls": ["nowhere.example"]}, "stored sites: none"),
     ("status", {"include_urls": "perhaps"}, "include_urls"),
     ("ingest", {"url": []}, "no URL given"),
+    ("history", {"url": None}, "either a url or the number of an answer"),
+    ("history", {"answer": 7}, "either a url or the number of an answer"),
+    ("history", {"at": "tomorrow"}, "is not a date"),
+    ("history", {"at": "2024", "since": "2023"}, "at excludes since and until"),
+    ("history", {"url": None, "answer": 7}, "there is no answer 7"),
+    ("history", {}, "nothing is stored of"),
+    ("search", {"at": "2199"}, "in the future"),
 ]
 
 
@@ -51,6 +58,7 @@ def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, 
         "search": {"query": QUESTION},
         "status": {},
         "ingest": {},
+        "history": {"url": SEED},
     }
 
     async def work() -> None:
@@ -64,7 +72,7 @@ def test_wrong_arguments_are_errors_that_name_the_right_ones(database_url: str, 
                 assert "Do not answer the question from memory" in text
                 assert "pydantic" not in text
             text = text_of(await called(client, "anser", query=QUESTION))
-            assert "answer, ingest, search, status" in text
+            assert "answer, history, ingest, search, status" in text, text
         assert site.requests == []
 
     asyncio.run(work())

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
 from typing import Any, TypeVar
 
 from mcp.server.mcpserver import Context
@@ -22,6 +24,11 @@ from webrag_core.corpus.stored_pages import (
     stored_pages,
 )
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
+from webrag_core.history.answers import open_answer
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.compare import compare
+from webrag_core.history.pages import HistoryPeriod, page_at, versions
+from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
 from webrag_core.mcp_server.address_guard import AddressGuard, Doubt, KnownAddresses, spellings
@@ -35,7 +42,15 @@ from webrag_core.mcp_server.evidence import (
     trace_summary,
 )
 from webrag_core.mcp_server.listing import MOST_LISTED, answer_data, data_result, ingest_text, search_data, status_text
-from webrag_core.mcp_server.requests import AnswerCall, IngestCall, SearchCall, StatusCall, expansion_rounds
+from webrag_core.mcp_server.past import Told, history_text, opened_answer_text, page_at_text
+from webrag_core.mcp_server.requests import (
+    AnswerCall,
+    HistoryCall,
+    IngestCall,
+    SearchCall,
+    StatusCall,
+    expansion_rounds,
+)
 from webrag_core.mcp_server.response import (
     TIMEOUT,
     Formatted,
@@ -49,6 +64,8 @@ from webrag_core.mcp_server.response import (
 )
 from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
 from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, Round, progress_line
+from webrag_core.retrieval.dates import moments
+from webrag_core.retrieval.request import ScopeFilter
 from webrag_core.retrieval.search import search as search_stored
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -147,6 +164,18 @@ class Calls:
 
         return await self._safely(work, context)
 
+    async def history(self, call: HistoryCall, context: Context[Any, Any]) -> Response:
+        """Return what a page said, or what became of an answer's quotes."""
+
+        async def work(services: Services, session: SessionMemory) -> Response:
+            call.check()
+            async with self._searches:
+                told = await self._limited(self._history(services, call))
+            session.show(told.words)
+            return _text(told.text)
+
+        return await self._safely(work, context)
+
     async def ingest(self, call: IngestCall, context: Context[Any, Any]) -> Response:
         """Fetch and store pages."""
         relay = ProgressRelay()
@@ -239,12 +268,37 @@ class Calls:
             compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget)), session
         )
 
+    async def _history(self, services: Services, call: HistoryCall) -> Told:
+        budget = self._settings.mcp_search_token_budget
+        if call.answer is not None:
+            return opened_answer_text(await open_answer(services.corpus.database, call.answer))
+        since, until = moments(call.since, call.until)
+        url = canonicalise(call.url or "")
+        async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
+            if call.at is not None:
+                return page_at_text(await page_at(connection, url, AsOf.parse(call.at, "at")), budget)
+            known = await versions(connection, url)
+            periods = [one for one in known.periods if _overlaps(one, since, until)]
+            kept = list(dict.fromkeys(str(one.version) for one in periods if one.version is not None and one.kept))
+            changed = await compare(connection, url, *kept[-2:]) if len(kept) > 1 else None
+        return history_text(known.model_copy(update={"periods": periods}), changed, budget)
+
     async def _search(self, services: Services, call: SearchCall, session: SessionMemory) -> CallToolResult:
         settings = self._settings
-        ids = await self._documents_at(services, call.source_urls, session) if call.source_urls else None
-        result = await search_stored(
-            services.corpus, call.request(ids, settings), instruction=call.instruction(settings)
-        )
+        if call.at is not None:
+            prefixes = [f"https://{one}" if "://" not in one else one for one in call.source_urls]
+            request = replace(
+                call.request(None, settings),
+                filters=ScopeFilter(url_prefixes=prefixes or None),
+                mode="chunk",
+            )
+            at = AsOf.parse(call.at, "at")
+            result = await search_at(services.corpus, request, at, instruction=call.instruction(settings))
+        else:
+            ids = await self._documents_at(services, call.source_urls, session) if call.source_urls else None
+            result = await search_stored(
+                services.corpus, call.request(ids, settings), instruction=call.instruction(settings)
+            )
         results = search_results(result)
         if call.output == "data":
             return self._as_data(search_data(result, results), results, session)
@@ -331,6 +385,12 @@ class Calls:
                     raise InvalidInputError(f"nothing is stored at {shown}; stored sites: {listed or 'none'}")
                 ids += here
         return sorted(set(ids))
+
+
+def _overlaps(period: HistoryPeriod, since: datetime | None, until: datetime | None) -> bool:
+    """Whether a period was seen, or was the last known, between two instants."""
+    ended = since is not None and period.seen_until is not None and period.seen_until <= since
+    return not ended and (until is None or period.seen_from < until)
 
 
 def _doubts(result: OrchestrationResult) -> list[str]:

@@ -38,7 +38,7 @@ def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings)
 
 
 _MOST_PROBLEMS = 5
-LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50}
+LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50, "date": 50}
 """Maximum characters of an argument."""
 MOST_CONSTRAINTS = 20
 MOST_RESULTS = 50
@@ -146,11 +146,14 @@ class SearchCall:
     top_k: int = 20
     retrieval_mode: RetrievalMode | None = None
     output: Output = "text"
+    at: str | None = None
 
     def check(self) -> None:
         """Validate. Raises InvalidInputError."""
         check_length("query", self.query)
         check_list("url", self.source_urls, MOST_PLACES)
+        if self.at is not None:
+            check_length("date", self.at)
         if not 1 <= self.top_k <= MOST_RESULTS:
             raise InvalidInputError(f"top_k is {self.top_k}; 1 to {MOST_RESULTS}")
 
@@ -179,6 +182,29 @@ class StatusCall:
         """Validate. Raises InvalidInputError."""
         if self.source_url is not None:
             check_length("url", self.source_url)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCall:
+    """Arguments of `history`: of a page, or of the quotes of an answer."""
+
+    url: str | None = None
+    at: str | None = None
+    since: str | None = None
+    until: str | None = None
+    answer: int | None = None
+
+    def check(self) -> None:
+        """Validate. Raises InvalidInputError."""
+        if (self.url is None) == (self.answer is None):
+            raise InvalidInputError("give either a url or the number of an answer")
+        if self.answer is not None and (self.at or self.since or self.until):
+            raise InvalidInputError("an answer is shown as it is today: at, since and until are about a page")
+        if self.at is not None and (self.since or self.until):
+            raise InvalidInputError("at excludes since and until")
+        for name, text in (("url", self.url), ("date", self.at), ("date", self.since), ("date", self.until)):
+            if text is not None:
+                check_length(name, text)
 
 
 @dataclass(frozen=True, slots=True)

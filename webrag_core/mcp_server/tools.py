@@ -1,8 +1,9 @@
-"""Declare the four tools: names, descriptions, arguments. `calls` implements them."""
+"""Declare the five tools: names, descriptions, arguments. `calls` implements them."""
 
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import urljoin
 
 from mcp.server.mcpserver import Context
 from mcp_types import ToolAnnotations
@@ -13,6 +14,7 @@ from webrag_core.config import Settings
 from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import (
     AnswerCall,
+    HistoryCall,
     IngestCall,
     Intent,
     Output,
@@ -27,6 +29,7 @@ from webrag_core.orchestration.memory import RunScope
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 
+At = Annotated[str | None, Field(description="As of then: 2024, 2024-05-17 or a time (UTC)")]
 As = Annotated[Output, Field(description="data = JSON in structuredContent, for programs")]
 
 
@@ -55,9 +58,14 @@ async def answer(
     policy: Annotated[
         str | None, Field(description="Stop policy: calibrated, seed-matrix or fixed-k:N; default: the server's")
     ] = None,
+    at: At = None,
     output: As = "text",
 ) -> Response:
-    """Answer a question; see `requests.AnswerCall`."""
+    """Answer a question; see `requests.AnswerCall`. With `at`, from what is stored of the sites: the past cannot be
+    fetched."""
+    if at is not None:
+        sites = tuple(urljoin(one, "/") for one in ([url] if isinstance(url, str) else url))
+        return await _calls(ctx).search(SearchCall(query, sites, intent, output=output, at=at), ctx)
     call = AnswerCall(
         urls=tuple([url] if isinstance(url, str) else url),
         query=query,
@@ -81,10 +89,11 @@ async def search(
     intent: Annotated[Intent | None, Field(description="Kind of question")] = None,
     top_k: Annotated[int, Field(description="Maximum passages, 1 to 50")] = 20,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
+    at: At = None,
     output: As = "text",
 ) -> Response:
     """See `requests.SearchCall`."""
-    call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output)
+    call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output, at)
     return await _calls(ctx).search(call, ctx)
 
 
@@ -95,6 +104,20 @@ async def status(
 ) -> Response:
     """See `requests.StatusCall`."""
     return await _calls(ctx).status(StatusCall(source_url or None, include_urls), ctx)
+
+
+async def history(
+    ctx: Context[Calls],
+    url: Annotated[str | None, Field(description="A stored page")] = None,
+    at: At = None,
+    since: Annotated[str | None, Field(description="Only texts seen then or later")] = None,
+    until: Annotated[str | None, Field(description="Only texts seen then or earlier")] = None,
+    answer: Annotated[
+        int | None, Field(description="Instead of url: number of an answer, for its quotes' state")
+    ] = None,
+) -> Response:
+    """See `requests.HistoryCall`."""
+    return await _calls(ctx).history(HistoryCall(url, at, since, until, answer), ctx)
 
 
 async def ingest(
@@ -118,6 +141,12 @@ def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragS
     )
     server.register(search, "Evidence with citations from stored pages. Fetches nothing; under a second.", _READS)
     server.register(status, "List stored sites and pages with sizes and fetch times.", _READS)
+    server.register(
+        history,
+        "What a stored page said at a date, when its text changed and how; or whether the quotes of an earlier answer"
+        " still stand.",
+        _READS,
+    )
     server.register(ingest, "Fetch and store pages for later `search`.", _FETCHES)
     return server
 
