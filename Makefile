@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -60,6 +60,13 @@ bench-sitewalk: $(VENV)/.runtime ## the loop on the sites that nothing was fitte
 	for site in tomcat-10.1 postfix-3.7 debian-policy-4.6 libreoffice-writer-7.4 git-2.39 maxima-5.46; do \
 	  for condition in twins stored; do $(BIN)/webrag eval sitewalk --$$condition --golden evals/golden/sitewalk-$$site.jsonl \
 	    --warc evals/sites/$$site.warc.gz --out runs/$$site-$$condition.jsonl || exit 1; done; done
+
+bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and past search, on releases of real documentation
+	$(BIN)/python -m evals.sites.build_versions
+	for pair in "python-3.11 python-3.13" "python-3.13 python-3.14" "git-2.39 git-2.47" "policy-4.6 policy-4.7.2" \
+	  "postgresql-15 postgresql-17"; do $(BIN)/python -m evals.history.citation_states $$pair || exit 1; done
+	for series in "python-3.9 python-3.11 python-3.13 python-3.14" "policy-4.5 policy-4.6 policy-4.7.2 policy-4.7.4"; do \
+	  $(BIN)/python -m evals.history.past $$series || exit 1; done
 
 bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
 	$(BIN)/python -m evals.walks.check_goldens

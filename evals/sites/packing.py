@@ -19,11 +19,20 @@ import lxml.html
 from lxml.html import HtmlElement
 
 
-def pack_package(package: Path, target: Path, *, base: str, root: str, choose: Callable[[Path], Iterable[str]]) -> int:
+def pack_package(
+    package: Path,
+    target: Path,
+    *,
+    base: str,
+    root: str,
+    choose: Callable[[Path], Iterable[str]],
+    date: datetime | None = None,
+) -> int:
     """Write `target` from a Debian package and return the number of responses.
 
-    `choose` is given the unpacked directory `root` of the package, and names the files below it that are the site, in
-    the order in which they are packed. Ends the program when the package does not hold that directory.
+    `date` is when the pages were fetched, None the date of each file. `choose` is given the unpacked directory `root`
+    of the package, and names the files below it that are the site, in the order in which they are packed. Ends the
+    program when the package does not hold that directory.
     """
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["dpkg-deb", "--extract", str(package), folder], check=True)
@@ -31,7 +40,7 @@ def pack_package(package: Path, target: Path, *, base: str, root: str, choose: C
         if not unpacked.is_dir():
             raise SystemExit(f"{package} holds no {root}")
         files = [(page_url(base, name), unpacked / name) for name in choose(unpacked)]
-        write_warc(target, files)
+        write_warc(target, files, date)
     return len(files)
 
 
@@ -85,10 +94,10 @@ def page_url(base: str, relative: str) -> str:
     return f"{base}{directory}/" if directory else base
 
 
-def write_warc(target: Path, files: list[tuple[str, Path]]) -> None:
+def write_warc(target: Path, files: list[tuple[str, Path]], date: datetime | None = None) -> None:
     """One response record per (URL, file), compressed record by record so that each can be read alone.
 
-    Deterministic: dates are those of the files, identifiers those of the URLs.
+    Deterministic: dates are those of the files unless one `date` is given, identifiers those of the URLs.
     """
     from warcio.statusandheaders import StatusAndHeaders
     from warcio.warcwriter import WARCWriter
@@ -98,6 +107,7 @@ def write_warc(target: Path, files: list[tuple[str, Path]]) -> None:
         for url, path in files:
             body = path.read_bytes()
             modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
+            fetched = date or modified
             digest = hashlib.sha1(body, usedforsecurity=False).hexdigest()
             headers = [
                 ("Content-Type", _content_type(path)),
@@ -111,7 +121,7 @@ def write_warc(target: Path, files: list[tuple[str, Path]]) -> None:
                 payload=io.BytesIO(body),
                 http_headers=StatusAndHeaders("200 OK", headers, protocol="HTTP/1.1"),
                 warc_headers_dict={
-                    "WARC-Date": modified.strftime("%Y-%m-%dT%H:%M:%SZ"),
+                    "WARC-Date": fetched.strftime("%Y-%m-%dT%H:%M:%SZ"),
                     "WARC-Record-ID": _record_id(url),
                 },
             )

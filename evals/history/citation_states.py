@@ -1,0 +1,232 @@
+"""States of citations after real releases, judged by the pages' own ids.
+
+    python -m evals.history.citation_states python-3.11 python-3.13 [--thin] [--sentences 400] [--json FILE]
+
+The first release is stored, sentences of it are cited, the second release is stored over it under the same addresses,
+and every citation is checked. Truth comes from the HTML (`evals.history.places`): a sentence whose letters the new page
+lacks has changed; one that has them at the same id still stands, at another one it moved on its page; one that
+the page lacks and exactly one other page has, moved there. Sentences that stand twice on their old page are not asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from psycopg import AsyncConnection
+
+from evals.history.places import MarkedPage, letters
+from evals.sites.build_versions import target_of
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.config import Settings
+from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.errors import FetchError
+from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
+from webrag_core.indexing.sentences import sentence_spans
+
+Truth = Literal["valid", "moved", "page", "changed", "unclear"]
+
+_LEAST_LETTERS = 20  # of a sentence that is cited
+_LOOKED_UP = 30  # sentences of a page that are looked for on all pages
+_KINDS = ("paragraph", "term", "code", "table")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    url: str
+    version_id: int
+    start: int
+    end: int
+    text: str
+    truth: Truth
+
+
+async def measure(
+    old: Path, new: Path, *, sentences: int, seed: int = 0
+) -> tuple[list[tuple[_Sentence, CitationState]], float]:
+    """Cite, replace, check. Returns each cited sentence with its state, and the seconds that the checks took."""
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Settings.model_validate({"webrag_home": Path(folder) / "home", "webrag_warc": old})
+        before, after = await _pages(old), await _pages(new)
+        async with Corpus.open(settings) as corpus:
+            stored = await store_pages(corpus, sorted(before))
+            chosen = await _choose(corpus, stored, before, after, sentences, seed)
+            await _cite(corpus, chosen)
+        async with Corpus.open(settings.model_copy(update={"webrag_warc": new})) as corpus:
+            await store_pages(corpus, sorted(after))
+            async with corpus.database.connection() as connection:
+                gone = [url for url in before if url not in after]
+                await connection.execute(
+                    "UPDATE documents SET misses = 3, miss_reason = 'not_found', last_miss = now(),"
+                    " missing_since = now() WHERE canonical_url = ANY(%s)",
+                    (gone,),
+                )
+            for url in gone:
+                await corpus.indexer.retire(url)
+            begun = time.perf_counter()
+            states = await citation_states(corpus.database)
+            seconds = time.perf_counter() - begun
+    by_number = {state.number: state for state in states}
+    return [(sentence, by_number[number]) for number, sentence in enumerate(chosen, start=1)], seconds
+
+
+async def _pages(warc: Path) -> dict[str, MarkedPage]:
+    acquirer = WarcAcquirer(warc)
+    return {url: MarkedPage.of((await acquirer.fetch(url)).body) for url in acquirer.page_urls()}
+
+
+async def store_pages(corpus: Corpus, urls: Sequence[str]) -> dict[str, int]:
+    """Store pages, and return the version of each."""
+    versions: dict[str, int] = {}
+
+    async def add(url: str) -> AddedDocument:
+        return await corpus.add(url, refresh=True)
+
+    def done(url: str, result: AddedDocument | FetchError) -> None:
+        if isinstance(result, AddedDocument):
+            versions[url] = result.version_id
+
+    await gather_bounded(urls, add, done)
+    return versions
+
+
+async def _choose(
+    corpus: Corpus,
+    stored: Mapping[str, int],
+    before: Mapping[str, MarkedPage],
+    after: Mapping[str, MarkedPage],
+    sentences: int,
+    seed: int,
+) -> list[_Sentence]:
+    """Sentences of pages that changed or vanished, as many of each page as of any other; those that moved first, up to
+    a half."""
+    rng = random.Random(seed)
+    by_page: list[list[_Sentence]] = []
+    moved: list[_Sentence] = []
+    for url, version_id in sorted(stored.items()):
+        if url in after and after[url].text == before[url].text:
+            continue
+        async with corpus.database.connection() as connection:
+            cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (version_id,))
+            (markdown,) = await cursor.fetchone() or ("",)
+        spans = [one.stripped(markdown) for one in sentence_spans(markdown) if one.block.kind in _KINDS]
+        rng.shuffle(spans)
+        candidates: list[_Sentence] = []
+        for start, end in spans:
+            words = plain_text(markdown[start:end])
+            if len(letters(words)) >= _LEAST_LETTERS and len(before[url].occurrences(words)) == 1:
+                truth = _truth(url, words, before, after, elsewhere=len(candidates) < _LOOKED_UP)
+                if truth is not None:
+                    one = _Sentence(url, version_id, start, end, markdown[start:end], truth)
+                    (moved if truth in ("moved", "page") else candidates).append(one)
+        by_page.append(candidates)
+    rng.shuffle(by_page)
+    rng.shuffle(moved)
+    chosen = moved[: sentences // 2]
+    while len(chosen) < sentences and any(by_page):
+        for candidates in by_page:
+            if candidates and len(chosen) < sentences:
+                chosen.append(candidates.pop())
+    return chosen
+
+
+def _truth(
+    url: str, words: str, before: Mapping[str, MarkedPage], after: Mapping[str, MarkedPage], *, elsewhere: bool
+) -> Truth | None:
+    """What became of a sentence; None where other pages would have to be read, and shall not (`elsewhere`)."""
+    old, new = before[url], after.get(url)
+    if new is not None and (places := new.occurrences(words)):
+        common = old.names & new.names
+        here = old.place(old.occurrences(words)[0], common)
+        return "valid" if here in {new.place(at, common) for at in places} else "moved"
+    if not elsewhere:
+        return None
+    found = [other for other in after if other != url and after[other].occurrences(words)]
+    earlier = [other for other in before if other != url and before[other].occurrences(words)]
+    if not found:
+        return "changed"
+    # what several pages said before or say now has not moved to one of them
+    return "page" if len(found) == 1 and not earlier else "unclear"
+
+
+async def _cite(corpus: Corpus, sentences: Sequence[_Sentence]) -> None:
+    async with corpus.database.transaction() as connection:
+        answer = await _answer(connection)
+        for number, one in enumerate(sentences, start=1):
+            await connection.execute(
+                "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)"
+                " VALUES (%s, %s, %s, %s, %s, encode(sha256(convert_to(%s, 'UTF8')), 'hex'), 1)",
+                (answer, number, one.version_id, one.start, one.end, one.text),
+            )
+
+
+async def _answer(connection: AsyncConnection) -> int:
+    cursor = await connection.execute(
+        "INSERT INTO answer_runs (seed_url, query, options, policy, state, ended_at)"
+        " VALUES ('https://example.org/', 'sentences', '{}', 'none', 'done', now()) RETURNING id"
+    )
+    (number,) = await cursor.fetchone() or (0,)
+    return int(number)
+
+
+def figures(results: Sequence[tuple[_Sentence, CitationState]]) -> dict[str, object]:
+    """Counts and rates. Precision and recall of `moved` are about places: on the page and to another page."""
+    asked = [(one, state) for one, state in results if one.truth != "unclear"]
+    table = Counter((one.truth, f"{state.state}/{state.how}") for one, state in asked)
+    in_page = [(one, state) for one, state in asked if state.state == "moved" and state.how == "text"]
+    to_page = [(one, state) for one, state in asked if state.state == "moved" and state.how == "page"]
+
+    def share(part: Sequence[object], whole: Sequence[object]) -> float | None:
+        return round(len(part) / len(whole), 3) if whole else None
+
+    moved = [(one, state) for one, state in asked if one.truth == "moved"]
+    other = [(one, state) for one, state in asked if one.truth == "page"]
+    stays = [(one, state) for one, state in asked if one.truth == "valid"]
+    return {
+        "sentences": len(asked),
+        "changed_called_valid": sum(
+            one.truth in ("changed", "page") and state.state == "valid" for one, state in asked
+        ),
+        "changed_called_moved": sum(one.truth == "changed" and state.state == "moved" for one, state in asked),
+        "valid_recall": share([one for one, state in stays if state.state == "valid" or state.how == "markup"], stays),
+        "moved_precision": share([one for one, _ in in_page if one.truth == "moved"], in_page),
+        "moved_recall": share([one for one, state in moved if state.state == "moved"], moved),
+        "moved": len(moved),
+        "page_precision": share([one for one, _ in to_page if one.truth == "page"], to_page),
+        "page_recall": share([one for one, state in other if state.how == "page"], other),
+        "to_another_page": len(other),
+        "table": {f"{truth} -> {state}": count for (truth, state), count in sorted(table.items())},
+    }
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("old")
+    parser.add_argument("new")
+    parser.add_argument("--thin", action="store_true")
+    parser.add_argument("--sentences", type=int, default=400)
+    parser.add_argument("--show", help="print the sentences with this truth and state, as `moved -> changed/lost`")
+    chosen = parser.parse_args(arguments)
+    old, new = (target_of(name, thin=chosen.thin) for name in (chosen.old, chosen.new))
+    results, seconds = asyncio.run(measure(old, new, sentences=chosen.sentences))
+    print(json.dumps({"pair": [chosen.old, chosen.new], **figures(results), "seconds": round(seconds, 2)}, indent=1))
+    for one, state in results:
+        if chosen.show == f"{one.truth} -> {state.state}/{state.how}":
+            print(f"\n{one.url}\n  {one.text!r}\n  now {state.now_url} {state.now_start} kept {state.kept}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
