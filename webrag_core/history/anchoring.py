@@ -229,6 +229,11 @@ def without_markup(markdown: str) -> str:
     return _SPACE.sub(" ", unicodedata.normalize("NFC", plain_text(_unlisted(markdown)))).translate(_SIGNS).strip()
 
 
+def letters_of(markdown: str) -> str:
+    """Letters and digits of a text without its markup. Where a quote stands (steps 1 to 3), its letters do."""
+    return "".join(_WORD.findall(without_markup(markdown)))
+
+
 _MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]?)*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|:)[ \t]+)?")
 
 

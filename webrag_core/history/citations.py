@@ -15,7 +15,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
-from webrag_core.history.anchoring import How, PageText, Place, State, find_quote
+from webrag_core.history.anchoring import How, PageText, Place, State, find_quote, letters_of
 from webrag_core.history.facts import Fact
 from webrag_core.history.pages import Cause
 from webrag_core.indexing.lexical import FREQUENCIES
@@ -29,6 +29,7 @@ _RARE_TERMS = 10  # of a quote, by which other pages are searched
 _PAGES = 5  # that are then read
 _LEAST_WORDS = 5  # of a quote that is looked for on other pages: shorter ones stand on many
 _TEXTS = 50  # that stay prepared
+_LETTERS = 500  # texts whose letters stay in memory
 _BATCH = 200  # checks of one transaction
 _NO_PLACE = Place("changed", "lost", 0.0, standing=0)
 _GONE = Place("gone", "lost", 0.0, standing=0)
@@ -288,7 +289,10 @@ async def _on_another_page(pages: _Pages, row: _Row, old: PageText) -> tuple[Pla
         ([hit.parent_id for hit in hits], row.current_id, _PAGES),
     )
     places: list[tuple[Place, int]] = []
+    wanted = letters_of(row.quote)
     for (version_id,) in await cursor.fetchall():
+        if wanted not in await pages.letters(version_id):
+            continue  # a page must be prepared only where the quote can stand
         new = await pages.text(version_id)
         place = await asyncio.to_thread(find_quote, old, row.char_start, row.char_end, new, similar=False)
         if place is not None:
@@ -319,19 +323,28 @@ class _Pages:
     def __init__(self, connection: AsyncConnection) -> None:
         self.connection = connection
         self._texts: dict[int, PageText] = {}
+        self._letters: dict[int, str] = {}
         self._scopes: dict[int, Scope] = {}
 
     async def text(self, version_id: int) -> PageText:
         """The text of a version."""
         if version_id not in self._texts:
-            cursor = await self.connection.execute(
-                "SELECT markdown FROM document_versions WHERE id = %s", (version_id,)
-            )
-            markdown = (await cursor.fetchone() or ("",))[0] or ""
-            self._texts[version_id] = await asyncio.to_thread(PageText, markdown)
+            self._texts[version_id] = await asyncio.to_thread(PageText, await self._markdown(version_id))
             while len(self._texts) > _TEXTS:
                 del self._texts[next(iter(self._texts))]
         return self._texts[version_id]
+
+    async def letters(self, version_id: int) -> str:
+        """Letters and digits of a version's text, without its markup."""
+        if version_id not in self._letters:
+            self._letters[version_id] = await asyncio.to_thread(letters_of, await self._markdown(version_id))
+            while len(self._letters) > _LETTERS:
+                del self._letters[next(iter(self._letters))]
+        return self._letters[version_id]
+
+    async def _markdown(self, version_id: int) -> str:
+        cursor = await self.connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (version_id,))
+        return (await cursor.fetchone() or ("",))[0] or ""
 
     async def source(self, source_id: int) -> Scope:
         """The searchable pages of a source."""
