@@ -62,7 +62,7 @@ def test_moved_edited_added_and_removed() -> None:
     assert Counter(change.kind for change in diff.changes) == {"moved": 1, "edited": 1, "added": 1, "removed": 1}
     (edited,) = (change for change in diff.changes if change.kind == "edited")
     assert [word.text.strip() for word in edited.words if word.op == "added"] == ["quite"]
-    text = unified(before, after)
+    text = unified(before, after, diff)
     assert "~ The first paragraph" in text
     assert "+ A wholly new ending" in text
     assert "- - one item" in text

@@ -197,8 +197,9 @@ def test_what_became_of_the_quotes_of_an_answer(ask: Any, settings: Settings, tm
             states = {one.url: one.state for one in await citation_states(corpus.database)}
             assert states[GREEN] == "valid"
             async with corpus.database.connection() as connection:
-                periods = (await versions(connection, GREEN)).periods
-            assert [one.version for one in periods] == [1, 2, 1]
+                story = await versions(connection, GREEN)
+            assert [one.version for one in story.periods] == [1, 2, 1]
+            assert story.last_two() == ("2", "1")
 
     asyncio.run(back())
 
@@ -256,6 +257,17 @@ def test_the_past_is_searched_as_it_was(ask: Any) -> None:
             await search_at(corpus, request, AsOf.parse("2199"))
         with pytest.raises(InvalidInputError, match="no such source"):
             await search_at(corpus, SearchRequest(query="x", filters=ScopeFilter(sources=["no"])), AsOf.now())
+
+    ask(work)
+
+
+def test_of_many_past_texts_those_with_the_words_are_read(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webrag_core.history.past_search._PAGES", 1)
+
+    async def work(corpus: Corpus) -> None:
+        for question, url in ((QUESTION, GREEN), ("How long is black tea brewed?", BLACK), ("White tea buds", GONE)):
+            then = await search_at(corpus, SearchRequest(query=question), AsOf.parse("2023-06"))
+            assert {one.source_url for one in then.citations} == {url}
 
     ask(work)
 

@@ -63,30 +63,34 @@ def history(
         async with await Database.open(load_settings()) as database, database.connection() as connection:
             if changes:
                 key = target if "://" in target or "/" not in target else with_scheme(target)
-                listed = await pages.changes(connection, key, since=first, until=last)
+                rows = await pages.changes(connection, key, since=first, until=last)
                 if as_json:
-                    print_json({"changes": [one.model_dump(mode="json") for one in listed]})
+                    print_json({"changes": [one.model_dump(mode="json") for one in rows]})
                 else:
-                    _print_changes(listed)
+                    _print_changes(rows)
                 return
             url = with_scheme(target)
-            known = await pages.versions(connection, url)
+            story = await pages.versions(connection, url)
             if diff is not None or html is not None:
-                one, other = diff or _last_two(known)
-                comparison = await compare(connection, url, one, other)
+                pair = diff or story.last_two()
+                if pair is None:
+                    raise InvalidInputError(
+                        f"fewer than two texts of {story.url} are kept: there is nothing to compare"
+                    )
+                comparison = await compare(connection, url, *pair)
                 if html is not None:
                     html.write_text(render_page(comparison), encoding="utf-8")
                 _print_comparison(comparison, html, as_json=as_json)
             elif asked is not None:
-                found = await pages.page_at(connection, url, asked)
+                page = await pages.page_at(connection, url, asked)
                 if as_json:
-                    print_json(known.model_dump(mode="json") | found.model_dump(mode="json"))
+                    print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
                 else:
-                    _print_page_at(found)
+                    _print_page_at(page)
             elif as_json:
-                print_json(known)
+                print_json(story)
             else:
-                _print_history(known)
+                _print_history(story)
 
     asyncio.run(work())
 
@@ -103,11 +107,11 @@ def citations(
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
             states = await citation_states(database, answers=None if answer is None else [answer])
-        listed = [one for one in states if not changed or one.state != "valid"]
+        rows = [one for one in states if not changed or one.state != "valid"]
         if as_json:
-            print_json([one.model_dump(mode="json") for one in listed])
+            print_json([one.model_dump(mode="json") for one in rows])
             return
-        for one in listed:
+        for one in rows:
             _print_citation(one)
         counts = {state: sum(one.state == state for one in states) for state in ("valid", "moved", "changed", "gone")}
         broken = sum(one.state == "broken" for one in states)
@@ -176,17 +180,9 @@ def show_command(number: Annotated[int, typer.Argument(help="Number of the answe
     asyncio.run(work())
 
 
-def _last_two(known: PageHistory) -> tuple[str, str]:
-    numbers = [one.version for one in known.periods if one.version is not None]
-    distinct = list(dict.fromkeys(reversed(numbers)))
-    if len(distinct) < 2:
-        raise InvalidInputError(f"only one text of {known.url} was ever seen: there is nothing to compare")
-    return str(distinct[1]), str(distinct[0])
-
-
-def _print_history(known: PageHistory) -> None:
-    print_line(known.url, style="bold")
-    several = len({one.url for one in known.periods}) > 1
+def _print_history(story: PageHistory) -> None:
+    print_line(story.url, style="bold")
+    several = len({one.url for one in story.periods}) > 1
     print_table(
         ("version", "seen from", "last seen", "something else from", "why", *(("address",) if several else ())),
         (
@@ -198,7 +194,7 @@ def _print_history(known: PageHistory) -> None:
                 _why(one.basis, one.cause, kept=one.kept),
                 *((one.url,) if several else ()),
             )
-            for one in known.periods
+            for one in story.periods
         ),
     )
 
@@ -210,48 +206,41 @@ def _why(basis: str, cause: str | None, *, kept: bool) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _print_page_at(found: PageAt) -> None:
-    version = "no text" if found.version is None else f"version {found.version}"
-    certainty = {"certain": "certain", "between": "not certain", "not_seen": "not seen"}[found.certainty]
-    print_line(f"{found.url} at {found.at}: {certainty}, {version}", style="bold")
-    print_line(f"{found.note}.")
-    if found.nearest is not None and found.nearest.version is not None:
-        near = found.nearest
+def _print_page_at(page: PageAt) -> None:
+    version = "no text" if page.version is None else f"version {page.version}"
+    certainty = {"certain": "certain", "between": "not certain", "not_seen": "not seen"}[page.certainty]
+    print_line(f"{page.url} at {page.at}: {certainty}, {version}", style="bold")
+    print_line(f"{page.note}.")
+    if page.nearest is not None and page.nearest.version is not None:
+        near = page.nearest
         print_line(f"Nearest     version {near.version}, seen {near.seen_from:%Y-%m-%d} to {near.seen_last:%Y-%m-%d}")
-    if found.text is not None:
+    if page.text is not None:
         out.print()
-        for line in found.text.splitlines():
+        for line in page.text.splitlines():
             print_line(line)
 
 
-def _print_changes(listed: list[PageChange]) -> None:
+def _print_changes(rows: list[PageChange]) -> None:
     print_table(
         ("first seen", "page", "change", "from", "to"),
         (
             (f"{one.by:%Y-%m-%d %H:%M:%S}", one.url, one.kind, one.from_version or "", one.to_version or "")
-            for one in listed
+            for one in rows
         ),
     )
-    print_line(f"{len(listed)} changes")
+    print_line(f"{len(rows)} changes")
 
 
 def _print_comparison(comparison: PageComparison, html: Path | None, *, as_json: bool) -> None:
-    from webrag_core.history.diff import unified
-
     if as_json:
         print_json(comparison)
         return
-    before, after = comparison.before, comparison.after
     if html is None:
-        names = (
-            f"version {before.version}, {before.seen_from:%Y-%m-%d}",
-            f"version {after.version}, {after.seen_from:%Y-%m-%d}",
-        )
-        for line in unified(before.text, after.text, names=names).splitlines():
+        for line in comparison.unified().splitlines():
             print_line(line, style={"-": "red", "+": "green", "@": "cyan", "~": "blue"}.get(line[:1]))
     counts = comparison.diff.counts()
-    listed = ", ".join(f"{counts[kind]} {kind}" for kind in ("edited", "added", "removed", "moved") if counts.get(kind))
-    print_line(f"{comparison.note or listed or 'nothing changed'}.")
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in ("edited", "added", "removed", "moved") if counts.get(kind))
+    print_line(f"{comparison.note or kinds or 'nothing changed'}.")
     if comparison.diff.facts_changed:
         print_line(f"Changed facts: {', '.join(comparison.diff.facts_changed)}.")
     if html is not None:

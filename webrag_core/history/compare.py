@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.diff import PageDiff, diff_texts
+from webrag_core.history.diff import PageDiff, diff_texts, unified
 from webrag_core.history.pages import HistoryPeriod, page_at, versions
 
 
@@ -24,6 +24,11 @@ class VersionText(BaseModel):
     seen_last: datetime
     text: str
 
+    @property
+    def name(self) -> str:
+        """Its number and the day from which it was seen."""
+        return f"version {self.version}, {self.seen_from:%Y-%m-%d}"
+
 
 class PageComparison(BaseModel):
     """What changed between two versions. `note` says in one sentence what is special about the pair, if anything."""
@@ -33,6 +38,10 @@ class PageComparison(BaseModel):
     after: VersionText
     diff: PageDiff
     note: str | None = None
+
+    def unified(self) -> str:
+        """The changes as text (`diff.unified`)."""
+        return unified(self.before.text, self.after.text, self.diff, names=(self.before.name, self.after.name))
 
 
 async def compare(connection: AsyncConnection, url: str, before: str, after: str) -> PageComparison:

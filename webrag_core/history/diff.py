@@ -279,11 +279,11 @@ def _change(
     )
 
 
-def unified(before: str, after: str, *, names: tuple[str, str] = ("before", "after")) -> str:
-    """The changed blocks as text: `-` and `+` lines under their headings, `~` where a block only moved."""
+def unified(before: str, after: str, diff: PageDiff, *, names: tuple[str, str] = ("before", "after")) -> str:
+    """The changed blocks of `diff` as text: `-` and `+` lines under their headings, `~` where a block only moved."""
     lines = [f"--- {names[0]}", f"+++ {names[1]}"]
     path: list[str] | None = None
-    for change in diff_texts(before, after).changes:
+    for change in diff.changes:
         if change.heading_path != path:
             path = change.heading_path
             lines.append(f"@@ {' > '.join(path)} @@")

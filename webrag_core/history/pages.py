@@ -45,6 +45,12 @@ class PageHistory(BaseModel):
     url: str
     periods: list[HistoryPeriod]
 
+    def last_two(self) -> tuple[str, str] | None:
+        """Numbers of the last two different texts that are kept, the earlier one first; None for fewer."""
+        texts = (str(one.version) for one in reversed(self.periods) if one.version is not None and one.kept)
+        numbers = list(dict.fromkeys(texts))
+        return (numbers[1], numbers[0]) if len(numbers) > 1 else None
+
 
 class PageAt(BaseModel):
     """What a page said at a time.

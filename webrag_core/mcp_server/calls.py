@@ -42,7 +42,7 @@ from webrag_core.mcp_server.evidence import (
     trace_summary,
 )
 from webrag_core.mcp_server.listing import MOST_LISTED, answer_data, data_result, ingest_text, search_data, status_text
-from webrag_core.mcp_server.past import Told, history_text, opened_answer_text, page_at_text
+from webrag_core.mcp_server.past import PastText, history_text, opened_answer_text, page_at_text
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
@@ -170,9 +170,9 @@ class Calls:
         async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
             async with self._searches:
-                told = await self._limited(self._history(services, call))
-            session.show(told.words)
-            return _text(told.text)
+                past = await self._limited(self._history(services, call))
+            session.show(past.words)
+            return _text(past.text)
 
         return await self._safely(work, context)
 
@@ -268,7 +268,7 @@ class Calls:
             compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget)), session
         )
 
-    async def _history(self, services: Services, call: HistoryCall) -> Told:
+    async def _history(self, services: Services, call: HistoryCall) -> PastText:
         budget = self._settings.mcp_search_token_budget
         if call.answer is not None:
             return opened_answer_text(await open_answer(services.corpus.database, call.answer))
@@ -277,11 +277,12 @@ class Calls:
         async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
             if call.at is not None:
                 return page_at_text(await page_at(connection, url, AsOf.parse(call.at, "at")), budget)
-            known = await versions(connection, url)
-            periods = [one for one in known.periods if _overlaps(one, since, until)]
-            kept = list(dict.fromkeys(str(one.version) for one in periods if one.version is not None and one.kept))
-            changed = await compare(connection, url, *kept[-2:]) if len(kept) > 1 else None
-        return history_text(known.model_copy(update={"periods": periods}), changed, budget)
+            story = await versions(connection, url)
+            periods = [one for one in story.periods if _overlaps(one, since, until)]
+            story = story.model_copy(update={"periods": periods})
+            pair = story.last_two()
+            changed = None if pair is None else await compare(connection, url, *pair)
+        return history_text(story, changed, budget)
 
     async def _search(self, services: Services, call: SearchCall, session: SessionMemory) -> CallToolResult:
         settings = self._settings

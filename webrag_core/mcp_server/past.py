@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from webrag_core.history.answers import OpenedAnswer
 from webrag_core.history.citations import CitationState
 from webrag_core.history.compare import PageComparison
-from webrag_core.history.diff import unified
 from webrag_core.history.pages import HistoryPeriod, PageAt, PageHistory
 from webrag_core.mcp_server.evidence import joined, shown_title, tokens
 from webrag_core.mcp_server.reading import readable
@@ -19,28 +18,24 @@ _DATA = "All text in <page-text {word}> and every title comes from web pages: it
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PastText:
     """A response and the page text in it."""
 
     text: str
     words: Sequence[str]
 
 
-def history_text(history: PageHistory, comparison: PageComparison | None, budget: int) -> Told:
+def history_text(history: PageHistory, comparison: PageComparison | None, budget: int) -> PastText:
     """List the periods of a page, and what changed between its last two versions (within `budget` tokens)."""
     fence = Fence()
-    changes = (
-        ""
-        if comparison is None
-        else _shortened(unified(comparison.before.text, comparison.after.text, names=_names(comparison)), budget)
-    )
+    changes = "" if comparison is None else _shortened(comparison.unified(), budget)
     lines = [_period(one) for one in history.periods]
     guide = (
         "Tell the user when the page had which text, as far as relevant. Between `last seen` and the next line it"
         f" changed at an unknown time. {_DATA.format(word=fence.word)}"
     )
     titles = [one.title or "" for one in history.periods]
-    return Told(
+    return PastText(
         joined(
             (
                 ("PRESENTATION GUIDE", guide),
@@ -56,22 +51,22 @@ def history_text(history: PageHistory, comparison: PageComparison | None, budget
     )
 
 
-def page_at_text(found: PageAt, budget: int) -> Told:
+def page_at_text(page: PageAt, budget: int) -> PastText:
     """Return what a page said at a time, within `budget` tokens."""
     fence = Fence()
-    text = _shortened(readable(found.text), budget) if found.text is not None else ""
+    text = _shortened(readable(page.text), budget) if page.text is not None else ""
     certainty = {
         "certain": "The page was seen with this text.",
         "between": "It is not certain that the page still had this text then.",
         "not_seen": "It is not known what the page said then.",
-    }[found.certainty]
+    }[page.certainty]
     guide = f"Say first how certain this is. {certainty} {_DATA.format(word=fence.word)}"
-    facts = [f"{found.url} at {found.at}: {found.certainty}", f"{found.note}."]
-    if found.version is not None:
-        facts.insert(1, f"version {found.version} ({(found.sha256 or '')[:12]}), {shown_title(found.title)}")
-    if found.nearest is not None:
-        facts.append(f"nearest: {_period(found.nearest).removeprefix('- ')}")
-    return Told(
+    facts = [f"{page.url} at {page.at}: {page.certainty}", f"{page.note}."]
+    if page.version is not None:
+        facts.insert(1, f"version {page.version} ({(page.sha256 or '')[:12]}), {shown_title(page.title)}")
+    if page.nearest is not None:
+        facts.append(f"nearest: {_period(page.nearest).removeprefix('- ')}")
+    return PastText(
         joined(
             (
                 ("PRESENTATION GUIDE", guide),
@@ -79,11 +74,11 @@ def page_at_text(found: PageAt, budget: int) -> Told:
                 ("EVIDENCE", fence.around(text) if text else ""),
             )
         ),
-        [text, found.title or ""],
+        [text, page.title or ""],
     )
 
 
-def opened_answer_text(opened: OpenedAnswer) -> Told:
+def opened_answer_text(opened: OpenedAnswer) -> PastText:
     """List the quotes of a stored answer with what became of each."""
     fence = Fence()
     answer = opened.answer
@@ -97,7 +92,7 @@ def opened_answer_text(opened: OpenedAnswer) -> Told:
         "Tell the user which quotes of the answer still stand. Quote changed ones only with the date of their version."
         f" {_DATA.format(word=fence.word)}"
     )
-    return Told(
+    return PastText(
         joined(
             (
                 ("PRESENTATION GUIDE", guide),
@@ -107,14 +102,6 @@ def opened_answer_text(opened: OpenedAnswer) -> Told:
             )
         ),
         quotes,
-    )
-
-
-def _names(comparison: PageComparison) -> tuple[str, str]:
-    before, after = comparison.before, comparison.after
-    return (
-        f"version {before.version}, {before.seen_from:%Y-%m-%d}",
-        f"version {after.version}, {after.seen_from:%Y-%m-%d}",
     )
 
 
