@@ -34,7 +34,7 @@ from webrag_core.errors import FetchError
 from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
-from webrag_core.indexing.sentences import sentence_spans
+from webrag_core.indexing.sentences import sentences_of
 
 Truth = Literal["valid", "moved", "page", "changed", "unclear"]
 
@@ -121,7 +121,7 @@ async def _choose(
         async with corpus.database.connection() as connection:
             cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (version_id,))
             (markdown,) = await cursor.fetchone() or ("",)
-        spans = [one.stripped(markdown) for one in sentence_spans(markdown) if one.block.kind in _KINDS]
+        spans = [one.stripped(markdown) for one in sentences_of(markdown) if one.block.kind in _KINDS]
         rng.shuffle(spans)
         candidates: list[_Sentence] = []
         for start, end in spans:

@@ -34,7 +34,7 @@ from webrag_core.history.pages import page_at
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.markdown import parse_blocks, plain_text
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.indexing.sentences import sentence_spans
+from webrag_core.indexing.sentences import sentences_of
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.request import SearchRequest
 
@@ -123,7 +123,7 @@ async def _searches(corpus: Corpus, texts: Texts, rng: random.Random) -> dict[st
         if len(questions) == _QUESTIONS:
             break
         text = texts[name][url]
-        spans = [one.stripped(text) for one in sentence_spans(text) if one.block.kind == "paragraph"]
+        spans = [one.stripped(text) for one in sentences_of(text) if one.block.kind == "paragraph"]
         rng.shuffle(spans)
         for start, end in spans:
             sentence = plain_text(text[start:end])
@@ -210,7 +210,7 @@ def _facts(texts: Texts, rng: random.Random) -> dict[str, object]:
         plain_text(text[one.start : one.end])
         for pages in texts.values()
         for text in pages.values()
-        for one in sentence_spans(text)
+        for one in sentences_of(text)
         if one.block.kind == "paragraph"
     ]
     rng.shuffle(sentences)

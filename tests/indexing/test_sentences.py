@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webrag_core.indexing.markdown import parse_blocks
-from webrag_core.indexing.sentences import sentence_spans
+from webrag_core.indexing.sentences import sentences_of
 
 
 def units(text: str) -> list[str]:
-    return [text[slice(*one.stripped(text))] for one in sentence_spans(text)]
+    return [text[slice(*one.stripped(text))] for one in sentences_of(text)]
 
 
 def check_partition(text: str) -> None:
-    spans = sentence_spans(text)
+    spans = sentences_of(text)
     position = {block: block.start for block in parse_blocks(text)}
     for one in spans:
         assert one.start == position[one.block] < one.end

@@ -22,14 +22,15 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import Literal
 
 from webrag_core.history.diff import shared_words
 from webrag_core.history.facts import Fact, facts_changed
 from webrag_core.indexing.markdown import parse_blocks, plain_text
-from webrag_core.indexing.sentences import Sentence, sentence_spans
+from webrag_core.indexing.sentences import sentences_of
 
 State = Literal["valid", "moved", "changed", "gone", "broken"]
 How = Literal["same", "text", "markup", "page", "reworded", "lost"]
@@ -79,8 +80,6 @@ class PageText:
         self.text = text
         self._blocks = parse_blocks(text)
         self._starts = [block.start for block in self._blocks]
-        self._plain: _PlainText | None = None
-        self._names: Counter[str] | None = None
 
     def headings_at(self, position: int) -> tuple[str, ...]:
         """The heading path at a position."""
@@ -103,17 +102,19 @@ class PageText:
                 return True  # it says itself where it belongs
         return True
 
-    @property
+    @cached_property
     def titles(self) -> int:
         """Headings of the highest level: one is the page's title."""
         return len({path[0] for path in map(_lettered, {block.heading_path for block in self._blocks}) if path})
 
     def is_unique(self, heading: str) -> bool:
         """Whether no other section of the page has the name of this one."""
-        if self._names is None:
-            paths = {block.heading_path for block in self._blocks if block.heading_path}
-            self._names = Counter(_name(path[-1]) for path in paths)
         return self._names[_name(heading)] < 2
+
+    @cached_property
+    def _names(self) -> Counter[str]:
+        """How many sections have each name."""
+        return Counter(_name(path[-1]) for path in {block.heading_path for block in self._blocks} if path)
 
     def edges(self, start: int, end: int) -> tuple[bool, bool]:
         """Whether a sentence (or smaller unit) begins with a span, and whether one ends with it."""
@@ -130,12 +131,10 @@ class PageText:
         first, last = self._block(start) - 1, self._block(end - 1) + 1
         return self._block_text(first), self._block_text(last)
 
-    @property
+    @cached_property
     def plain(self) -> _PlainText:
         """The text without markup."""
-        if self._plain is None:
-            self._plain = _PlainText(self.text)
-        return self._plain
+        return _PlainText(self.text)
 
     def _block(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -146,29 +145,35 @@ class PageText:
         return plain_text(self.text[self._blocks[number].start : self._blocks[number].end])
 
 
-@dataclass(slots=True)
 class _PlainText:
     """Units of a text without their markup, joined by single spaces."""
 
-    source: str
-    units: list[Sentence] = field(init=False)
-    text: str = field(init=False)
-    beginnings: set[int] = field(init=False)
-    endings: set[int] = field(init=False)
-    _starts: list[int] = field(init=False)
-    _words: list[Counter[tuple[str, str]]] | None = field(init=False, default=None)
-    _pairs_at: dict[tuple[str, str], list[int]] = field(init=False, default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.units = sentence_spans(self.source)
-        parts = [without_markup(self.source[one.start : one.end]) for one in self.units]
-        self._starts, position = [], 0
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.units = sentences_of(source)
+        parts = [without_markup(source[one.start : one.end]) for one in self.units]
+        self._starts: list[int] = []
+        position = 0
         for part in parts:
             self._starts.append(position)
             position += len(part) + 1
         self.text = " ".join(parts)
-        spans = [one.stripped(self.source) for one in self.units]
+        spans = [one.stripped(source) for one in self.units]
         self.beginnings, self.endings = {start for start, _ in spans}, {end for _, end in spans}
+
+    @cached_property
+    def _pairs(self) -> list[Counter[tuple[str, str]]]:
+        """Word pairs of each unit."""
+        return [_pairs(self.source[one.start : one.end]) for one in self.units]
+
+    @cached_property
+    def _holders(self) -> dict[tuple[str, str], list[int]]:
+        """The units that hold each word pair."""
+        holders: dict[tuple[str, str], list[int]] = {}
+        for number, pairs in enumerate(self._pairs):
+            for pair in pairs:
+                holders.setdefault(pair, []).append(number)
+        return holders
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The units of the source that hold [start, end) of this text."""
@@ -184,15 +189,10 @@ class _PlainText:
 
     def windows(self, pairs: Counter[tuple[str, str]], units: int) -> list[tuple[int, int]]:
         """Runs of at most `units` + 1 units that share word pairs with a quote, the most first."""
-        if self._words is None:
-            self._words = [_pairs(self.source[one.start : one.end]) for one in self.units]
-            for number, words in enumerate(self._words):
-                for pair in words:
-                    self._pairs_at.setdefault(pair, []).append(number)
         hits: Counter[int] = Counter()
         for pair, count in pairs.items():
-            for number in self._pairs_at.get(pair, ()):
-                hits[number] += min(count, self._words[number][pair])
+            for number in self._holders.get(pair, ()):
+                hits[number] += min(count, self._pairs[number][pair])
         scored: list[tuple[int, int, int]] = []
         for number, _ in hits.most_common(8):
             for length in range(1, units + 2):
@@ -247,16 +247,13 @@ def find_quote(old: PageText, start: int, end: int, new: PageText, *, similar: b
 
     With `similar` False only equal text counts: steps 1 to 3. Pure.
     """
-    quote = old.text[start:end]
     units = old.units(start, end)
-    found = _same_text(old, start, end, new) or _same_words(old, start, end, new)
-    if found is not None:
-        return replace(found, sentences=len(units), standing=len(units))
+    place = _same_text(old, start, end, new) or _same_words(old, start, end, new)
+    if place is not None:
+        return replace(place, sentences=len(units), standing=len(units))
     if not similar:
         return None
-    if len(units) > 1:
-        return _by_sentence(old, units, new)
-    return _similar(quote, new)
+    return _by_sentence(old, units, new) if len(units) > 1 else _similar(old.text[start:end], new)
 
 
 def _by_sentence(old: PageText, units: Sequence[tuple[int, int]], new: PageText) -> Place | None:
@@ -286,28 +283,15 @@ def _by_sentence(old: PageText, units: Sequence[tuple[int, int]], new: PageText)
 def _same_text(old: PageText, start: int, end: int, new: PageText) -> Place | None:
     quote = old.text[start:end]
     edges = old.edges(start, end)
-    places = [at for at in _occurrences(quote, new.text) if _fits(edges, new.edges(at, at + len(quote)))]
-    if not places:
+    places = ((at, at + len(quote)) for at in _occurrences(quote, new.text))
+    spans = [span for span in places if _fits(edges, new.edges(*span))]
+    best = _best_of(old, start, end, new, spans, len(quote))
+    if best is None:
         return None
-    ranked = sorted(
-        ((old.same_section(start, new, at), _agreement(old.text, start, end, new.text, at), -at) for at in places),
-        reverse=True,
-    )
-    here, agreement, negative = ranked[0]
-    at = -negative
-    rival = ranked[1] if len(ranked) > 1 else None
-    ambiguous = rival is not None and rival[0] == here and agreement - rival[1] < CLEAR_MARGIN
-    if not here and len(quote) < DISTINCT and agreement < SURROUNDINGS // 4:
-        return None
-    return Place(
-        "valid" if here else "moved",
-        "same" if here else "text",
-        1.0,
-        at,
-        at + len(quote),
-        ambiguous,
-        not here or _context_changed(old, start, end, new, at, at + len(quote)),
-    )
+    here, ambiguous, at, last = best
+    state: State = "valid" if here else "moved"
+    changed = not here or _context_changed(old, start, end, new, at, last)
+    return Place(state, "same" if here else "text", 1.0, at, last, ambiguous, changed)
 
 
 def _same_words(old: PageText, start: int, end: int, new: PageText) -> Place | None:
@@ -315,10 +299,22 @@ def _same_words(old: PageText, start: int, end: int, new: PageText) -> Place | N
     if not _WORD.search(words):
         return None
     edges = old.edges(start, end)
-    places = [at for at in _occurrences(words, new.plain.text) if _fits(edges, new.plain.edges(at, at + len(words)))]
-    if not places:
+    places = ((at, at + len(words)) for at in _occurrences(words, new.plain.text))
+    spans = [new.plain.span(*place) for place in places if _fits(edges, new.plain.edges(*place))]
+    best = _best_of(old, start, end, new, spans, len(words))
+    if best is None:
         return None
-    spans = [new.plain.span(at, at + len(words)) for at in places]
+    here, ambiguous, at, last = best
+    changed = not here or _context_changed(old, start, end, new, at, last)
+    return Place("moved", "markup", 1.0, at, last, ambiguous, changed)
+
+
+def _best_of(
+    old: PageText, start: int, end: int, new: PageText, spans: Sequence[tuple[int, int]], length: int
+) -> tuple[bool, bool, int, int] | None:
+    """Of the `spans` of `new` that say the same as a quote of `length` characters: whether the best one is in the same
+    section, whether it is ambiguous, and the span. The section counts first, then how far the surroundings agree. None
+    without any, and where the best may say so by chance (`DISTINCT`)."""
     ranked = sorted(
         (
             (old.same_section(start, new, first), _agreement(old.text, start, end, new.text, first, last), -first, last)
@@ -326,12 +322,13 @@ def _same_words(old: PageText, start: int, end: int, new: PageText) -> Place | N
         ),
         reverse=True,
     )
+    if not ranked:
+        return None
     here, agreement, negative, last = ranked[0]
-    if not here and len(words) < DISTINCT and agreement < SURROUNDINGS // 4:
+    if not here and length < DISTINCT and agreement < SURROUNDINGS // 4:
         return None
     ambiguous = len(ranked) > 1 and ranked[1][0] == here and agreement - ranked[1][1] < CLEAR_MARGIN
-    changed = not here or _context_changed(old, start, end, new, -negative, last)
-    return Place("moved", "markup", 1.0, -negative, last, ambiguous, changed)
+    return here, ambiguous, -negative, last
 
 
 def _similar(quote: str, new: PageText) -> Place | None:
@@ -340,7 +337,7 @@ def _similar(quote: str, new: PageText) -> Place | None:
         return None
     plain = new.plain
     best: tuple[float, int, int] | None = None
-    for first, last in plain.windows(pairs, max(1, len(sentence_spans(quote)))):
+    for first, last in plain.windows(pairs, max(1, len(sentences_of(quote)))):
         start, end = plain.units[first].stripped(new.text)[0], plain.units[last - 1].stripped(new.text)[1]
         there = _WORD.findall(plain_text(new.text[start:end]).casefold())
         blocks = SequenceMatcher(None, words, there, autojunk=False).get_matching_blocks()
@@ -388,9 +385,8 @@ def _whole_words(text: str, start: int, end: int) -> bool:
     return not before and not after
 
 
-def _agreement(old: str, start: int, end: int, new: str, at: int, at_end: int | None = None) -> int:
+def _agreement(old: str, start: int, end: int, new: str, at: int, at_end: int) -> int:
     """Characters for which the surroundings of both places agree, outwards from the quote."""
-    at_end = at + end - start if at_end is None else at_end
     before = zip(
         reversed(old[max(0, start - SURROUNDINGS) : start]), reversed(new[max(0, at - SURROUNDINGS) : at]), strict=False
     )

@@ -85,7 +85,6 @@ class _Row:
     current_document: int | None
     current_id: int | None
     current_version: int | None
-    current_url: str | None
     cause: Cause
     state: State | None
     how: How | None
@@ -117,7 +116,7 @@ _CITATIONS = """
 SELECT c.answer_id, c.number, d.id AS document_id, d.source_id, d.canonical_url AS url, v.id AS version_id,
        v.number AS version, c.char_start, c.char_end,
        substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote, c.quote_sha256,
-       n.document_id AS current_document, n.id AS current_id, n.number AS current_version, n.url AS current_url,
+       n.document_id AS current_document, n.id AS current_id, n.number AS current_version,
        coalesce((SELECT CASE WHEN bool_and(w.cause = 'extractor') THEN 'extractor'
            WHEN bool_or(w.cause = 'page') THEN 'page' ELSE 'unsure' END
         FROM document_versions w WHERE w.document_id = n.document_id AND w.document_id = d.id
@@ -129,7 +128,7 @@ FROM citations c
 JOIN document_versions v ON v.id = c.version_id
 JOIN documents d ON d.id = v.document_id
 LEFT JOIN LATERAL (
-    SELECT t.id AS document_id, w.id, w.number, w.fetched_at, t.canonical_url AS url FROM documents t
+    SELECT t.id AS document_id, w.id, w.number, w.fetched_at FROM documents t
     JOIN document_versions w ON w.id = t.current_version
     WHERE t.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = d.canonical_url), d.id)
 ) n ON true
@@ -223,7 +222,7 @@ async def _check(database: Database, rows: Sequence[_Row]) -> None:
     """Find where these quotes stand now and store it."""
     async with database.snapshot() as connection:
         pages = _Pages(connection)
-        found = [(row, *await _place(pages, row)) for row in rows]
+        places = [(row, *await _place(pages, row)) for row in rows]
     async with database.transaction() as connection, connection.cursor() as cursor:
         await cursor.executemany(
             "INSERT INTO citation_checks AS k (answer_id, number, against_version, state, how, kept, sentences,"
@@ -256,7 +255,7 @@ async def _check(database: Database, rows: Sequence[_Row]) -> None:
                     row.answer_id,
                     row.number,
                 )
-                for row, place, version in found
+                for row, place, version in places
             ],
         )
 
@@ -264,15 +263,16 @@ async def _check(database: Database, rows: Sequence[_Row]) -> None:
 async def _place(pages: _Pages, row: _Row) -> tuple[Place, int | None]:
     """Where the quote stands now, and the id of the version it stands in."""
     old = await pages.text(row.version_id)
-    place = None if row.current_id is not None else _GONE
+    place = _GONE
     if row.current_id is not None:
         new = await pages.text(row.current_id)
-        place = await asyncio.to_thread(find_quote, old, row.char_start, row.char_end, new) or _NO_PLACE
+        here = await asyncio.to_thread(find_quote, old, row.char_start, row.char_end, new)
+        place = here or _NO_PLACE
         if place.how != "lost":
             if place.state != "changed" and row.current_document != row.document_id:
                 place = replace(place, state="moved", how="page")  # the page has another address, and the quote with it
             return place, row.current_id
-    return await _on_another_page(pages, row, old) or (place or _GONE, None)
+    return await _on_another_page(pages, row, old) or (place, None)
 
 
 async def _on_another_page(pages: _Pages, row: _Row, old: PageText) -> tuple[Place, int] | None:

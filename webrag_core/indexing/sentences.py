@@ -42,7 +42,7 @@ class Sentence:
         return self.start + len(body) - len(body.lstrip()), self.start + len(body.rstrip())
 
 
-def sentence_spans(text: str) -> list[Sentence]:
+def sentences_of(text: str) -> list[Sentence]:
     """The units of every block of `text` (Markdown), in order."""
     return [sentence for block in parse_blocks(text) for sentence in _units(text, block)]
 
