@@ -18,7 +18,7 @@ from datetime import datetime
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 
 from webrag_core.corpus.documents import StoredVersion
 from webrag_core.errors import EmbeddingError, InvalidInputError
@@ -34,7 +34,7 @@ from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, rank_parents
 from webrag_core.retrieval.request import EVERYTHING, Pattern, ScopeFilter, SearchRequest
-from webrag_core.retrieval.scope import resolve_scope
+from webrag_core.retrieval.scope import AT_PLACES, place_parameters, resolve_scope
 from webrag_core.retrieval.search import CorpusSearch, finish_search
 from webrag_core.retrieval.searcher import Searcher
 from webrag_core.store.vector_tables import vector_table
@@ -125,7 +125,7 @@ async def search_at(
     return await finish_search(corpus, request, retrieved, instruction=instruction)
 
 
-_THEN = """
+_THEN = sql.SQL("""
 SELECT d.id, p.version_id, p.version_id IS NOT DISTINCT FROM d.current_version, p.seen_last >= %(start)s,
        v.pruned_at IS NOT NULL
 FROM documents d
@@ -133,14 +133,9 @@ LEFT JOIN LATERAL (SELECT o.version_id, o.seen_last FROM version_periods o
     WHERE o.document_id = d.id AND o.seen_from <= %(end)s ORDER BY o.seen_from DESC LIMIT 1) p ON true
 LEFT JOIN document_versions v ON v.id = p.version_id
 WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id)
-AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
-AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
-     SELECT s.id FROM sources s JOIN unnest(%(sources)s::text[]) AS n (name)
-     ON s.key = n.name OR starts_with(s.key, n.name || '/'))))
-AND (%(urls)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(urls)s::text[]) AS u (prefix)
-     WHERE starts_with(d.canonical_url, u.prefix)))
+{places}
 ORDER BY d.id
-"""
+""").format(places=AT_PLACES)
 
 
 async def _pages_then(
@@ -149,13 +144,7 @@ async def _pages_then(
     """The pages of the scope as they were, and how many are left out, by reason."""
     cursor = await connection.execute(
         _THEN,
-        {
-            "start": at.start,
-            "end": at.end,
-            "documents": None if filters.documents is None else list(filters.documents),
-            "sources": None if filters.sources is None else list(filters.sources),
-            "urls": None if filters.url_prefixes is None else list(filters.url_prefixes),
-        },
+        {"start": at.start, "end": at.end, **place_parameters(filters)},
         prepare=False,
     )
     pages: list[_Then] = []
@@ -190,8 +179,8 @@ async def _with_past(
     with suppress(EmbeddingError):  # the live result says that only words were searched
         vector = (await corpus.indexer.embedder.embed([request.query], "query"))[0]
     async with corpus.database.snapshot() as connection:
-        chosen = await _best_by_words(connection, request.query, [page.version_id for page in past])
-        pages = [await _prepare(corpus, connection, version_id, model_id, vector is not None) for version_id in chosen]
+        versions = await _best_by_words(connection, request.query, [page.version_id for page in past])
+        pages = await _prepare(corpus, connection, versions, model_id, embeds=vector is not None)
     chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live)
     budget = request.context_budget or corpus.settings.retrieval_context_budget
     merged = within_budget(by_score([*live.chunks, *chunks]), budget, tokens=lambda chunk: chunk.token_count)
@@ -235,34 +224,36 @@ async def _best_by_words(connection: AsyncConnection, query: str, versions: Sequ
 
 
 async def _prepare(
-    corpus: Corpus, connection: AsyncConnection, version_id: int, model_id: int, embeds: bool
-) -> _PastPage:
-    settings = corpus.settings
+    corpus: Corpus, connection: AsyncConnection, versions: Sequence[int], model_id: int, *, embeds: bool
+) -> list[_PastPage]:
+    """The texts of these versions, cut into chunks, in order; with vectors if `embeds`."""
+    sizes = (corpus.settings.parent_max_tokens, corpus.settings.child_target_tokens)
     cursor = await connection.execute(
-        "SELECT v.document_id, d.canonical_url, v.sha256 FROM document_versions v"
-        " JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
+        "SELECT v.id, v.document_id, d.canonical_url, v.sha256 FROM document_versions v"
+        " JOIN documents d ON d.id = v.document_id WHERE v.id = ANY(%s) ORDER BY array_position(%s, v.id)",
+        (list(versions), list(versions)),
+    )
+    pages = []
+    for identity in await cursor.fetchall():  # a process may read several corpora, whose numbers are alike
+        key = (*identity, *sizes, model_id)
+        page = _PREPARED.get(key) or await _load(connection, identity[0], *sizes)
+        if page.vectors is None and embeds:
+            page = dataclasses.replace(page, vectors=await _vectors(corpus, connection, model_id, page))
+        _PREPARED.put(key, page)
+        pages.append(page)
+    return pages
+
+
+async def _load(connection: AsyncConnection, version_id: int, parent_max: int, child_target: int) -> _PastPage:
+    cursor = await connection.execute(
+        "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
+        " v.fetched_at, coalesce(v.modified, v.published)"
+        " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
         (version_id,),
     )
-    identity = await cursor.fetchone()
-    assert identity is not None
-    # a process may read several corpora, whose numbers are alike
-    key = (version_id, *identity, settings.parent_max_tokens, settings.child_target_tokens, model_id)
-    page = _PREPARED.get(key)
-    if page is None:
-        cursor = await connection.execute(
-            "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
-            " v.fetched_at, coalesce(v.modified, v.published)"
-            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
-            (version_id,),
-        )
-        row = await cursor.fetchone()
-        assert row is not None
-        sizes = (settings.parent_max_tokens, settings.child_target_tokens)
-        page = await asyncio.to_thread(_cut, StoredVersion(*row[:8]), row[8], row[9], *sizes)
-    if page.vectors is None and embeds:
-        page = dataclasses.replace(page, vectors=await _vectors(corpus, connection, model_id, page))
-    _PREPARED.put(key, page)
-    return page
+    row = await cursor.fetchone()
+    assert row is not None
+    return await asyncio.to_thread(_cut, StoredVersion(*row[:8]), row[8], row[9], parent_max, child_target)
 
 
 def _cut(

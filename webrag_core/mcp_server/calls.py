@@ -287,10 +287,9 @@ class Calls:
     async def _search(self, services: Services, call: SearchCall, session: SessionMemory) -> CallToolResult:
         settings = self._settings
         if call.at is not None:
-            prefixes = [f"https://{one}" if "://" not in one else one for one in call.source_urls]
             request = replace(
                 call.request(None, settings),
-                filters=ScopeFilter(url_prefixes=prefixes or None),
+                filters=ScopeFilter(url_prefixes=call.source_urls or None),
                 mode="chunk",
             )
             at = AsOf.parse(call.at, "at")

@@ -7,24 +7,29 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.retrieval.request import DateRange, ScopeFilter, check_text
 
-# IS NOT NULL: the planner takes an unbounded range for true, whatever the column holds
-_RESOLVE = """
-SELECT coalesce(array_agg(d.id ORDER BY d.id), '{}')
-FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
-WHERE d.current_version IS NOT NULL
+AT_PLACES = sql.SQL("""
 AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
 AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
      SELECT s.id FROM sources s JOIN unnest(%(sources)s::text[]) AS n (name)
      ON s.key = n.name OR starts_with(s.key, n.name || '/'))))
 AND (%(urls)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(urls)s::text[]) AS u (prefix)
      WHERE starts_with(d.canonical_url, u.prefix)))
+""")
+"""Condition on documents `d`, with the parameters of `place_parameters`."""
+
+# IS NOT NULL: the planner takes an unbounded range for true, whatever the column holds
+_RESOLVE = sql.SQL("""
+SELECT coalesce(array_agg(d.id ORDER BY d.id), '{{}}')
+FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
+WHERE d.current_version IS NOT NULL
+{places}
 AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::text[]) AS t (tag)
      WHERE starts_with(lower(replace(v.language, '_', '-')) || '-', t.tag || '-')))
 AND (%(types)s::text[] IS NULL OR CASE
@@ -36,7 +41,7 @@ AND (%(flags)s::text[] IS NULL OR EXISTS
 AND (%(published)s::tstzrange IS NULL OR v.published IS NOT NULL AND v.published <@ %(published)s)
 AND (%(modified)s::tstzrange IS NULL OR v.modified IS NOT NULL AND v.modified <@ %(modified)s)
 AND (%(fetched)s::tstzrange IS NULL OR v.fetched_at <@ %(fetched)s)
-"""
+""").format(places=AT_PLACES)
 
 _DATED = """
 SELECT coalesce(array_agg(d.id ORDER BY d.id) FILTER (WHERE t.dated <@ %(ranges)s::tstzmultirange), '{}'),
@@ -116,9 +121,7 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
     cursor = await connection.execute(
         _RESOLVE,
         {
-            "documents": _ids(filters.documents),
-            "sources": _list(filters.sources),
-            "urls": _prefixes(filters.url_prefixes),
+            **place_parameters(filters),
             "languages": languages,
             "types": _list(filters.types),
             "flags": _list(filters.flags),
@@ -131,6 +134,15 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
     row = await cursor.fetchone()
     assert row is not None
     return Scope(tuple(row[0]), {}, tuple(sorted(set(filters.flags or ()))))
+
+
+def place_parameters(filters: ScopeFilter) -> dict[str, object]:
+    """Parameters of `AT_PLACES`: the documents, sources and URLs of `filters`."""
+    return {
+        "documents": _ids(filters.documents),
+        "sources": _list(filters.sources),
+        "urls": _prefixes(filters.url_prefixes),
+    }
 
 
 async def within_dates(
