@@ -303,6 +303,8 @@ def test_an_older_archive_becomes_the_past_of_a_page(settings: Settings, tmp_pat
             async with corpus.database.connection() as connection:
                 known = await versions(connection, GREEN)
             assert [(one.version, one.seen_from) for one in known.periods] == [(2, FIRST), (1, SECOND)]
+            superseded = "SELECT number FROM document_versions WHERE superseded_at IS NOT NULL"
+            assert await rows(corpus.database, superseded) == [(2,)]
             results = await search(corpus, SearchRequest(query=QUESTION))
             assert "75 degrees" in results.citations[0].verbatim_text
             then = await search_at(corpus, SearchRequest(query=QUESTION), AsOf.parse("2023-06"))

@@ -161,7 +161,8 @@ async def store_version(
 ) -> tuple[int, int]:
     """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
 
-    Returns (document id, version id). The same text is the same version, whenever it is seen again. The version does
+    Returns (document id, version id). The same text is the same version, whenever it is seen again. One that is stored
+    after its successor (by a slow writer, from an older archive) is superseded from the start. The version does
     not become current here (indexing does that, once everything that belongs to it is there).
     Raises FetchError(FORGOTTEN).
     """
@@ -181,9 +182,10 @@ async def store_version(
     digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
-        " http_status, media_type, fetched_at, published, modified, extractor, body_sha256, cause)"
+        " http_status, media_type, fetched_at, superseded_at, published, modified, extractor, body_sha256, cause)"
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
-        " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s, %(published)s, %(modified)s, %(extractor)s,"
+        " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s,"
+        " CASE WHEN max(fetched_at) > %(fetched_at)s THEN now() END, %(published)s, %(modified)s, %(extractor)s,"
         " %(body)s, coalesce((SELECT CASE WHEN n.extractor = %(extractor)s THEN 'page'"
         "  WHEN n.body_sha256 = %(body)s THEN 'extractor' ELSE 'unsure' END FROM document_versions n"
         "  WHERE n.document_id = %(document)s AND n.fetched_at <= %(fetched_at)s"
@@ -232,15 +234,6 @@ async def store_version(
         ),
     )
     return document_id, version_id
-
-
-async def mark_past(connection: AsyncConnection, version_id: int) -> None:
-    """Mark a version that was stored after its successor: it never becomes current."""
-    await connection.execute(
-        "UPDATE document_versions v SET superseded_at = now() WHERE id = %s AND superseded_at IS NULL"
-        " AND NOT EXISTS (SELECT FROM documents d WHERE d.current_version = v.id)",
-        (version_id,),
-    )
 
 
 async def newest_sighting(connection: AsyncConnection, document_id: int) -> datetime | None:

@@ -150,8 +150,6 @@ class Ingestor:
                 await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
             newest = await documents.newest_sighting(connection, document_id) if self.acquirer.frozen else None
-            if newest is not None and newest > page.fetched_at:
-                await documents.mark_past(connection, version_id)
             await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
         warnings = page.warnings
         if newest is not None and newest > page.fetched_at:

@@ -73,17 +73,11 @@ def _rank(sighting: Sighting) -> tuple[int, str]:
     return (sighting.version_id or 0, sighting.acquirer or "")
 
 
-_LATEST = (
-    "SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods"
-    " WHERE document_id = %s AND seen_until IS NULL"
-)
-_ALL = (
-    "SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods"
-    " WHERE document_id = %s ORDER BY seen_from"
+_PERIODS = (
+    "SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods WHERE document_id = %s"
 )
 _LEDGER = (
-    "SELECT f.seen_at AS at, f.version_id, f.acquirer, CASE f.acquirer WHEN 'warc' THEN 'archive' ELSE 'seen' END"
-    " AS basis FROM fetch_log f JOIN documents d ON d.canonical_url = f.final_url"
+    "SELECT f.seen_at, f.version_id, f.acquirer FROM fetch_log f JOIN documents d ON d.canonical_url = f.final_url"
     " JOIN document_versions v ON v.id = f.version_id AND v.document_id = d.id WHERE d.id = %s"
 )
 
@@ -91,7 +85,7 @@ _LEDGER = (
 async def record_sighting(connection: AsyncConnection, document_id: int, sighting: Sighting) -> None:
     """Add a sighting to the periods of a document. Call inside a transaction that holds the lock of its URL, before or
     after the ledger has the line."""
-    cursor = await connection.execute(_LATEST, (document_id,))
+    cursor = await connection.execute(_PERIODS + " AND seen_until IS NULL", (document_id,))
     row = await cursor.fetchone()
     if row is None:
         await _insert(connection, document_id, periods_of([sighting]))
@@ -116,7 +110,7 @@ async def record_sighting(connection: AsyncConnection, document_id: int, sightin
 async def load_periods(connection: AsyncConnection, document_id: int) -> list[Period]:
     """The periods of a document, in order."""
     async with connection.cursor(row_factory=class_row(Period)) as cursor:
-        await cursor.execute(_ALL, (document_id,))
+        await cursor.execute(_PERIODS + " ORDER BY seen_from", (document_id,))
         return await cursor.fetchall()
 
 
@@ -126,9 +120,9 @@ async def _rebuild(connection: AsyncConnection, document_id: int, late: Sighting
     The sightings are those that begin and end periods, and the ledger's: from its pruned lines nothing is left but the
     first and the last of each period.
     """
-    async with connection.cursor(row_factory=class_row(Sighting)) as cursor:
-        await cursor.execute(_LEDGER, (document_id,))
-        sightings = [late, *await cursor.fetchall()]
+    cursor = await connection.execute(_LEDGER, (document_id,))
+    ledger = await cursor.fetchall()
+    sightings = [late, *(Sighting(at, version_id, acquirer, basis_of(acquirer)) for at, version_id, acquirer in ledger)]
     exact = {sighting.at for sighting in sightings}
     for period in await load_periods(connection, document_id):
         for at in {period.seen_from, period.seen_last} - exact:

@@ -31,13 +31,16 @@ async def retire_moved(connection: AsyncConnection, document_id: int, model_id: 
     Call inside a transaction that holds the locks of their URLs.
     """
     cursor = await connection.execute(_MOVED, (document_id,))
-    for moved, _ in await cursor.fetchall():
-        cursor = await connection.execute(
-            "SELECT v.fetched_at FROM documents d JOIN document_versions v ON v.id = d.current_version WHERE d.id = %s",
-            (document_id,),
-        )
-        row = await cursor.fetchone()
-        await _retire(connection, moved, "moved", model_id, [] if row is None else [row[0]])
+    moved = [int(row[0]) for row in await cursor.fetchall()]
+    if not moved:
+        return
+    cursor = await connection.execute(
+        "SELECT v.fetched_at FROM documents d JOIN document_versions v ON v.id = d.current_version WHERE d.id = %s",
+        (document_id,),
+    )
+    seen_at = [row[0] for row in await cursor.fetchall()]
+    for former in moved:
+        await _retire(connection, former, "moved", model_id, seen_at)
 
 
 async def retire_gone(connection: AsyncConnection, url: str, model_id: int) -> bool:
