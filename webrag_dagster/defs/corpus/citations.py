@@ -1,14 +1,14 @@
 """Asset `citations`: what became of the quotes of stored answers, and the check that answers still hold."""
 
 import hashlib
-from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.checks import checked_keys, checked_name
+from webrag_dagster.corpus.citations import counts_metadata, counts_of, states_of, worst_first
 from webrag_dagster.corpus.layers import EMBEDDINGS
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from webrag_core.history.citations import CitationState
 
 CITATIONS = "citations"
-_STATES = ("valid", "moved", "changed", "gone", "broken")
 _LOST = ("changed", "gone", "broken")
 _SHOWN = 300  # characters of a quote in a table
 
@@ -42,13 +41,9 @@ def citations(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.M
     """Compare the quotes of the source with its pages."""
 
     async def work() -> dg.MaterializeResult[None]:
-        states = await _states(corpus, [context.partition_key])
-        counts: Counter[str] = Counter(one.state for one in states)
-        changed = [one for state in reversed(_STATES) for one in states if one.state == state != "valid"]
-        metadata: Metadata = {
-            "citations": dg.MetadataValue.int(len(states)),
-            **{state: dg.MetadataValue.int(counts[state]) for state in _STATES},
-        }
+        states = await states_of(corpus, [context.partition_key])
+        changed = worst_first(states)
+        metadata = counts_metadata(counts_of(states))
         if changed:
             metadata["no_longer_as_quoted"] = table(
                 {
@@ -86,7 +81,7 @@ def answers_still_hold(context: dg.AssetCheckExecutionContext, corpus: CorpusRes
 
     async def work() -> dg.AssetCheckResult:
         by_answer: defaultdict[int, list[CitationState]] = defaultdict(list)
-        for one in await _states(corpus, keys):
+        for one in await states_of(corpus, keys):
             by_answer[one.answer_id].append(one)
         lost = {answer: ones for answer, ones in by_answer.items() if all(one.state in _LOST for one in ones)}
         metadata: Metadata = {
@@ -108,17 +103,6 @@ def answers_still_hold(context: dg.AssetCheckExecutionContext, corpus: CorpusRes
         )
 
     return run(work())
-
-
-async def _states(corpus: CorpusResource, keys: Sequence[str]) -> "list[CitationState]":
-    from webrag_core.history.citations import citation_states
-    from webrag_core.store.database import Database
-    from webrag_dagster.corpus.state import source_pages
-
-    async with await Database.open(corpus.settings()) as database:
-        async with database.snapshot() as connection:
-            pages = [page for key in keys for page in await source_pages(connection, key)]
-        return await citation_states(database, documents=[page.document_id for page in pages])
 
 
 def _short(quote: str) -> str:
