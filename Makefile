@@ -67,6 +67,7 @@ bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and pas
 	  "postgresql-15 postgresql-17"; do $(BIN)/python -m evals.history.citation_states $$pair || exit 1; done
 	for series in "python-3.9 python-3.11 python-3.13 python-3.14" "policy-4.5 policy-4.6 policy-4.7.2 policy-4.7.4"; do \
 	  $(BIN)/python -m evals.history.past $$series || exit 1; done
+	$(BIN)/python -m benchmarks.corpus.citation_checks
 
 bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
 	$(BIN)/python -m evals.walks.check_goldens

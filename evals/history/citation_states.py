@@ -163,7 +163,7 @@ def _truth(
 
 async def _cite(corpus: Corpus, sentences: Sequence[_Sentence]) -> None:
     async with corpus.database.transaction() as connection:
-        answer = await _answer(connection)
+        answer = await new_answer(connection)
         for number, one in enumerate(sentences, start=1):
             await connection.execute(
                 "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)"
@@ -172,7 +172,8 @@ async def _cite(corpus: Corpus, sentences: Sequence[_Sentence]) -> None:
             )
 
 
-async def _answer(connection: AsyncConnection) -> int:
+async def new_answer(connection: AsyncConnection) -> int:
+    """Insert an answer that citations can belong to."""
     cursor = await connection.execute(
         "INSERT INTO answer_runs (seed_url, query, options, policy, state, ended_at)"
         " VALUES ('https://example.org/', 'sentences', '{}', 'none', 'done', now()) RETURNING id"

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,8 +29,8 @@ from typing import Literal
 
 from webrag_core.history.diff import shared_words
 from webrag_core.history.facts import Fact, facts_changed
-from webrag_core.indexing.markdown import parse_blocks, plain_text
-from webrag_core.indexing.sentences import sentences_of
+from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.sentences import Sentence, sentences_of
 
 State = Literal["valid", "moved", "changed", "gone", "broken"]
 How = Literal["same", "text", "markup", "page", "reworded", "lost"]
@@ -78,7 +78,9 @@ class PageText:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._blocks = parse_blocks(text)
+        self._units = sentences_of(text)
+        self._unit_starts = [unit.start for unit in self._units]
+        self._blocks = list(dict.fromkeys(unit.block for unit in self._units))
         self._starts = [block.start for block in self._blocks]
 
     def headings_at(self, position: int) -> tuple[str, ...]:
@@ -122,7 +124,8 @@ class PageText:
 
     def units(self, start: int, end: int) -> list[tuple[int, int]]:
         """The sentences (or smaller units) of a span, each cut to it; the span itself without any."""
-        spans = [one.stripped(self.text) for one in self.plain.units if one.start < end and one.end > start]
+        near = slice(max(0, bisect_right(self._unit_starts, start) - 1), bisect_left(self._unit_starts, end))
+        spans = [one.stripped(self.text) for one in self._units[near] if one.end > start]
         cut = [(max(first, start), min(last, end)) for first, last in spans]
         return [(first, last) for first, last in cut if last > first] or [(start, end)]
 
@@ -134,7 +137,7 @@ class PageText:
     @cached_property
     def plain(self) -> _PlainText:
         """The text without markup."""
-        return _PlainText(self.text)
+        return _PlainText(self.text, self._units)
 
     def _block(self, position: int) -> int:
         return bisect_right(self._starts, position) - 1
@@ -148,9 +151,9 @@ class PageText:
 class _PlainText:
     """Units of a text without their markup, joined by single spaces."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, units: Sequence[Sentence]) -> None:
         self.source = source
-        self.units = sentences_of(source)
+        self.units = units
         parts = [without_markup(source[one.start : one.end]) for one in self.units]
         self._starts: list[int] = []
         position = 0
@@ -187,15 +190,15 @@ class _PlainText:
         following = self._starts[last] - 1 if last < len(self._starts) else len(self.text)
         return self._starts[bisect_right(self._starts, start) - 1] == start, following == end
 
-    def windows(self, pairs: Counter[tuple[str, str]], units: int) -> list[tuple[int, int]]:
-        """Runs of at most `units` + 1 units that share word pairs with a quote, the most first."""
+    def windows(self, pairs: Counter[tuple[str, str]]) -> list[tuple[int, int]]:
+        """Runs of one or two units that share word pairs with a quoted unit, the most first."""
         hits: Counter[int] = Counter()
         for pair, count in pairs.items():
             for number in self._holders.get(pair, ()):
                 hits[number] += min(count, self._pairs[number][pair])
         scored: list[tuple[int, int, int]] = []
         for number, _ in hits.most_common(8):
-            for length in range(1, units + 2):
+            for length in (1, 2):
                 for first in range(max(0, number - length + 1), number + 1):
                     last = min(first + length, len(self.units))
                     scored.append((-sum(hits[one] for one in range(first, last)), last - first, first))
@@ -337,7 +340,7 @@ def _similar(quote: str, new: PageText) -> Place | None:
         return None
     plain = new.plain
     best: tuple[float, int, int] | None = None
-    for first, last in plain.windows(pairs, max(1, len(sentences_of(quote)))):
+    for first, last in plain.windows(pairs):
         start, end = plain.units[first].stripped(new.text)[0], plain.units[last - 1].stripped(new.text)[1]
         there = _WORD.findall(plain_text(new.text[start:end]).casefold())
         blocks = SequenceMatcher(None, words, there, autojunk=False).get_matching_blocks()
@@ -409,4 +412,6 @@ def _context_changed(old: PageText, start: int, end: int, new: PageText, at: int
     before, after = old.neighbours(start, end), new.neighbours(at, at_end)
     if all(one != other for one, other in zip(before, after, strict=True)):
         return True
-    return any("deprecation" in facts_changed(one, other) for one, other in zip(before, after, strict=True))
+    return any(
+        one != other and "deprecation" in facts_changed(one, other) for one, other in zip(before, after, strict=True)
+    )
