@@ -23,7 +23,7 @@ from pathlib import Path
 
 from psycopg import AsyncConnection
 
-from evals.history.citation_states import new_answer, store_pages
+from evals.history.citation_states import Span, cite, store_pages
 from evals.sites.build_versions import target_of
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
@@ -44,16 +44,17 @@ async def measure(old: Path, new: Path, citations: int) -> dict[str, object]:
         async with Corpus.open(settings.model_copy(update={"webrag_warc": new})) as corpus:
             await store_pages(corpus, WarcAcquirer(new).page_urls())
             async with corpus.database.transaction() as connection:
-                cited = await _cite(connection, passages, citations)
+                chosen = (await _outdated(connection, passages))[:citations]
+                await cite(connection, chosen)
             begun, processor = time.perf_counter(), time.process_time()
             states = await citation_states(corpus.database)
             seconds, processor = time.perf_counter() - begun, time.process_time() - processor
             begun = time.perf_counter()
-            assert await citation_states(corpus.database) == states
+            stored = await citation_states(corpus.database)
             again = time.perf_counter() - begun
+            assert stored == states
     return {
-        "citations": cited,
-        "distinct_passages": min(cited, len(passages)),
+        "citations": len(chosen),
         "seconds": round(seconds, 1),
         "processor_seconds_of_python": round(processor, 1),
         "seconds_read_again": round(again, 2),
@@ -62,8 +63,8 @@ async def measure(old: Path, new: Path, citations: int) -> dict[str, object]:
     }
 
 
-async def _passages(connection: AsyncConnection) -> list[tuple[int, int, int]]:
-    """(version, start, end) of every child chunk."""
+async def _passages(connection: AsyncConnection) -> list[Span]:
+    """Every child chunk."""
     cursor = await connection.execute(
         "SELECT c.version_id, c.char_start, c.char_end FROM chunks c JOIN documents d ON d.id = c.document_id"
         " WHERE c.level = 'child' ORDER BY d.canonical_url, c.ordinal"
@@ -71,25 +72,13 @@ async def _passages(connection: AsyncConnection) -> list[tuple[int, int, int]]:
     return await cursor.fetchall()
 
 
-async def _cite(connection: AsyncConnection, passages: Sequence[tuple[int, int, int]], citations: int) -> int:
-    """Cite passages of pages that are no longer what they were, and return how many."""
+async def _outdated(connection: AsyncConnection, passages: Sequence[Span]) -> list[Span]:
+    """Those of pages that are no longer what they were, in random order."""
     cursor = await connection.execute("SELECT current_version FROM documents WHERE current_version IS NOT NULL")
     current = {int(row[0]) for row in await cursor.fetchall()}
     outdated = [passage for passage in passages if passage[0] not in current]
     random.Random(_SEED).shuffle(outdated)
-    chosen = [outdated[number % len(outdated)] for number in range(citations)]
-    answer = await new_answer(connection)
-    async with connection.cursor() as writer:
-        await writer.executemany(
-            "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)"
-            " SELECT %s, %s, id, %s, %s, encode(sha256(convert_to("
-            "  substring(markdown FROM %s + 1 FOR %s - %s), 'UTF8')), 'hex'), 1 FROM document_versions WHERE id = %s",
-            [
-                (answer, number, start, end, start, end, start, version)
-                for number, (version, start, end) in enumerate(chosen, start=1)
-            ],
-        )
-    return len(chosen)
+    return outdated
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -98,7 +87,7 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("old", nargs="?", default="python-3.11")
     parser.add_argument("new", nargs="?", default="python-3.13")
     parser.add_argument("--thin", action="store_true", help="the small archives that are in the repository")
-    parser.add_argument("--citations", type=int, default=10_000)
+    parser.add_argument("--citations", type=int, default=10_000, help="at most")
     chosen = parser.parse_args(arguments)
     old, new = (target_of(name, thin=chosen.thin) for name in (chosen.old, chosen.new))
     report = asyncio.run(measure(old, new, chosen.citations))

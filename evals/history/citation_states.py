@@ -37,6 +37,8 @@ from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.indexing.sentences import sentences_of
 
 Truth = Literal["valid", "moved", "page", "changed", "unclear"]
+Span = tuple[int, int, int]
+"""(version, start, end) of a quote."""
 
 _LEAST_LETTERS = 20  # of a sentence that is cited
 _LOOKED_UP = 30  # sentences of a page that are looked for on all pages
@@ -63,7 +65,8 @@ async def measure(
         async with Corpus.open(settings) as corpus:
             stored = await store_pages(corpus, sorted(before))
             chosen = await _choose(corpus, stored, before, after, sentences, seed)
-            await _cite(corpus, chosen)
+            async with corpus.database.transaction() as connection:
+                await cite(connection, [(one.version_id, one.start, one.end) for one in chosen])
         async with Corpus.open(settings.model_copy(update={"webrag_warc": new})) as corpus:
             await store_pages(corpus, sorted(after))
             async with corpus.database.connection() as connection:
@@ -161,25 +164,21 @@ def _truth(
     return "page" if len(found) == 1 and not earlier else "unclear"
 
 
-async def _cite(corpus: Corpus, sentences: Sequence[_Sentence]) -> None:
-    async with corpus.database.transaction() as connection:
-        answer = await new_answer(connection)
-        for number, one in enumerate(sentences, start=1):
-            await connection.execute(
-                "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)"
-                " VALUES (%s, %s, %s, %s, %s, encode(sha256(convert_to(%s, 'UTF8')), 'hex'), 1)",
-                (answer, number, one.version_id, one.start, one.end, one.text),
-            )
-
-
-async def new_answer(connection: AsyncConnection) -> int:
-    """Insert an answer that citations can belong to."""
+async def cite(connection: AsyncConnection, spans: Sequence[Span]) -> None:
+    """Store one answer that cites these spans, numbered from 1 in their order."""
     cursor = await connection.execute(
         "INSERT INTO answer_runs (seed_url, query, options, policy, state, ended_at)"
         " VALUES ('https://example.org/', 'sentences', '{}', 'none', 'done', now()) RETURNING id"
     )
-    (number,) = await cursor.fetchone() or (0,)
-    return int(number)
+    (answer,) = await cursor.fetchone() or (0,)
+    await cursor.executemany(
+        "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)"
+        " SELECT %s, %s, v.id, s.first, s.last, encode(sha256(convert_to("
+        "  substring(v.markdown FROM s.first + 1 FOR s.last - s.first), 'UTF8')), 'hex'), 1"
+        " FROM (VALUES (%s::integer, %s::integer, %s::integer)) s (version, first, last)"
+        " JOIN document_versions v ON v.id = s.version",
+        [(answer, number, *span) for number, span in enumerate(spans, start=1)],
+    )
 
 
 def figures(results: Sequence[tuple[_Sentence, CitationState]]) -> dict[str, object]:
