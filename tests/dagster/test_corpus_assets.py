@@ -73,6 +73,11 @@ def test_a_changed_and_a_vanished_page(
         "unchanged": 1,
         "failed": 1,
     }
+    diffs = documents.metadata["what_changed"].value
+    assert isinstance(diffs, str)
+    assert diffs.count("### ") == 1
+    assert "(negation changed)" in diffs
+    assert f"webrag history {GREEN} --diff 1 2 --html diff.html" in diffs
     rows = listed(documents)
     assert [(row["page"], row["change"], row["reason"]) for row in rows] == [
         (BLACK, "failed", "not_found"),

@@ -55,6 +55,7 @@ def documents(
 ) -> dg.MaterializeResult[None]:
     """Refresh one source."""
     from webrag_core.errors import InvalidInputError
+    from webrag_dagster.corpus.page_diffs import changed_pages_markdown
     from webrag_dagster.corpus.refreshing import layer_of, refresh_source
 
     key = context.partition_key
@@ -68,6 +69,8 @@ def documents(
         async with corpus.open() as opened:
             done = await refresh_source(opened, key, f"dagster-{context.run.run_id}{attempt}", due_only=due_only)
             _, layer = await layer_of(opened, key, DOCUMENTS)
+            async with opened.database.connection() as connection:
+                diffs = await changed_pages_markdown(connection, done.changes)
         for warning in done.report.warnings:
             context.log.warning(warning)
         failure = done.failure
@@ -78,6 +81,8 @@ def documents(
                 context.instance.add_run_tags(context.run.run_id, tags)
             raise failure
         metadata = {**_metadata(done.changes), **layer_metadata(layer), **_failed(done.changes)}
+        if diffs is not None:
+            metadata["what_changed"] = dg.MetadataValue.md(diffs)
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
 
     return run(work())
