@@ -32,8 +32,9 @@ bench-storage: $(VENV)/.runtime ## bytes per page of the frozen site, by table
 bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
 	$(BIN)/python -m benchmarks.corpus.conversion
 
-bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, then compare with an undisturbed corpus
+bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, 50 while refreshing; compare with an undisturbed corpus
 	$(BIN)/python -m benchmarks.corpus.crash
+	$(BIN)/python -m benchmarks.corpus.crash --refresh --kills 50
 
 bench-race: $(VENV)/.runtime ## 8 processes, the same 50 pages, 5 rounds: nothing doubled, nothing embedded twice
 	$(BIN)/python -m benchmarks.corpus.race

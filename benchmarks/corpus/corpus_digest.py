@@ -19,11 +19,15 @@ _CONTENT = (
     " JOIN documents d ON d.current_version = c.version_id ORDER BY 1, 2, 3",
     "SELECT d.canonical_url, l.ordinal, l.target_url, l.anchor_text, l.context FROM link_candidates l"
     " JOIN documents d ON d.current_version = l.version_id ORDER BY 1, 2",
+    "SELECT d.canonical_url, v.sha256, v.cause, p.seen_from, p.seen_last, p.seen_until, p.basis FROM version_periods p"
+    " JOIN documents d ON d.id = p.document_id LEFT JOIN document_versions v ON v.id = p.version_id ORDER BY 1, 4",
+    "SELECT d.canonical_url, v.sha256, v.superseded_at IS NULL FROM document_versions v"
+    " JOIN documents d ON d.id = v.document_id ORDER BY 1, 2",
 )
 
 
 async def corpus_digest(connection: AsyncConnection) -> str:
-    """sha256 over documents, chunks, vectors, postings and links of all current versions."""
+    """sha256 over documents, chunks, vectors, postings and links of all current versions, periods, past texts."""
     digest = hashlib.sha256()
     for query in _CONTENT:
         cursor = await connection.execute(query.encode())
