@@ -85,12 +85,12 @@ def quotes_found(golden: GoldenQuery, evidence: Sequence[Mapping[str, Any]]) -> 
     for entry in evidence:
         text = entry["text"][:room]
         room -= len(text)
-        passages.append((page_of(entry["url"]), _squash(text)))
+        passages.append((page_of(entry["url"]), squash(text)))
         if room <= 0:
             break
     return [
         any(
-            _squash(quote) in text and url in {page_of(page) for page in pages}
+            squash(quote) in text and url in {page_of(page) for page in pages}
             for quote in quotes
             for url, text in passages
         )
@@ -139,7 +139,7 @@ def page_of(url: str) -> str:
 
 
 @lru_cache(maxsize=8_192)
-def _squash(text: str) -> str:
+def squash(text: str) -> str:
     """Letters and digits only: quotes are compared without white space, case, punctuation and mark-up."""
     folded = unicodedata.normalize("NFKC", plain_text(text)).casefold()
     return "".join(character for character in folded if character.isalnum())

@@ -1,0 +1,1 @@
+"""Composing an answer: which units of the evidence are said, and how."""

@@ -1,0 +1,69 @@
+"""Features of a unit for a question: what says that it answers. All of them lie in [0, 1], or nearly so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webrag_core.answering.compose.units import Unit
+from webrag_core.indexing.passages import extract_passages
+from webrag_core.indexing.terms import terms
+from webrag_core.providers.static_model import token_ids, token_weights
+from webrag_core.retrieval.scoring import profile, score_passages
+
+Array = NDArray[np.float64]
+
+FEATURES = (
+    "coverage",
+    "coverage with headings",
+    "token match",
+    "token match with headings",
+    "proximity",
+    "relevance",
+    "rank",
+    "matched",
+    "long",
+    "code",
+)
+"""Names of the columns of `unit_features`."""
+
+_LEAST = 0.5  # weight of a word without one: symbols, other languages
+
+
+def unit_features(query: str, units: Sequence[Unit]) -> Array:
+    """Shape (units, features)."""
+    if not units:
+        return np.zeros((0, len(FEATURES)))
+    words = list(dict.fromkeys(terms(query)))
+    weighted = profile(query, {word: _rarity(word) for word in words})
+    plain = score_passages(weighted, extract_passages([unit.text for unit in units]))
+    headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units]))
+    columns = [
+        plain.coverage,
+        headed.coverage,
+        plain.token_match,
+        headed.token_match,
+        plain.proximity,
+        [unit.relevance for unit in units],
+        [1 / (1 + unit.rank) for unit in units],
+        [_matched(unit) for unit in units],
+        [min(1.0, math.log1p(len(unit.text)) / 7) for unit in units],
+        [unit.kind == "code" for unit in units],
+    ]
+    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+
+
+def _rarity(word: str) -> float:
+    ids = token_ids([f" {word}"])[0]
+    return max((float(weight) for weight in token_weights()[ids]), default=0.0) + _LEAST
+
+
+def _matched(unit: Unit) -> float:
+    """Share of the best child's score that the child around the unit has; 0 outside all matches."""
+    return max(
+        (match.share for match in unit.chunk.matches if match.start <= unit.start and unit.end <= match.end),
+        default=0.0,
+    )

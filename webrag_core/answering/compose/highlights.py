@@ -1,0 +1,60 @@
+"""Highlights: what is shown when no answer can be given. The nearest passages, their likeliest sentences marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webrag_core.answering.compose.units import Unit
+
+MAX_WORDS = 400
+_MARKED = 2  # sentences of a highlight
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Consecutive units of one page, as their indexes, and the indexes of the likeliest among them."""
+
+    units: tuple[int, ...]
+    marked: tuple[int, ...]
+
+
+def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX_WORDS) -> list[Shown]:
+    """Passages around the first units of `order` (indexes, best first), of together `max_words` words.
+
+    A unit comes with its neighbours under the same heading, while half of the room is not used up by them.
+    """
+    words = [len(unit.text.split()) for unit in units]
+    room = max_words
+    taken: dict[int, None] = {}
+    likely: list[int] = []
+    for index in order:
+        if words[index] > room:
+            continue
+        if index not in taken:
+            taken[index] = None
+            room -= words[index]
+        likely.append(index)
+        for near in (index - 1, index + 1):
+            fits = 0 <= near < len(units) and near not in taken and words[near] <= room - max_words // 2
+            if fits and _together(units[index], units[near]):
+                taken[near] = None
+                room -= words[near]
+    return [Shown(run, tuple(index for index in run if index in likely[: _MARKED * 3])) for run in _runs(units, taken)]
+
+
+def _runs(units: Sequence[Unit], taken: dict[int, None]) -> list[tuple[int, ...]]:
+    """The taken units as runs of neighbours, in the order in which their first was taken."""
+    runs: list[list[int]] = []
+    for index in sorted(taken):
+        if runs and runs[-1][-1] == index - 1 and _together(units[index - 1], units[index]):
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    place = {index: number for number, index in enumerate(taken)}
+    return [tuple(run) for run in sorted(runs, key=lambda run: min(place[index] for index in run))]
+
+
+def _together(one: Unit, other: Unit) -> bool:
+    """Whether two units stand in one passage under one heading."""
+    return one.chunk.chunk_id == other.chunk.chunk_id and one.heading_path == other.heading_path

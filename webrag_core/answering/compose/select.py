@@ -1,0 +1,89 @@
+"""Choose the sentences of an answer: the best of each part of the question, then the best of all, none twice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webrag_core.answering.compose.say import Saying, say
+from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.compose.units import Unit
+from webrag_core.retrieval.redundancy import text_overlap
+
+MAX_SENTENCES = 5
+_REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
+_LEAST_WORDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A sentence, the index of its unit, the part of the question that it is for, and its support in [0, 1]."""
+
+    saying: Saying
+    index: int
+    part: int
+    support: float
+
+
+def select(
+    units: Sequence[Unit], scores: Sequence[UnitScores], supports: Sequence[Sequence[float]], max_words: int
+) -> list[Choice]:
+    """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
+    first, in the order of the page.
+
+    `scores` and `supports` per part of the question. A part that its best sentence does not fit beside the others of
+    goes without one.
+    """
+    chosen: list[Choice] = []
+    room = max_words
+
+    def take(part: int, index: int) -> bool:
+        nonlocal room
+        saying = _fitting(units[index], room, chosen)
+        if saying is None:
+            return False
+        chosen.append(Choice(saying, index, part, supports[part][index]))
+        room -= saying.words
+        return True
+
+    for part, score in enumerate(scores):  # one for each part
+        next((index for index in score.order if take(part, index)), None)
+    ranked = sorted(
+        ((supports[part][index], part, index) for part, score in enumerate(scores) for index in score.order[:_TRIED]),
+        key=lambda one: -one[0],
+    )
+    for _, part, index in ranked:
+        if len(chosen) == MAX_SENTENCES:
+            break
+        take(part, index)
+    return reading_order(chosen)
+
+
+_TRIED = 20  # units, best first, that are tried for each part
+
+
+def _fitting(unit: Unit, room: int, chosen: Sequence[Choice]) -> Saying | None:
+    """The unit as a sentence, if it fits and says something new."""
+    saying = say(unit)
+    if saying is None or not _LEAST_WORDS <= saying.words <= room:
+        return None
+    for other in chosen:
+        if text_overlap(unit.text, other.saying.unit.text) >= _REPEATS:
+            return None
+    return saying
+
+
+def reading_order(chosen: Sequence[Choice]) -> list[Choice]:
+    """Pages by their best sentence, sentences of a page as they stand on it."""
+    best: dict[int, float] = {}
+    for choice in chosen:
+        document = choice.saying.unit.chunk.document_id
+        best[document] = max(best.get(document, 0.0), choice.support)
+    return sorted(
+        chosen,
+        key=lambda choice: (
+            -best[choice.saying.unit.chunk.document_id],
+            choice.saying.unit.chunk.document_id,
+            choice.saying.unit.start,
+        ),
+    )

@@ -1,0 +1,117 @@
+"""The pool: sentences and small units of the evidence, each with its place in the stored version of its page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from webrag_core.answering.proof.moves import row_sentence
+from webrag_core.answering.unit_text import unit_text
+from webrag_core.indexing.markdown import Block, without_link_lines
+from webrag_core.indexing.sentences import sentences_of
+from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
+
+MAX_CHUNKS = 20
+"""Passages, best first, whose units are candidates."""
+MAX_UNITS = 400
+_MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_RULE = re.compile(r"[\s|:-]+")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One unit of the evidence. [`start`, `end`) are its offsets in the Markdown of the version, without white space
+    around; `text` is what a person reads. `rank` is the place of its passage in the evidence, from 0."""
+
+    chunk: RetrievedChunk
+    rank: int
+    relevance: float
+    start: int
+    end: int
+    kind: str
+    flags: frozenset[str]
+    heading_path: tuple[str, ...]
+    text: str
+    header: tuple[int, int] | None = None  # of a table row: where its table names the columns
+
+    @property
+    def heading(self) -> str:
+        """Title and headings that the unit stands under, as one line."""
+        title = () if self.chunk.title in (None, *self.heading_path) else (str(self.chunk.title),)
+        return " > ".join((*title, *self.heading_path))
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """What a sentence made of the unit cites: its own span, after that of the header of its table."""
+        own = (self.start, self.end)
+        return [own] if self.header is None else [self.header, own]
+
+    def slice(self, span: tuple[int, int]) -> str:
+        """The exact slice of the version."""
+        return self.chunk.text[span[0] - self.chunk.char_start : span[1] - self.chunk.char_start]
+
+
+def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
+    """Units of the best passages, in their order, each place of a page once; headings, lines of links and units
+    without a word are left out."""
+    units: list[Unit] = []
+    seen: set[tuple[int, int]] = set()
+    for rank, one in enumerate(ranked[:MAX_CHUNKS]):
+        for unit in _units(one, rank):
+            place = (one.chunk.version_id, unit.start)
+            if place not in seen:
+                seen.add(place)
+                units.append(unit)
+    return units[:MAX_UNITS]
+
+
+def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
+    chunk = one.chunk
+    for start, end, header, block in _spans(chunk.text):
+        markdown = chunk.text[start:end]
+        row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
+        text = row or unit_text(markdown, block.kind)
+        if end - start > _MAX_CHARS or not _WORD.search(text) or not without_link_lines(markdown).strip():
+            continue
+        at = chunk.char_start
+        yield Unit(
+            chunk=chunk,
+            rank=rank,
+            relevance=one.reranked_score,
+            start=at + start,
+            end=at + end,
+            kind=block.kind,
+            flags=block.flags,
+            heading_path=_path(chunk, block.heading_path),
+            text=text,
+            header=None if header is None or row is None else (at + header[0], at + header[1]),
+        )
+
+
+def _spans(text: str) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:
+    """Units without white space around, and of rows the header; tables are cut into rows, headings left out."""
+    for block, sentences in groupby(sentences_of(text), key=lambda sentence: sentence.block):
+        if block.kind == "table":
+            header: tuple[int, int] | None = None
+            for line in _LINE.finditer(text, block.start, block.end):
+                if header is None:
+                    header = line.span()
+                elif not _RULE.fullmatch(line[0]):
+                    yield *line.span(), header, block
+        elif block.kind != "heading":
+            for sentence in sentences:
+                yield *sentence.stripped(text), None, block
+
+
+def _path(chunk: RetrievedChunk, inside: tuple[str, ...]) -> tuple[str, ...]:
+    """Headings above the passage, then those in it: a passage begins below its own headings or with the last of
+    them."""
+    outer = tuple(chunk.heading_path)
+    for shared in range(min(len(outer), len(inside)), 0, -1):
+        if outer[-shared:] == inside[:shared]:
+            return (*outer, *inside[shared:])
+    return (*outer, *inside)

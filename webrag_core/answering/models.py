@@ -1,0 +1,115 @@
+"""What an answer in prose consists of. All of it appears in results, tables and the UI."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import Field
+
+from webrag_core.retrieval.models import Contract
+
+Proof = Literal["verbatim", "trimmed", "assembled", "paraphrase"]
+"""How a sentence follows from what it cites: its very words; those with a heading before them, or without a leading
+connective or a reference in brackets; a table row with its column names; or other words that passed every check."""
+
+Status = Literal["answered", "partial", "insufficient", "blocked", "failed"]
+Band = Literal["high", "medium", "low", "insufficient"]
+Form = Literal["explain", "steps", "compare", "lookup", "timeline", "list"]
+Why = Literal["not_found", "below_floor", "failed", "budget", "out_of_date"]
+
+
+class SentenceCitation(Contract):
+    """A quote: `quote` equals `markdown[char_start:char_end]` of version number `version` of the page, `sha256` is
+    that of its UTF-8 bytes. `seen_at` is when that text was last seen on the page."""
+
+    number: int
+    url: str
+    title: str | None
+    heading: str | None
+    version: int
+    version_sha256: str
+    char_start: int
+    char_end: int
+    quote: str
+    sha256: str
+    seen_at: datetime
+
+
+class AnswerSentence(Contract):
+    """One sentence, with the citations that prove it. `support`, in [0, 1], is the probability that it answers its part
+    of the question; that it stands on the page is certain."""
+
+    ordinal: int
+    text: str
+    proof: Proof
+    citations: list[int] = Field(min_length=1)
+    part: int
+    support: float
+
+
+class Highlight(Contract):
+    """A passage shown instead of an answer; `marks` are the offsets, within the quote, of its likeliest sentences."""
+
+    citation: int
+    marks: list[tuple[int, int]]
+
+
+class Missing(Contract):
+    """A part of the question without an answer, why, and how many passages were looked at."""
+
+    part: int
+    text: str
+    why: Why
+    looked_at: int
+
+
+class Disagreement(Contract):
+    """Two sentences (by ordinal) that cannot both hold, and what they differ in."""
+
+    sentences: tuple[int, int]
+    about: str
+
+
+class Spent(Contract):
+    """What the answer cost."""
+
+    seconds: float = 0.0
+    pages: int = 0
+    rounds: int = 0
+    chat_calls: int = 0
+    replaced: int = 0
+
+
+class Answer(Contract):
+    """An answer in prose, or the reason why there is none.
+
+    `confidence` is the probability that the sentences hold the complete answer, and `band` its range: high from .80,
+    medium from .70, low from .50. Below, the band is `insufficient`: no sentence is said, and `highlights` are the
+    nearest passages. `parts` are the parts of the question; `evidence_ids` the runs (`webrag answers show`) that
+    gathered the evidence.
+    """
+
+    answer_id: int | None = None
+    question: str
+    parts: list[str]
+    form: Form
+    status: Status
+    band: Band
+    confidence: float
+    confidence_note: str
+    final_reason: str
+    sentences: list[AnswerSentence]
+    highlights: list[Highlight]
+    citations: list[SentenceCitation]
+    missing: list[Missing]
+    disagreements: list[Disagreement]
+    notes: list[str]
+    look_next: list[str]
+    spent: Spent
+    warnings: list[str]
+    evidence_ids: list[int]
+
+    def citation(self, number: int) -> SentenceCitation:
+        """The citation of a number of this answer."""
+        return self.citations[number - 1]

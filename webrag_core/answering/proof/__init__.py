@@ -1,0 +1,1 @@
+"""Proving a sentence against the stored pages. Knows nothing of how it was composed."""

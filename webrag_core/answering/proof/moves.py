@@ -1,0 +1,68 @@
+"""The only ways in which a proved sentence may differ from what it quotes. Each is a function, so that its result can
+be made again from the quote and compared: nothing is judged."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+_LEADING = re.compile(
+    r"(?:However|Therefore|Thus|Hence|Moreover|Furthermore|Additionally|In addition|Also|Consequently|As a result"
+    r"|In other words|That said|Of course|Basically|Finally),\s+(?=\S)"
+    r"|(?:Please note|Note|Remember|Keep in mind|Be aware) that\s+(?=\S)"
+)
+_ASIDE = re.compile(r"\s*\((?:see|cf\.|see also|for details,? see|as described in) [^()]{1,120}\)", re.IGNORECASE)
+_FOOTNOTE = re.compile(r"(?<=[.,;:!?)\"”])\s?\[\d{1,3}\](?!\()|\s?¶$")
+_PROTECTED = re.compile(
+    r"\b(?:not|no|never|none|cannot|only|if|unless|except|until|before|after|must|should|may|might|can|could|all|any"
+    r"|every|some|most|deprecated|removed|required|optional|default)\b|n't\b|\d",
+    re.IGNORECASE,
+)
+_CELLS = re.compile(r"(?<!\\)\|")
+
+
+def trimmed(quote: str) -> str:
+    """The quote (plain text) without a leading connective, references in brackets and marks of footnotes.
+
+    An aside that holds a number, a negation, a condition or a word of obligation or extent stays.
+    """
+    text = _ASIDE.sub(lambda match: match[0] if _PROTECTED.search(match[0]) else "", quote)
+    text = _FOOTNOTE.sub("", text).strip()
+    leading = _LEADING.match(text)
+    if leading is None:
+        return text
+    rest = text[leading.end() :]
+    return rest[0].upper() + rest[1:]
+
+
+def under(heading: str, text: str) -> str:
+    """`text` with the heading in square brackets before it, which says what it is about."""
+    return f"[{heading}] {text}"
+
+
+def row_sentence(header: str, row: str) -> str | None:
+    """A row of a Markdown table as "column: cell; column: cell"; None unless both have as many cells, two or more.
+
+    Empty cells are left out.
+    """
+    names, cells = _cells(header), _cells(row)
+    if len(names) != len(cells) or len(cells) < 2:
+        return None
+    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=True) if cell)
+
+
+def _cells(line: str) -> list[str]:
+    from webrag_core.indexing.markdown import plain_text
+
+    return [plain_text(cell) for cell in _CELLS.split(line.strip().strip("|"))]
+
+
+def readings(quote: str, headings: tuple[str, ...]) -> dict[str, str]:
+    """Every sentence that a quote proves, with the kind of its proof; `headings` are those it stands under, and the
+    page's title."""
+    bare = {quote: "verbatim"}
+    shorter = trimmed(quote)
+    if shorter != quote:
+        bare[shorter] = "trimmed"
+    headed = ((under(heading, text), "trimmed") for heading in headings if heading for text in (quote, shorter))
+    return dict(chain(headed, bare.items()))

@@ -1,0 +1,41 @@
+"""The proof of one sentence: what kind it is, or that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from webrag_core.answering.models import Proof
+from webrag_core.answering.proof.moves import readings, row_sentence
+from webrag_core.answering.unit_text import unit_text
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a sentence cites: the exact slice of a stored version, the kind of its block, and the headings (and title)
+    that it stands under."""
+
+    markdown: str
+    kind: str
+    headings: tuple[str, ...] = ()
+
+
+def prove(sentence: str, quotes: Sequence[Quote]) -> Proof | None:
+    """The kind of proof that `quotes` give `sentence`; None = it is not proved.
+
+    One quote proves its own words (`verbatim`), and those that `moves` makes of them (`trimmed`). Two quotes, the
+    header of a table and one of its rows, prove the row as a sentence (`assembled`).
+    """
+    if len(quotes) == 1:
+        (quote,) = quotes
+        return _kind(readings(unit_text(quote.markdown, quote.kind), quote.headings).get(sentence))
+    if len(quotes) == 2:
+        header, row = quotes
+        told = row_sentence(header.markdown, row.markdown)
+        if told is not None and sentence in readings(told, row.headings):
+            return "assembled"
+    return None
+
+
+def _kind(name: str | None) -> Proof | None:
+    return "verbatim" if name == "verbatim" else None if name is None else "trimmed"
