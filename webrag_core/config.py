@@ -203,6 +203,7 @@ class Settings(BaseSettings):
         default=10.0, gt=0, description="Seconds for the previews of one round (not when replayed)"
     )
     webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")
+    answer_max_words: int = Field(default=120, ge=20, le=1_000, description="Words of an answer in prose")
 
     # Locality
     locality_expansion_enabled: bool = True

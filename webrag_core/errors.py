@@ -135,3 +135,17 @@ class ChatError(WebragError):
         super().__init__(f"{model}: {reason}")
         self.model = model
         self.reason = reason
+
+
+class GuardrailsViolationError(WebragError):
+    """A question or an answer is not let through. `stage` is where (input, output), `reason` why, `safe_reply` what a
+    person can be told instead."""
+
+    code = "blocked"
+    exit_code = 2
+
+    def __init__(self, stage: str, reason: str, safe_reply: str) -> None:
+        super().__init__(f"{reason}. {safe_reply}")
+        self.stage = stage
+        self.reason = reason
+        self.safe_reply = safe_reply

@@ -21,7 +21,8 @@ Why = Literal["not_found", "below_floor", "failed", "budget", "out_of_date"]
 
 class SentenceCitation(Contract):
     """A quote: `quote` equals `markdown[char_start:char_end]` of version number `version` of the page, `sha256` is
-    that of its UTF-8 bytes. `seen_at` is when that text was last seen on the page."""
+    that of its UTF-8 bytes. `before` and `after` are up to 160 characters of the page around it. `seen_at` is when that
+    text was last seen on the page."""
 
     number: int
     url: str
@@ -33,6 +34,8 @@ class SentenceCitation(Contract):
     char_end: int
     quote: str
     sha256: str
+    before: str
+    after: str
     seen_at: datetime
 
 

@@ -95,7 +95,7 @@ def answer(
         )
         request.seeds()
         async with Corpus.open(load_settings()) as corpus:
-            with _progress() as show:
+            with show_progress() as show:
                 return await OrchestratorEngine(corpus).run(request, show)
 
     result = asyncio.run(work())
@@ -125,7 +125,7 @@ async def _answer_at(at: str, query: str, urls: list[str], quotes: int, *, show_
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[str, Round | None], None]]:
+def show_progress() -> Iterator[Callable[[str, Round | None], None]]:
     """A status line on a terminal, one plain line per phase and round elsewhere; always on stderr."""
     if err.is_terminal:
         with err.status("starting") as status:

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from webrag_core.cli.answer import answer
+from webrag_core.cli.ask import ask
 from webrag_core.cli.corpus import add_corpus_commands
 from webrag_core.cli.history import add_history_commands
 from webrag_core.cli.lifecycle import add_lifecycle_commands
@@ -41,6 +42,7 @@ add_lifecycle_commands(app)
 add_search_command(app)
 add_history_commands(app)
 add_mcp_command(app)
+app.command()(ask)
 app.command()(answer)
 
 

@@ -98,7 +98,7 @@ async def _forget_source(database: Database, source: Source, removed_by: str, dr
 async def _forget_answer(database: Database, answer_id: int, removed_by: str, dry_run: bool) -> Removal:
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
         counts: Counter[str] = Counter()
-        for name in ("citations", "answer_rounds"):
+        for name in ("answer_sentences", "citations", "answer_rounds"):
             counts[name] = await _delete(connection, name, "answer_id = %(answer)s", answer=answer_id)
         if not await _delete(connection, "answer_runs", "id = %(answer)s", answer=answer_id):
             raise InvalidInputError(f"there is no answer {answer_id}")
@@ -181,7 +181,14 @@ async def _remove_document(connection: AsyncConnection, document_id: int) -> Cou
 
 
 async def _remove_citations(connection: AsyncConnection, document_id: int) -> int:
-    """Remove the quotes of a document; answers keep their rows and say how many quotes they lost."""
+    """Remove the quotes of a document and the sentences made of them; answers keep their rows and say how many quotes
+    they lost."""
+    await connection.execute(
+        "DELETE FROM answer_sentences s USING sentence_citations n, citations c, document_versions v"
+        " WHERE n.answer_id = s.answer_id AND n.ordinal = s.ordinal AND c.answer_id = n.answer_id"
+        " AND c.number = n.number AND v.id = c.version_id AND v.document_id = %s",
+        (document_id,),
+    )
     cursor = await connection.execute(
         "WITH lost AS (DELETE FROM citations c USING document_versions v WHERE v.id = c.version_id"
         "  AND v.document_id = %s RETURNING c.answer_id),"
@@ -236,9 +243,11 @@ async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> i
         await connection.execute(
             "UPDATE answer_runs SET seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
             " options = replace(options::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
+            " prose = replace(prose::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
             " warnings = (SELECT coalesce(jsonb_agg(replace(w, %(url)s, %(digest)s)), '[]')"
             "  FROM jsonb_array_elements_text(warnings) w)"
-            " WHERE seed_url = %(url)s OR strpos(options::text, %(url)s) > 0 OR strpos(warnings::text, %(url)s) > 0",
+            " WHERE seed_url = %(url)s OR strpos(options::text, %(url)s) > 0"
+            " OR strpos(prose::text, %(url)s) > 0 OR strpos(warnings::text, %(url)s) > 0",
             {"url": url, "digest": f"removed:{_digest(url)}"},
         )
     return cursor.rowcount

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from psycopg.rows import class_row
 from pydantic import BaseModel
@@ -13,12 +14,13 @@ from webrag_core.store.database import Database
 
 
 class StoredAnswer(BaseModel):
-    """An answer run. `state` is that of the run (running, done, failed), `probability` that its evidence was complete,
-    `citations` their number."""
+    """An answer run: of `evidence`, or in `prose`, which begins at no page when it asks the stored ones. `state` is
+    that of the run (running, done, failed), `probability` that it is complete, `citations` their number."""
 
     answer_id: int
     query: str
-    seed_url: str
+    kind: Literal["evidence", "prose"]
+    seed_url: str | None
     state: str
     reason: str | None
     probability: float | None
@@ -34,7 +36,7 @@ class OpenedAnswer(BaseModel):
 
 
 _ANSWERS = (
-    "SELECT a.id AS answer_id, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,"
+    "SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,"
     " (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations FROM answer_runs a"
     " WHERE %(answer)s::bigint IS NULL OR a.id = %(answer)s ORDER BY a.id DESC LIMIT %(limit)s"
 )

@@ -33,9 +33,11 @@ class Saying:
 
 
 def say(unit: Unit) -> Saying | None:
-    """The unit as a sentence; None when it cannot be proved (its text is cut from a page that reads otherwise)."""
+    """The unit as a sentence; None when it only announces what follows, or cannot be proved."""
     text = unit.text
-    if unit.kind != "code" and unit.header is None:
+    if text.endswith(":"):
+        return None
+    if unit.kind not in ("code", "table"):
         text = trimmed(text)
     if unit.kind != "code" and needs_context(unit):
         text = under(heading_of(unit), text)
@@ -49,7 +51,7 @@ def needs_context(unit: Unit) -> bool:
     heading = heading_of(unit)
     if not heading or len(heading) > _MAX_HEADING or heading.casefold() in unit.text.casefold():
         return False
-    return "definition_list" in unit.flags or unit.header is not None or bool(_NEEDS_CONTEXT.match(unit.text))
+    return "definition_list" in unit.flags or unit.kind == "table" or bool(_NEEDS_CONTEXT.match(unit.text))
 
 
 def heading_of(unit: Unit) -> str:

@@ -12,7 +12,9 @@ from webrag_core.retrieval.redundancy import text_overlap
 
 MAX_SENTENCES = 5
 _REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
-_LEAST_WORDS = 3
+_LEAST_WORDS = 4
+_TRIED = 20  # units, best first, that are tried for each part
+_WORTH_SAYING = 0.2  # of the best sentence's support
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,8 @@ def select(
         if len(chosen) == MAX_SENTENCES:
             break
         take(part, index)
-    return reading_order(chosen)
-
-
-_TRIED = 20  # units, best first, that are tried for each part
+    best = max((choice.support for choice in chosen), default=0.0)
+    return reading_order([choice for choice in chosen if choice.support >= _WORTH_SAYING * best])
 
 
 def _fitting(unit: Unit, room: int, chosen: Sequence[Choice]) -> Saying | None:

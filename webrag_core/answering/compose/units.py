@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from webrag_core.answering.proof.moves import row_sentence
+from webrag_core.answering.proof.moves import cells_sentence, row_sentence
 from webrag_core.answering.unit_text import unit_text
 from webrag_core.indexing.markdown import Block, without_link_lines
 from webrag_core.indexing.sentences import sentences_of
@@ -74,7 +74,7 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
     for start, end, header, block in _spans(chunk.text):
         markdown = chunk.text[start:end]
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
-        text = row or unit_text(markdown, block.kind)
+        text = row or (unit_text(markdown, block.kind) if block.kind != "table" else cells_sentence(markdown))
         if end - start > _MAX_CHARS or not _WORD.search(text) or not without_link_lines(markdown).strip():
             continue
         at = chunk.char_start

@@ -18,6 +18,8 @@ _PROTECTED = re.compile(
     r"|every|some|most|deprecated|removed|required|optional|default)\b|n't\b|\d",
     re.IGNORECASE,
 )
+_NAMES = re.compile(r"[^`()=<>]*")  # a header of names: neither code nor links
+_MAX_NAME = 40
 _CELLS = re.compile(r"(?<!\\)\|")
 
 
@@ -41,14 +43,19 @@ def under(heading: str, text: str) -> str:
 
 
 def row_sentence(header: str, row: str) -> str | None:
-    """A row of a Markdown table as "column: cell; column: cell"; None unless both have as many cells, two or more.
-
-    Empty cells are left out.
-    """
+    """A row of a Markdown table as "column: cell; column: cell"; None where the first row is none of names: it has
+    another number of cells, code, or long texts. Empty cells are left out."""
     names, cells = _cells(header), _cells(row)
-    if len(names) != len(cells) or len(cells) < 2:
+    if len(names) != len(cells) or len(cells) < 2 or not all(names) or not _NAMES.fullmatch(header):
         return None
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in zip(names, cells, strict=True) if cell)
+    if max(map(len, names)) > _MAX_NAME:
+        return None
+    return "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=True) if cell)
+
+
+def cells_sentence(row: str) -> str:
+    """The cells of a table row, with dashes between them; empty ones are left out."""
+    return " – ".join(cell for cell in _cells(row) if cell)
 
 
 def _cells(line: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webrag_core.answering.models import Proof
-from webrag_core.answering.proof.moves import readings, row_sentence
+from webrag_core.answering.proof.moves import cells_sentence, readings, row_sentence
 from webrag_core.answering.unit_text import unit_text
 
 
@@ -23,11 +23,13 @@ class Quote:
 def prove(sentence: str, quotes: Sequence[Quote]) -> Proof | None:
     """The kind of proof that `quotes` give `sentence`; None = it is not proved.
 
-    One quote proves its own words (`verbatim`), and those that `moves` makes of them (`trimmed`). Two quotes, the
-    header of a table and one of its rows, prove the row as a sentence (`assembled`).
+    One quote proves its own words (`verbatim`), and those that `moves` makes of them (`trimmed`). A table
+    row proves its cells in order, with the header of the table before it also the names of the columns (`assembled`).
     """
     if len(quotes) == 1:
         (quote,) = quotes
+        if quote.kind == "table":
+            return "assembled" if sentence in readings(cells_sentence(quote.markdown), quote.headings) else None
         return _kind(readings(unit_text(quote.markdown, quote.kind), quote.headings).get(sentence))
     if len(quotes) == 2:
         header, row = quotes

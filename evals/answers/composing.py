@@ -1,0 +1,54 @@
+"""Compose answers from recorded evidence, as the product does but for the tables that are being fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from evals.answers.evidence import Asked
+from evals.answers.scoring import needs_held
+from evals.walks.goldens import GoldenQuery
+from webrag_core.answering.compose.draft import draft_of
+from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.select import Choice, select
+from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.confidence import supports
+from webrag_core.retrieval.reader import Reader
+
+MAX_WORDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The units of a question's evidence with their scores, and the chosen sentences."""
+
+    units: list[Unit]
+    scores: list[UnitScores]
+    choices: list[Choice] = field(default_factory=list)
+
+    def chosen(self, support: Callable[[Array], Array] | None = None) -> Composed:
+        """With sentences, by the support that the core ships, or another table of it."""
+        values = [supports(score, support).tolist() for score in self.scores]
+        return replace(self, choices=select(self.units, self.scores, values, MAX_WORDS))
+
+    def holds_all(self, golden: GoldenQuery) -> bool:
+        """Whether the sentences hold a gold quote of every need; never so for an unanswerable question."""
+        return bool(golden.gold_pages) and len(self.needs(golden)) == len(golden.gold_pages)
+
+    def needs(self, golden: GoldenQuery) -> set[int]:
+        """The needs of which the sentences hold a gold quote."""
+        units = [choice.saying.unit for choice in self.choices]
+        return needs_held(golden, [(unit.chunk.source_url, unit.text) for unit in units])
+
+
+async def compose_all(questions: Sequence[Asked], *, read: bool) -> list[tuple[Asked, Composed]]:
+    """The units of each question that has any, scored with or without the reader."""
+    composed = []
+    for asked in questions:
+        result = asked.result
+        reader = Reader() if read else None
+        draft = await draft_of(result.query, result.query_analysis.parts, result.chunks, reader)
+        if draft.units:
+            composed.append((asked, Composed(draft.units, draft.scores)))
+    return composed

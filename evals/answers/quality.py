@@ -1,0 +1,97 @@
+"""How right answers in prose are: gold sentences cited, confidence, proofs, beside baselines.
+
+    python -m evals.answers.evidence --split reporting --out runs/evidence-reporting.jsonl
+    python -m evals.answers.quality runs/evidence-reporting.jsonl
+
+With the tables that the core ships, which were fitted on other sites. `any`: a sentence holds half of a gold quote;
+`all`: of every need. Highlights are what is shown where no answer is given, here for every question.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evals.answers.composing import MAX_WORDS, Composed, compose_all
+from evals.answers.evidence import Asked, load_evidence
+from evals.answers.scoring import needs_held
+from evals.fitting.answers import figures as confidence_figures
+from webrag_core.answering.compose.features import FEATURES, unit_features
+from webrag_core.answering.compose.highlights import highlights
+from webrag_core.answering.confidence import confidence_of
+
+
+def held(asked: Asked, composed: Composed, places: Sequence[int]) -> set[int]:
+    """The needs of which these units hold a gold quote."""
+    units = [composed.units[place] for place in places]
+    return needs_held(asked.golden, [(unit.chunk.source_url, unit.text) for unit in units])
+
+
+def first_words(composed: Composed, order: Sequence[int], words: int = MAX_WORDS) -> list[int]:
+    """The units of `order` that fit, best first."""
+    chosen = []
+    for place in order:
+        length = len(composed.units[place].text.split())
+        if length <= words:
+            chosen.append(place)
+            words -= length
+    return chosen
+
+
+def report(pairs: Sequence[tuple[Asked, Composed]]) -> dict[str, Any]:
+    """Figures over all questions of one file."""
+    answerable = [(asked, composed) for asked, composed in pairs if asked.golden.kind != "unanswerable"]
+    rows: dict[str, list[tuple[bool, bool]]] = {}
+
+    def add(name: str, asked: Asked, needs: set[int]) -> None:
+        rows.setdefault(name, []).append((bool(needs), len(needs) == len(asked.golden.gold_pages)))
+
+    for asked, composed in answerable:
+        add("answer", asked, composed.needs(asked.golden))
+        shown = [place for one in highlights(composed.units, composed.scores[0].order) for place in one.units]
+        add("highlights of 400 words", asked, held(asked, composed, shown))
+        words = unit_features(asked.result.query, composed.units)[:, FEATURES.index("coverage")]
+        add("baseline: words of the question", asked, held(asked, composed, first_words(composed, np.argsort(-words))))
+        ranks = np.argsort([unit.rank for unit in composed.units], kind="stable")
+        add("baseline: best passage first", asked, held(asked, composed, first_words(composed, ranks)))
+        add("in the evidence", asked, held(asked, composed, range(len(composed.units))))
+    sure = np.array([confidence_of(c.choices, c.scores, a.result.probability_complete) for a, c in pairs])
+    right = np.array([float(composed.holds_all(asked.golden)) for asked, composed in pairs])
+    proofs = Counter(choice.saying.proof for _, composed in pairs for choice in composed.choices)
+    return {
+        "answerable": len(answerable),
+        **{
+            name: {
+                "any": round(float(np.mean([a for a, _ in hits])), 3),
+                "all": round(float(np.mean([b for _, b in hits])), 3),
+            }
+            for name, hits in rows.items()
+        },
+        "words, median": float(np.median([sum(o.saying.words for o in c.choices) for _, c in answerable])),
+        "sentences, mean": round(float(np.mean([len(c.choices) for _, c in answerable])), 2),
+        "proofs": dict(proofs),
+        "confidence": confidence_figures([asked for asked, _ in pairs], sure, right),
+    }
+
+
+def main() -> None:
+    """Print one JSON object, for all sites and for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("evidence", type=Path)
+    arguments = parser.parse_args()
+    asked = list(load_evidence(arguments.evidence))
+    pairs = [(one, composed.chosen()) for one, composed in asyncio.run(compose_all(asked, read=True))]
+    suites = dict.fromkeys(one.suite for one in asked)
+    by_suite = {suite: report([pair for pair in pairs if pair[0].suite == suite]) for suite in suites}
+    print(json.dumps({"all": report(pairs), **by_suite}, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""Fit the support of sentences and the confidence in answers (`webrag_core.answering.confidence`).
+
+    python -m evals.fitting.answers runs/evidence-fitting.jsonl [--write]
+
+Rows of the support are the units that the reader read, of every question; their label is that they hold half of a gold
+quote. Rows of the confidence are whole answers; theirs is that the sentences hold a gold quote of every need. Each
+question weighs the same, each unanswerable twin `TWIN_WEIGHT`. Printed: both tables, and how they hold on each site
+left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evals.answers.composing import Composed, compose_all
+from evals.answers.evidence import Asked, load_evidence
+from evals.answers.scoring import HIT, gold_shares
+from evals.fitting.completeness import TWIN_WEIGHT
+from evals.fitting.fits import Array, auc, fit_logistic, provenance
+from evals.fitting.reliability import expected_calibration_error, reliability
+from evals.walks.twins import is_twin
+from webrag_core.answering import confidence
+from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.confidence import CONFIDENCE_FEATURES, SUPPORT_FEATURES, TABLE, Logistic
+from webrag_core.config import load_settings
+from webrag_core.providers.reading_model import NAME
+
+_RIDGE = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Rows with labels and weights, of one question each or of several."""
+
+    rows: Array
+    labels: Array
+    weights: Array
+
+
+def fit(samples: Sequence[Sample]) -> Logistic:
+    """The ridge falls on standardised features."""
+    rows = np.vstack([sample.rows for sample in samples])
+    labels = np.concatenate([sample.labels for sample in samples])
+    weights = np.concatenate([sample.weights for sample in samples])
+    mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    beta = fit_logistic((rows - mean) / spread, labels, weights, _RIDGE)
+    slopes = beta[1:] / spread
+    return Logistic(round(float(beta[0] - slopes @ mean), 4), tuple(round(float(slope), 4) for slope in slopes))
+
+
+def support_sample(asked: Asked, composed: Composed, scores: UnitScores) -> Sample:
+    """The units of one question that can have support."""
+    rows, chosen = confidence.support_features(scores)
+    units = [composed.units[index] for index in chosen]
+    shares = [gold_shares(asked.golden, unit.chunk.source_url, unit.text) for unit in units]
+    labels = np.array([max(share.values(), default=0.0) >= HIT for share in shares], dtype=np.float64)
+    return Sample(rows, labels, np.full(len(rows), weight_of(asked) / max(1, len(rows))))
+
+
+def weight_of(asked: Asked) -> float:
+    """Of a question among all."""
+    return TWIN_WEIGHT if is_twin(asked.golden.id) else 1.0
+
+
+def confidence_sample(asked: Asked, composed: Composed) -> Sample:
+    """One answer."""
+    _, features = confidence.confidence_features(composed.choices, composed.scores, asked.result.probability_complete)
+    label = np.array([composed.holds_all(asked.golden)], dtype=np.float64)
+    return Sample(features[None, :], label, np.array([weight_of(asked)]))
+
+
+def left_out(asked: Sequence[Asked], samples: Sequence[Sample]) -> dict[str, Any]:
+    """Figures over all questions, each judged by a fit to the other sites."""
+    suites = [one.suite for one in asked]
+    predicted = np.zeros(len(asked))
+    for suite in dict.fromkeys(suites):
+        fitted = fit([sample for sample, own in zip(samples, suites, strict=True) if own != suite])
+        for place, own in enumerate(suites):
+            if own == suite:
+                predicted[place] = fitted.of(samples[place].rows)[0]
+    return figures(asked, predicted, np.array([sample.labels[0] for sample in samples]))
+
+
+def figures(asked: Sequence[Asked], predicted: Array, labels: Array) -> dict[str, Any]:
+    """Ranking and calibration of confidences over the questions that are no twins; claims among the unanswerable."""
+    twin = np.array([is_twin(one.golden.id) for one in asked])
+    unanswerable = np.array([one.golden.kind == "unanswerable" for one in asked])
+    own, right = predicted[~twin], labels[~twin]
+    order = np.argsort(-own, kind="stable")
+    wrong = np.cumsum(1 - right[order]) / np.arange(1, len(order) + 1)
+    surest = max((place + 1 for place in range(len(order)) if wrong[place] <= 0.1), default=0)
+    return {
+        "questions": int((~twin).sum()),
+        "unanswerable": int(unanswerable.sum()),
+        "auc": round(auc(own, right), 3),
+        "auc with twins": round(auc(predicted, labels), 3),
+        "ece": round(expected_calibration_error(own, right), 3),
+        "unanswerable at band high": round(float((predicted[unanswerable] >= 0.8).mean()), 3),
+        "unanswerable answered": round(float((predicted[unanswerable] >= 0.5).mean()), 3),
+        "answered": round(float((own >= 0.5).mean()), 3),
+        "right when answered": round(float(right[own >= 0.5].mean()), 3) if (own >= 0.5).any() else None,
+        "answered at 10% wrong": round(surest / len(order), 3),
+        "reliability": reliability(own, right),
+    }
+
+
+def table_of(fitted: Logistic, features: Sequence[str]) -> dict[str, Any]:
+    """As it is stored."""
+    return {"features": list(features), "constant": fitted.constant, "coefficients": list(fitted.coefficients)}
+
+
+def main() -> None:
+    """Print one JSON object; --write replaces the tables that the core ships."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("evidence", type=Path, nargs="+")
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    everything = [one for path in arguments.evidence for one in load_evidence(path)]
+    tables: dict[str, Any] = {"support": {}, "confidence": {}}
+    report: dict[str, Any] = {}
+    for name in ("unread", "read"):
+        scored = asyncio.run(compose_all(everything, read=name == "read"))
+        asked, drafts = [one for one, _ in scored], [draft for _, draft in scored]
+        whole = [(one, draft) for one, draft in scored if len(draft.scores) == 1]
+        support = fit([support_sample(one, draft, draft.scores[0]) for one, draft in whole])
+        tables["support"][name] = table_of(support, SUPPORT_FEATURES[name])
+        drafts = [draft.chosen(support.of) for draft in drafts]
+        samples = [confidence_sample(one, draft) for one, draft in zip(asked, drafts, strict=True)]
+        tables["confidence"][name] = table_of(fit(samples), CONFIDENCE_FEATURES[name])
+        report[name] = left_out(asked, samples)
+    tables["provenance"] = provenance(
+        load_settings(),
+        label="the sentences hold a gold quote of every need (evals.answers.scoring)",
+        features=CONFIDENCE_FEATURES["read"],
+        data=list(dict.fromkeys(one.suite for one in everything)),
+        n=len(everything),
+        rows=len(everything),
+        figures={"site left out": report},
+        reader=NAME,
+    )
+    content = json.dumps(tables, indent=2)
+    print(content)
+    if arguments.write:
+        TABLE.write_text(content + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

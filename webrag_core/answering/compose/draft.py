@@ -1,0 +1,45 @@
+"""The first step of an answer without a chat model: units of the evidence, scored for each part of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from webrag_core.answering.compose.sentence_scores import UnitScores, score_units
+from webrag_core.answering.compose.units import Unit, units_of
+from webrag_core.retrieval.merging import by_score
+from webrag_core.retrieval.models import RankedChunk
+from webrag_core.retrieval.reader import Reader
+
+Safe = Callable[[list[Unit], str], tuple[list[Unit], int]]
+"""(units, question) -> the units that may become sentences, and the number of the others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The units of the evidence, and their scores for each part of the question (the question itself without parts)."""
+
+    parts: tuple[str, ...]
+    units: list[Unit]
+    scores: list[UnitScores]
+    warnings: list[str]
+
+
+async def draft_of(
+    question: str,
+    parts: Sequence[str],
+    ranked: Sequence[RankedChunk],
+    reader: Reader | None,
+    *,
+    safe: Safe = lambda units, question: (units, 0),
+) -> Draft:
+    """Cut the evidence into units and score them. Passages that no search ranked (neighbours) are left out."""
+    units, unsafe = safe(units_of(by_score([one for one in ranked if not one.is_locality_expanded])), question)
+    own = tuple(parts) or (question,)
+    scores = [await score_units(tuple(dict.fromkeys((question, part))), units, reader) for part in own]
+    warnings = (
+        [f"{unsafe} sentences of the pages are not used: they address a model or name other sites"] if unsafe else []
+    )
+    if reader is not None and reader.failure is not None:
+        warnings.append(f"composed without the reading model: {reader.failure}")
+    return Draft(own, units, scores, warnings)

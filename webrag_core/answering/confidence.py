@@ -1,0 +1,122 @@
+"""How sure an answer is: the support of each sentence, the confidence in the whole, and its band.
+
+Both are logistic regressions fitted on golden questions and their unanswerable twins (`python -m
+evals.fitting.answers`): the support of a sentence predicts that it holds a gold quote, the confidence that the
+sentences together hold one for every need of the question.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.select import Choice
+from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.models import Band
+
+TABLE = Path(__file__).with_name("confidence.json")
+SUPPORT_FEATURES = {"read": ("share", "reading"), "unread": ("share",)}
+CONFIDENCE_FEATURES = {
+    "read": ("best support", "second support", "evidence complete", "best reading"),
+    "unread": ("best support", "second support", "evidence complete"),
+}
+ANSWERED_AT = 0.50
+"""Confidence below which no sentence is said."""
+SURE_AT = 0.70
+"""Confidence below which the answer counts as partial, and places to look next are named."""
+_BANDS: tuple[tuple[float, Band], ...] = ((0.80, "high"), (SURE_AT, "medium"), (ANSWERED_AT, "low"))
+_LEAST = 1e-3  # support under the logarithm
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """P = 1 / (1 + exp(-(constant + coefficients · features)))."""
+
+    constant: float
+    coefficients: tuple[float, ...]
+
+    def of(self, features: Array) -> Array:
+        """Probabilities of the rows of `features`, shape (n, k)."""
+        return np.asarray(1 / (1 + np.exp(-(self.constant + features @ np.array(self.coefficients)))))
+
+
+def band_of(confidence: float) -> Band:
+    """The half-open range that a confidence lies in: [.80, 1], [.70, .80), [.50, .70), [0, .50)."""
+    return next((band for least, band in _BANDS if confidence >= least), "insufficient")
+
+
+def supports(scores: UnitScores, probability: Callable[[Array], Array] | None = None) -> Array:
+    """The support of every unit, shape (units,), in [0, 1]; 0 for those that the reader, where there is one, did not
+    read. `probability` of features replaces the stored table."""
+    features, chosen = support_features(scores)
+    support = np.zeros(len(scores.total))
+    support[chosen] = (probability or _table("support", reader_of(scores)).of)(features)
+    return support
+
+
+def support_features(scores: UnitScores) -> tuple[Array, NDArray[np.intp]]:
+    """Features of the units that can have support, and the indexes of those."""
+    if not len(scores.total):
+        return np.zeros((0, 1)), np.zeros(0, dtype=np.intp)
+    top = scores.total.max()
+    share = scores.total - top - np.log(np.exp(scores.total - top).sum())
+    if reader_of(scores) == "unread":
+        return share[:, None], np.arange(len(share))
+    chosen = np.flatnonzero(~np.isnan(scores.reading))
+    return np.column_stack([share[chosen], scores.reading[chosen]]), chosen
+
+
+def reader_of(scores: UnitScores) -> str:
+    """Whether the reader had a say."""
+    return "unread" if np.isnan(scores.reading).all() else "read"
+
+
+def confidence_features(
+    choices: Sequence[Choice], scores: Sequence[UnitScores], probability_complete: float
+) -> tuple[str, Array]:
+    """The name of the table, and the features of an answer, shape (k,). Of a question of several parts, those of the
+    part that is answered worst."""
+    table = reader_of(scores[0])
+    rows = []
+    for part, score in enumerate(scores):
+        best, second = (*sorted((one.support for one in choices if one.part == part), reverse=True), 0.0, 0.0)[:2]
+        row = [np.log(best + _LEAST), np.log(second + _LEAST), probability_complete]
+        rows.append(row if table == "unread" else [*row, float(np.nanmax(score.reading))])
+    return table, np.array(min(rows))
+
+
+def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], probability_complete: float) -> float:
+    """Probability in [0, 1] that the chosen sentences answer the whole question; 0 without any."""
+    if not choices:
+        return 0.0
+    table, features = confidence_features(choices, scores, probability_complete)
+    return float(_table("confidence", table).of(features[None, :])[0])
+
+
+def note_of(evidence_note: str, scores: Sequence[UnitScores]) -> str:
+    """How far the confidence can be trusted, given what is said of the evidence's own probability."""
+    if not evidence_note.startswith("calibrated"):
+        return evidence_note or "uncalibrated"
+    sites = len(stored()["provenance"]["data"])
+    unread = " without the reading model" if scores and reader_of(scores[0]) == "unread" else ""
+    return f"calibrated on {sites} sites{unread}"
+
+
+@lru_cache(maxsize=1)
+def stored() -> Mapping[str, Any]:
+    """The fitted tables with their provenance."""
+    tables: Mapping[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return tables
+
+
+def _table(kind: str, name: str) -> Logistic:
+    row = stored()[kind][name]
+    return Logistic(row["constant"], tuple(row["coefficients"]))

@@ -1,0 +1,134 @@
+"""Evidence for a question: from given pages, from everything stored, or from what was stored at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from webrag_core.errors import InvalidInputError
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.past_search import search_at
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine, Progress
+from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.retrieval.models import RankedChunk
+from webrag_core.retrieval.request import ScopeFilter, SearchRequest
+from webrag_core.retrieval.search import search
+
+_START_PAGES = 3
+"""Best stored pages that a question without a start page begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked. Without `urls` the stored pages are asked (of `sources`, if any) and no link is followed; with
+    `at` (a date, see `history.as_of`) what they said then, and nothing is fetched. `expansion_budget` as of
+    `AnswerRequest`."""
+
+    text: str
+    urls: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    at: str | None = None
+    expansion_budget: int | None = None
+
+
+@dataclass(slots=True)
+class Gathered:
+    """Evidence, best first, with what is known of it. `complete` is the probability in [0, 1] that it is complete,
+    `note` how far that can be trusted."""
+
+    ranked: list[RankedChunk] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
+    kind: QueryType = "factual"
+    complete: float = 0.0
+    note: str = ""
+    look_next: list[str] = field(default_factory=list)
+    pages: int = 0
+    rounds: int = 0
+    warnings: list[str] = field(default_factory=list)
+    evidence_ids: list[int] = field(default_factory=list)
+
+    def add(self, result: OrchestrationResult) -> None:
+        """Take in another run's evidence; what both found counts by its better score."""
+        ranked = {one.chunk.chunk_id: one for one in self.ranked}
+        for one in result.chunks:
+            other = ranked.get(one.chunk.chunk_id)
+            if other is None or other.reranked_score < one.reranked_score:
+                ranked[one.chunk.chunk_id] = one
+        self.ranked = list(ranked.values())
+        self.look_next = result.look_next
+        self.pages += result.total_urls_ingested
+        self.rounds += len(result.rounds)
+        self.warnings += [warning for warning in result.warnings if warning not in self.warnings]
+        self.evidence_ids += [] if result.answer_id is None else [result.answer_id]
+
+
+async def gather(corpus: Corpus, question: Question, progress: Progress | None = None) -> Gathered:
+    """Raises what the loop and the search raise (`OrchestratorEngine.run`, `search`)."""
+    if question.at is not None:
+        return await _past(corpus, question, question.at)
+    if question.urls:
+        return _of_run(await _run(corpus, question, question.urls, question.text, progress))
+    filters = ScopeFilter(sources=list(question.sources) or None)
+    hits = await search(corpus, SearchRequest(query=question.text, filters=filters))
+    urls = list(dict.fromkeys(one.chunk.source_url for one in hits.chunks))[:_START_PAGES]
+    if not urls:
+        empty = "nothing that is stored has to do with the question"
+        analysis = analyze_query(question.text)
+        return Gathered(parts=analysis.parts, kind=analysis.query_type, note=empty, warnings=hits.warnings)
+    return _of_run(await _run(corpus, question, urls, question.text, progress))
+
+
+async def gather_part(corpus: Corpus, question: Question, part: str, gathered: Gathered) -> bool:
+    """Look once more, for one part of the question. False when there is nowhere to look."""
+    if not question.urls or question.at is not None:
+        return False
+    gathered.add(await _run(corpus, question, question.urls, part, None))
+    return True
+
+
+async def _run(
+    corpus: Corpus, question: Question, urls: Sequence[str], text: str, progress: Progress | None
+) -> OrchestrationResult:
+    stored = not question.urls
+    request = AnswerRequest(
+        urls=tuple(urls),
+        query=text,
+        mode="chunk",
+        expansion_budget=0 if stored else question.expansion_budget,
+        scope=question.sources or ("all" if stored else None),
+    )
+    return await OrchestratorEngine(corpus).run(request, progress)
+
+
+def _of_run(result: OrchestrationResult) -> Gathered:
+    analysis = result.query_analysis
+    gathered = Gathered(
+        parts=analysis.parts,
+        kind=analysis.query_type,
+        complete=result.probability_complete,
+        note=result.probability_note,
+    )
+    gathered.add(result)
+    return gathered
+
+
+async def _past(corpus: Corpus, question: Question, at: str) -> Gathered:
+    from webrag_core.acquisition.urls import canonicalise
+
+    if question.urls and question.sources:
+        raise InvalidInputError("with a date, ask pages by URL or sources by name, not both")
+    sites = list(dict.fromkeys(canonicalise("/", canonicalise(url)) for url in question.urls))
+    filters = ScopeFilter(sources=list(question.sources) or None, url_prefixes=sites or None)
+    results = await search_at(corpus, SearchRequest(query=question.text, filters=filters), AsOf.parse(at))
+    analysis = analyze_query(question.text)
+    return Gathered(
+        ranked=results.chunks,
+        parts=analysis.parts,
+        kind=analysis.query_type,
+        complete=results.top_score,
+        note="uncalibrated: not fitted for the past",
+        pages=len({one.chunk.source_url for one in results.chunks}),
+        warnings=results.warnings,
+    )

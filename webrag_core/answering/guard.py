@@ -1,0 +1,80 @@
+"""What must neither enter an answer nor leave with one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from webrag_core.answering.compose.units import Unit
+from webrag_core.config import Settings
+from webrag_core.errors import GuardrailsViolationError
+from webrag_core.page_text import visible
+
+MAX_QUESTION = 8_000
+"""Characters of a question."""
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+# text that speaks to a model instead of about its subject
+_ORDERS = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|all|your|the)\b"
+    r".{0,40}\b(?:instruction|prompt|rule|direction|context|message|guideline)s?\b"
+    r"|\b(?:system|hidden|developer) prompt\b|\byou are (?:now|no longer) (?:a|an|the|in)\b"
+    r"|\b(?:as|dear) (?:an? )?(?:ai|language model|assistant|chatbot)\b|\b(?:new|updated|important) instructions?:"
+    r"|\b(?:reply|respond|answer) (?:only )?with\b.{0,40}\b(?:instead|exactly)\b|<\|[\w-]+\|>|\[/?INST\]"
+    r"|\b(?:send|post|forward|upload|exfiltrate)\b.{0,60}\b(?:password|api key|secret|token|credentials?)s?\b"
+    r"|[A-Za-z0-9+/]{120,}={0,2}",
+    re.IGNORECASE | re.DOTALL,
+)
+_ADDRESS = re.compile(r"(?:https?:)?//([\w.-]+)|\bwww\.([\w.-]+)", re.IGNORECASE)
+_LEAST_SECRET = 8
+
+
+def check_input(question: str) -> None:
+    """Raise GuardrailsViolationError for a question that is too long or holds control characters."""
+    if len(question) > MAX_QUESTION:
+        raise GuardrailsViolationError(
+            "input",
+            f"the question has {len(question):,} characters; at most {MAX_QUESTION:,}",
+            "Ask a shorter question.",
+        )
+    if _CONTROL.search(question):
+        raise GuardrailsViolationError(
+            "input", "the question holds control characters", "Ask the question as plain text."
+        )
+
+
+def safe_units(units: Sequence[Unit], question: str) -> tuple[list[Unit], int]:
+    """The units that may become sentences, and the number of those that may not: those that address a model, unless the
+    question is about such text, and those with an address of a site that the evidence is not from."""
+    hosts = {_host(unit.chunk.source_url) for unit in units}
+    about_orders = bool(_ORDERS.search(question))
+    safe = [
+        unit
+        for unit in units
+        if (about_orders or not _ORDERS.search(visible(unit.text))) and _addresses(unit.text) <= hosts
+    ]
+    return safe, len(units) - len(safe)
+
+
+def check_output(texts: Iterable[str], settings: Settings) -> None:
+    """Raise GuardrailsViolationError when a text holds one of the settings' secrets."""
+    secrets = [
+        value.get_secret_value()
+        for _, value in settings
+        if isinstance(value, SecretStr) and len(value.get_secret_value()) >= _LEAST_SECRET
+    ]
+    for text in texts:
+        if any(secret in text for secret in secrets):
+            raise GuardrailsViolationError(
+                "output", "a sentence holds a secret of the settings", "The answer was withheld."
+            )
+
+
+def _addresses(text: str) -> set[str]:
+    return {(match[1] or match[2]).casefold().removeprefix("www.").rstrip(".") for match in _ADDRESS.finditer(text)}
+
+
+def _host(url: str) -> str:
+    return (urlsplit(url).hostname or "").removeprefix("www.")

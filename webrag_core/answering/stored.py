@@ -1,0 +1,104 @@
+"""Tables of answers in prose: written in one transaction, read back as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
+
+from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitation
+from webrag_core.errors import InvalidInputError
+from webrag_core.orchestration.answers import end_abandoned
+
+_IN_TABLES = {"answer_id", "sentences", "citations", "warnings"}
+_CITATIONS = """
+SELECT c.number, d.canonical_url AS url, v.title, c.heading, v.number AS version, v.sha256 AS version_sha256,
+       c.char_start, c.char_end, substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote,
+       c.quote_sha256 AS sha256,
+       substring(v.markdown FROM greatest(1, c.char_start - 159) FOR least(160, c.char_start)) AS before,
+       substring(v.markdown FROM c.char_end + 1 FOR 160) AS after,
+       coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_at
+FROM citations c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
+WHERE c.answer_id = %s ORDER BY c.number
+"""
+
+
+async def start_answer(
+    connection: AsyncConnection, answer_id: int, *, question: str, seed_url: str | None, options: Mapping[str, object]
+) -> None:
+    """Register an answer in prose whose claim is held (`orchestration.answers.claim_of`)."""
+    await end_abandoned(connection)
+    await connection.execute(
+        "INSERT INTO answer_runs (id, kind, seed_url, query, options) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, 'prose', %s, %s, %s)",
+        (answer_id, seed_url, question, Jsonb(dict(options))),
+    )
+
+
+async def store_citations(
+    connection: AsyncConnection, answer_id: int, spans: Sequence[tuple[int, int, int, str, str | None, float]]
+) -> list[SentenceCitation]:
+    """Store quotes, numbered from 1: (version id, start, end, sha256, heading, support). Returns them as stored."""
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            [(answer_id, number, *span) for number, span in enumerate(spans, start=1)],
+        )
+    return await load_citations(connection, answer_id)
+
+
+async def finish_answer(connection: AsyncConnection, answer: Answer) -> None:
+    """Store the sentences and the rest of an answer whose citations are stored. Call in the same transaction."""
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            "INSERT INTO answer_sentences (answer_id, ordinal, text, proof, part, support)"
+            " VALUES (%s, %s, %s, %s, %s, %s)",
+            [(answer.answer_id, s.ordinal, s.text, s.proof, s.part, s.support) for s in answer.sentences],
+        )
+        await cursor.executemany(
+            "INSERT INTO sentence_citations (answer_id, ordinal, number) VALUES (%s, %s, %s)",
+            [(answer.answer_id, s.ordinal, number) for s in answer.sentences for number in s.citations],
+        )
+    await connection.execute(
+        "UPDATE answer_runs SET state = 'done', reason = NULL, probability = %s, warnings = %s, prose = %s,"
+        " ended_at = now() WHERE id = %s",
+        (
+            answer.confidence,
+            Jsonb(answer.warnings),
+            Jsonb(answer.model_dump(mode="json", exclude=_IN_TABLES)),
+            answer.answer_id,
+        ),
+    )
+
+
+async def load_citations(connection: AsyncConnection, answer_id: int) -> list[SentenceCitation]:
+    """The quotes of an answer, in their order."""
+    async with connection.cursor(row_factory=class_row(SentenceCitation)) as cursor:
+        await cursor.execute(_CITATIONS, (answer_id,))
+        return await cursor.fetchall()
+
+
+async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
+    """A finished answer in prose. Sentences and quotes of pages that were forgotten since are gone.
+
+    Raises InvalidInputError when there is none of that number.
+    """
+    cursor = await connection.execute("SELECT prose, warnings FROM answer_runs WHERE id = %s", (answer_id,))
+    row = await cursor.fetchone()
+    if row is None or row[0] is None:
+        raise InvalidInputError(f"there is no answer in prose with the number {answer_id}")
+    prose, warnings = row
+    async with connection.cursor(row_factory=class_row(AnswerSentence)) as sentences:
+        await sentences.execute(
+            "SELECT s.ordinal, s.text, s.proof, s.part, s.support, v.citations FROM answer_sentences s"
+            " JOIN contract.v_sentence v USING (answer_id, ordinal) WHERE s.answer_id = %s ORDER BY s.ordinal",
+            (answer_id,),
+        )
+        said = await sentences.fetchall()
+    citations = await load_citations(connection, answer_id)
+    numbers = {one.number for one in citations}
+    prose["highlights"] = [one for one in prose["highlights"] if one["citation"] in numbers]
+    return Answer(**prose, answer_id=answer_id, sentences=said, citations=citations, warnings=warnings)

@@ -1,0 +1,123 @@
+"""`webrag ask`: an answer in prose, every sentence with its proof."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.answer import show_progress
+from webrag_core.cli.output import Json, print_json, print_line
+from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from webrag_core.answering.models import Answer, SentenceCitation
+
+_STYLES = {"high": "bold green", "medium": "bold green", "low": "bold yellow", "insufficient": "bold red"}
+
+
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.")],
+    url: Annotated[
+        list[str] | None, typer.Option(help="A page to start from; repeatable. Unset = what is stored.")
+    ] = None,
+    source: Annotated[list[str] | None, typer.Option(help="A stored source to ask; repeatable. Unset = all.")] = None,
+    at: Annotated[str | None, typer.Option(help="Answer from what the pages said then (2024-05-17).")] = None,
+    budget: Annotated[int | None, typer.Option(help="Maximum rounds of following links; 0 = none.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write the answer as a page to read.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the answer as Markdown.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
+    from webrag_core.answering.manager import Manager, Question
+    from webrag_core.answering.page import render_markdown, render_page
+    from webrag_core.indexing.pipeline import Corpus
+
+    asked = Question(
+        question,
+        urls=tuple(map(with_scheme, url or ())),
+        sources=tuple(source or ()),
+        at=at,
+        expansion_budget=budget,
+    )
+
+    async def work() -> Answer:
+        async with Corpus.open(load_settings()) as corpus:
+            with show_progress() as show:
+                return await Manager(corpus).answer(asked, show)
+
+    answer = asyncio.run(work())
+    for path, render in ((html, render_page), (markdown, render_markdown)):
+        if path is not None:
+            try:
+                path.write_text(render(answer), encoding="utf-8")
+            except OSError as error:
+                raise InvalidInputError(
+                    f"answer {answer.answer_id} is stored, but {path} cannot be written: {error.strerror}"
+                ) from error
+    if as_json:
+        print_json(answer)
+    else:
+        print_prose(answer)
+        for path in filter(None, (html, markdown)):
+            print_line(f"Written: {path}", style="dim")
+
+
+def print_prose(answer: Answer) -> None:
+    """Print the answer first, then the quotes that prove it, then what is missing."""
+    from webrag_core.answering.page import PROOFS, VERDICTS
+
+    print_line(answer.question, style="bold")
+    print_line(
+        f"{VERDICTS[answer.band]} ({int(answer.confidence * 100)}%, {answer.confidence_note})",
+        style=_STYLES[answer.band],
+    )
+    print_line("")
+    for sentence in answer.sentences:
+        numbers = "".join(f"[{number}]" for number in sentence.citations)
+        for line in (*sentence.text.split("\n"), numbers) if "\n" in sentence.text else (f"{sentence.text} {numbers}",):
+            print_line(line)
+        print_line("")
+    for shown in answer.highlights:
+        citation = answer.citation(shown.citation)
+        print_line(" ".join(citation.quote.split()))
+        _print_source(citation)
+        print_line("")
+    if answer.sentences:
+        print_line("Evidence", style="bold")
+        for sentence in answer.sentences:
+            for number in sentence.citations:
+                _print_source(answer.citation(number))
+            print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}; support {sentence.support:.0%}", style="dim")
+    for one in answer.disagreements:
+        print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
+    if answer.sentences and answer.missing:
+        print_line("Missing", style="bold")
+        for part in answer.missing:
+            print_line(f"  {part.text}")
+    if answer.look_next:
+        print_line("Where to look next", style="bold")
+        for address in answer.look_next:
+            print_line(f"  {address}")
+    print_line("")
+    for note in answer.notes:
+        print_line(f"{note[0].upper()}{note[1:]}.", style="dim")
+    print_line(
+        f"Answer {answer.answer_id}: {answer.spent.pages} pages, {answer.spent.rounds} rounds,"
+        f" {answer.spent.seconds:.2f} s",
+        style="dim",
+    )
+    for warning in answer.warnings:
+        print_line(f"Warning: {warning}", style="yellow")
+
+
+def _print_source(citation: SentenceCitation) -> None:
+    print_line(
+        f"  [{citation.number}] {citation.url} (version {citation.version}, characters"
+        f" {citation.char_start}-{citation.char_end})",
+        style="dim",
+    )
