@@ -10,12 +10,14 @@ Public names (everything else may change):
 - `Settings`, `load_settings`: configuration from the environment.
 - `Corpus`: the open corpus; adds and refreshes pages.
 - `AnswerRequest`, `OrchestratorEngine`, `OrchestrationResult`: follow links from a page to the evidence for a question.
+- `Manager`, `Question`, `Answer`: an answer in prose, every sentence proved.
 - `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
 - `CitationSpan`: a verbatim quote with its page version, offsets and hash.
 - Errors, all of them a `WebragError` with a stable `code`:
   - `InvalidInputError`: an unusable argument or setting.
   - `FetchError`: fetching a URL failed; its `reason` is a `Reason`.
   - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
+  - `GuardrailsViolationError`: a question or an answer is not let through.
   - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
 
 Names are loaded when they are first used, so that importing one layer never pays for the others.
@@ -27,11 +29,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from webrag_core.answering.manager import Manager, Question
+    from webrag_core.answering.models import Answer
     from webrag_core.config import Settings, load_settings
     from webrag_core.errors import (
         ChatError,
         EmbeddingError,
         FetchError,
+        GuardrailsViolationError,
         IntegrityError,
         InvalidInputError,
         ReadingModelError,
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _MODULES = {
+    "Answer": "answering.models",
     "AnswerRequest": "orchestration.engine",
     "ChatError": "errors",
     "CitationSpan": "retrieval.models",
@@ -57,10 +63,13 @@ _MODULES = {
     "CorpusSearch": "retrieval.search",
     "EmbeddingError": "errors",
     "FetchError": "errors",
+    "GuardrailsViolationError": "errors",
     "IntegrityError": "errors",
     "InvalidInputError": "errors",
+    "Manager": "answering.manager",
     "OrchestrationResult": "orchestration.models",
     "OrchestratorEngine": "orchestration.engine",
+    "Question": "answering.manager",
     "Reason": "errors",
     "ReadingModelError": "errors",
     "RerankError": "errors",
@@ -74,6 +83,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Answer",
     "AnswerRequest",
     "ChatError",
     "CitationSpan",
@@ -81,8 +91,10 @@ __all__ = [
     "CorpusSearch",
     "EmbeddingError",
     "FetchError",
+    "GuardrailsViolationError",
     "IntegrityError",
     "InvalidInputError",
+    "Manager",
     "OrchestrationResult",
     "OrchestratorEngine",
     "ReadingModelError",

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evals.answers.composing import MAX_WORDS, Composed, compose_all
 from evals.answers.evidence import Asked, load_evidence
+from evals.answers.fit_confidence import figures as confidence_figures
 from evals.answers.scoring import needs_held
-from evals.fitting.answers import figures as confidence_figures
 from webrag_core.answering.compose.features import FEATURES, unit_features
 from webrag_core.answering.compose.highlights import highlights
 from webrag_core.answering.confidence import confidence_of
@@ -34,13 +35,13 @@ def held(asked: Asked, composed: Composed, places: Sequence[int]) -> set[int]:
     return needs_held(asked.golden, [(unit.chunk.source_url, unit.text) for unit in units])
 
 
-def first_words(composed: Composed, order: Sequence[int], words: int = MAX_WORDS) -> list[int]:
+def first_words(composed: Composed, order: NDArray[np.intp], words: int = MAX_WORDS) -> list[int]:
     """The units of `order` that fit, best first."""
-    chosen = []
+    chosen: list[int] = []
     for place in order:
         length = len(composed.units[place].text.split())
         if length <= words:
-            chosen.append(place)
+            chosen.append(int(place))
             words -= length
     return chosen
 

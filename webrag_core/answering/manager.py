@@ -24,7 +24,6 @@ from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import Progress
 from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.request import check_question
-from webrag_core.orchestration.verdict import LOCAL_RERANKERS
 from webrag_core.retrieval.reader import Reader
 
 __all__ = ["Manager", "Question"]
@@ -148,7 +147,7 @@ class Manager:
 
     async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
         """The scored evidence, the chosen sentences, and the confidence that they answer the whole question."""
-        reader = Reader() if self._settings.reranker_provider in LOCAL_RERANKERS else None
+        reader = Reader() if self._settings.webrag_reader != "none" else None
         draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, safe=guard.safe_units)
         for warning in draft.warnings:
             if warning not in gathered.warnings:

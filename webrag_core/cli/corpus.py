@@ -168,7 +168,8 @@ def status(as_json: Json = False) -> None:
 
 
 def verify(as_json: Json = False) -> None:
-    """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations."""
+    """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations, sentences of answers."""
+    from webrag_core.answering.proof.recheck import recheck
     from webrag_core.corpus.verification import VerificationCounts, verify_corpus
     from webrag_core.orchestration.answers import broken_citations
     from webrag_core.store.database import Database
@@ -179,14 +180,16 @@ def verify(as_json: Json = False) -> None:
             violations = [asdict(violation) async for violation in verify_corpus(database, counted)]
             async with database.connection() as connection:
                 citations, broken = await broken_citations(connection)
+                proofs = [proof async for proof in recheck(connection)]
+        violations += [{"rule": "proof", "where": where, "found": problem} for where, problem in proofs if problem]
         violations += [{"rule": "citation", "where": where, "found": "the quote differs"} for where in broken]
         if as_json:
-            print_json({**asdict(counted), "citations": citations, "violations": violations})
+            print_json({**asdict(counted), "citations": citations, "sentences": len(proofs), "violations": violations})
         else:
             for violation in violations:
                 complain(" ".join(violation.values()), style="red")
             seen = ", ".join(f"{number} {name}" for name, number in asdict(counted).items())
-            out.print(f"{len(violations)} violations in {seen}, {citations} citations")
+            out.print(f"{len(violations)} violations in {seen}, {citations} citations, {len(proofs)} sentences")
         return 1 if violations else 0
 
     raise typer.Exit(asyncio.run(work()))

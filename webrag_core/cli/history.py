@@ -147,7 +147,7 @@ def list_command(
                     one.state if one.probability is None else f"{one.probability:.0%}",
                     one.citations,
                     one.query,
-                    one.seed_url,
+                    one.seed_url or "what is stored",
                 )
                 for one in answers
             ),
@@ -159,14 +159,24 @@ def list_command(
 @answers_app.command("show")
 def show_command(number: Annotated[int, typer.Argument(help="Number of the answer.")], as_json: Json = False) -> None:
     """Show a past answer with its quotes, as they were, and what became of each."""
+    from webrag_core.answering.stored import load_answer
+    from webrag_core.cli.ask import print_prose
     from webrag_core.history.answers import open_answer
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
             opened = await open_answer(database, number)
+            async with database.connection() as connection:
+                prose = await load_answer(connection, number) if opened.is_prose else None
         if as_json:
-            print_json(opened)
+            print_json(prose or opened)
+            return
+        if prose is not None:
+            print_prose(prose)
+            print_line("Its quotes today", style="bold")
+            for one in opened.citations:
+                _print_citation(one)
             return
         answer = opened.answer
         print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")

@@ -34,6 +34,11 @@ class OpenedAnswer(BaseModel):
     answer: StoredAnswer
     citations: list[CitationState]
 
+    @property
+    def is_prose(self) -> bool:
+        """Whether it is a finished answer in prose, which says more than its quotes."""
+        return self.answer.kind == "prose" and self.answer.state == "done"
+
 
 _ANSWERS = (
     "SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webrag_core.answering.compose.units import Unit
 
 MAX_WORDS = 400
+_WORD = re.compile(r"[^\W_]{2}")
 _MARKED = 2  # sentences of a highlight
 
 
@@ -56,5 +58,9 @@ def _runs(units: Sequence[Unit], taken: dict[int, None]) -> list[tuple[int, ...]
 
 
 def _together(one: Unit, other: Unit) -> bool:
-    """Whether two units stand in one passage under one heading."""
-    return one.chunk.chunk_id == other.chunk.chunk_id and one.heading_path == other.heading_path
+    """Whether two units stand in one passage under one heading, and nothing but marks between them: what was left out
+    of the pool must not come back with a passage."""
+    first, second = sorted((one, other), key=lambda unit: unit.start)
+    if one.chunk.chunk_id != other.chunk.chunk_id or one.heading_path != other.heading_path:
+        return False
+    return not _WORD.search(one.slice((first.end, second.start)))

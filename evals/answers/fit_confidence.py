@@ -1,6 +1,6 @@
 """Fit the support of sentences and the confidence in answers (`webrag_core.answering.confidence`).
 
-    python -m evals.fitting.answers runs/evidence-fitting.jsonl [--write]
+    python -m evals.answers.fit_confidence runs/evidence-fitting.jsonl [--write]
 
 Rows of the support are the units that the reader read, of every question; their label is that they hold half of a gold
 quote. Rows of the confidence are whole answers; theirs is that the sentences hold a gold quote of every need. Each
