@@ -97,6 +97,7 @@ __all__ = [
     "Manager",
     "OrchestrationResult",
     "OrchestratorEngine",
+    "Question",
     "ReadingModelError",
     "Reason",
     "RerankError",

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 from webrag_core.answering.unit_text import unit_text
+from webrag_core.indexing.markdown import plain_text
 from webrag_core.page_text import visible
 
 VERDICTS = {
@@ -27,6 +28,7 @@ PROOFS = {
     "paraphrase": "in other words, every check passed",
 }
 """What each proof means, for people."""
+_LINE = re.compile(r"\S(?:.*\S)?")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
 _FRAGMENT_WORDS = 6
 
@@ -72,19 +74,23 @@ def fragment_url(citation: SentenceCitation) -> str:
 
 
 def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:
-    """The quote in its context as HTML, the quoted words (of a highlight: its likeliest sentences) marked."""
+    """The quote in its paragraph as HTML, the quoted words (of a highlight: its likeliest sentences) marked. Marks of
+    Markdown are left out; the stamp below says where the exact text stands."""
     spans = [(0, len(citation.quote))] if highlight is None else sorted(highlight.marks)
-    pieces = [Markup('<span class="around">…{}</span>').format(visible(citation.before.lstrip()))]
+    pieces = [Markup('<span class="around">{}</span>').format(_readable(citation.before.rpartition("\n\n")[2]))]
     position = 0
     for start, end in spans:
-        pieces += [
-            escape(visible(citation.quote[position:start])),
-            Markup("<mark>{}</mark>").format(visible(citation.quote[start:end])),
-        ]
+        pieces.append(escape(_readable(citation.quote[position:start])))
+        pieces.append(Markup("<mark>{}</mark>").format(_readable(citation.quote[start:end])))
         position = end
-    pieces.append(escape(visible(citation.quote[position:])))
-    pieces.append(Markup('<span class="around">{}…</span>').format(visible(citation.after.rstrip())))
+    pieces.append(escape(_readable(citation.quote[position:])))
+    pieces.append(Markup('<span class="around">{}</span>').format(_readable(citation.after.partition("\n\n")[0])))
     return Markup("").join(pieces)
+
+
+def _readable(markdown: str) -> str:
+    """Markdown without link targets and emphasis, its lines and the white space around it as they are."""
+    return visible("\n".join(_LINE.sub(lambda line: plain_text(line[0]), line) for line in markdown.split("\n")))
 
 
 def _escaped(text: str) -> str:

@@ -70,6 +70,7 @@ def ask(
 def print_prose(answer: Answer) -> None:
     """Print the answer first, then the quotes that prove it, then what is missing."""
     from webrag_core.answering.page import PROOFS, VERDICTS
+    from webrag_core.answering.unit_text import unit_text
 
     print_line(answer.question, style="bold")
     print_line(
@@ -84,7 +85,7 @@ def print_prose(answer: Answer) -> None:
         print_line("")
     for shown in answer.highlights:
         citation = answer.citation(shown.citation)
-        print_line(" ".join(citation.quote.split()))
+        print_line(unit_text(citation.quote, "paragraph"))
         _print_source(citation)
         print_line("")
     if answer.sentences:

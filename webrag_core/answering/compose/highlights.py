@@ -10,6 +10,7 @@ from webrag_core.answering.compose.units import Unit
 
 MAX_WORDS = 400
 _WORD = re.compile(r"[^\W_]{2}")
+_LEAST_WORDS = 4
 _MARKED = 2  # sentences of a highlight
 
 
@@ -31,7 +32,7 @@ def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX
     taken: dict[int, None] = {}
     likely: list[int] = []
     for index in order:
-        if words[index] > room:
+        if not _LEAST_WORDS <= words[index] <= room or units[index].text.endswith(":"):
             continue
         if index not in taken:
             taken[index] = None
