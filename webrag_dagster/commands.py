@@ -25,7 +25,8 @@ def demo(
     """Ask a frozen real website one question, through Dagster."""
     from evals.walks.suites import DEMO_SITE
     from webrag_core.cli.answer import print_answer
-    from webrag_core.cli.output import out, print_json
+    from webrag_core.cli.ask import print_prose
+    from webrag_core.cli.output import out, print_json, print_line
     from webrag_core.config import load_settings
     from webrag_dagster.instance import use_instance
 
@@ -33,11 +34,15 @@ def demo(
     load_settings()  # what is wrong in them is said before Dagster is imported, which takes seconds
     from webrag_dagster.demo import run_demo
 
-    result, run_id = run_demo(DEMO_SITE)
+    result, prose, run_id = run_demo(DEMO_SITE)
     if as_json:
-        print_json({**result.model_dump(mode="json"), "run_id": run_id})
+        print_json({**result.model_dump(mode="json"), "prose": prose.model_dump(mode="json"), "run_id": run_id})
         return
     print_answer(result, quotes=quotes)
+    print_line("")
+    print_line("The same question, answered in prose (webrag ask)", style="bold")
+    print_line("")
+    print_prose(prose)
     out.print(
         f"\nIn the UI   make ui (or webrag up), then http://127.0.0.1:3000/assets/answers or /runs/{run_id}",
         markup=False,

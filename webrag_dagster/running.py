@@ -64,6 +64,16 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
                 signal.signal(number, handler)
 
 
+def run_once(context: dg.OpExecutionContext, work: Coroutine[Any, Any, Result]) -> Result:
+    """As `run`, without retries: the caller sees the failure, which becomes a tag of the run, and decides."""
+    try:
+        return run(work)
+    except dg.Failure as failed:
+        code = failed.__cause__.code if isinstance(failed.__cause__, WebragError) else "failed"
+        context.instance.add_run_tags(context.run_id, {"webrag/stop_reason": code})
+        raise ReadableFailure(str(failed.description), {"code": code}) from failed.__cause__
+
+
 def failure(error: WebragError) -> dg.Failure:
     """The failure for an error of the core. An op's retry policy applies only to an unavailable database or model."""
     description = f"{error.message} [{error.code}]"

@@ -37,9 +37,9 @@ async def draft_of(
     units, unsafe = safe(units_of(by_score([one for one in ranked if not one.is_locality_expanded])), question)
     own = tuple(parts) or (question,)
     scores = [await score_units(tuple(dict.fromkeys((question, part))), units, reader) for part in own]
-    warnings = (
-        [f"{unsafe} sentences of the pages are not used: they address a model or name other sites"] if unsafe else []
-    )
+    warnings = []
+    if unsafe:
+        warnings.append(f"sentences that address a model or name other sites, and are not used: {unsafe}")
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
     return Draft(own, units, scores, warnings)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 from pydantic import Field
 
-from webrag_core.errors import WebragError
 from webrag_dagster.console import console
 from webrag_dagster.resources import CorpusResource
-from webrag_dagster.running import ReadableFailure, run
+from webrag_dagster.running import run_once
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.engine import AnswerRequest
@@ -54,13 +53,7 @@ def question(config: AnswerConfig) -> dict[str, Any]:
 )
 def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: CorpusResource) -> dict[str, Any]:
     """One answer run."""
-    try:
-        return run(_find_evidence(context, config, corpus)).model_dump(mode="json")
-    except dg.Failure as failed:
-        # answers are not retried: the caller sees the failure and decides
-        code = failed.__cause__.code if isinstance(failed.__cause__, WebragError) else "failed"
-        context.instance.add_run_tags(context.run_id, {"webrag/stop_reason": code})
-        raise ReadableFailure(str(failed.description), {"code": code}) from failed.__cause__
+    return run_once(context, _find_evidence(context, config, corpus)).model_dump(mode="json")
 
 
 @dg.job(

@@ -1,0 +1,50 @@
+"""Job `ask` on the frozen Python documentation: an answer in prose, its page, and how it fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from webrag_core.answering.models import Answer
+
+QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
+QUESTION = "Is asyncio.Queue thread safe?"
+
+
+def ask(definitions: dg.Definitions, instance: dg.DagsterInstance, **config: Any) -> dg.ExecuteInProcessResult:
+    """Run the job as the launchpad would."""
+    job = definitions.resolve_job_def("ask")
+    return job.execute_in_process(
+        instance=instance, run_config={"question": QUESTION, "urls": [QUEUES], **config}, raise_on_error=False
+    )
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    done = ask(definitions, instance)
+    assert done.success
+    answer = Answer.model_validate(done.output_for_node("compose_answer"))
+    [record] = instance.fetch_materializations(dg.AssetKey("prose_answers"), limit=5).records
+    assert record.asset_materialization is not None
+    metadata = record.asset_materialization.metadata
+    assert metadata["status"].value == answer.status
+    table = metadata["sentences"]
+    assert isinstance(table, dg.TableMetadataValue)
+    assert [row.data["sentence"] for row in table.records] == [sentence.text for sentence in answer.sentences]
+    page = Path(str(metadata["page_to_read"].value))
+    assert QUESTION in page.read_text(encoding="utf-8")
+    assert page.stat().st_mode & 0o077 == 0
+    shown = str(metadata["answer"].value)
+    assert all(sentence.text in shown.replace("↪ ", "") for sentence in answer.sentences if len(sentence.text) < 100)
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_failure_is_one_sentence(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    done = ask(definitions, instance, question="  ")
+    assert not done.success
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    assert run.tags["webrag/stop_reason"] == "invalid_input"

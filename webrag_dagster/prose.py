@@ -1,0 +1,85 @@
+"""Answers in prose as Dagster metadata, and as pages to read beside the corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import dagster as dg
+
+from webrag_dagster.markdown import block, code, link, quote
+from webrag_dagster.metadata import Metadata, table
+
+if TYPE_CHECKING:
+    from webrag_core.answering.models import Answer, SentenceCitation
+
+FOLDER = "answers"
+"""Folder in WEBRAG_HOME that holds the pages."""
+
+
+def write_page(answer: Answer, home: Path) -> Path:
+    """Write the answer as one HTML file, readable by its owner alone. Returns the absolute path."""
+    from webrag_core.answering.page import render_page
+
+    folder = (home / FOLDER).resolve()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / f"answer-{answer.answer_id}.html"
+    path.write_text(render_page(answer), encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
+    """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
+    from webrag_core.answering.page import VERDICTS
+
+    return {
+        "verdict": dg.MetadataValue.text(VERDICTS[answer.band]),
+        "answer": dg.MetadataValue.md(prose_markdown(answer)),
+        "page_to_read": dg.MetadataValue.path(page),
+        "sentences": table(
+            {
+                "sentence": sentence.text,
+                "proof": sentence.proof,
+                "support": sentence.support,
+                "quotes": ", ".join(map(str, sentence.citations)),
+            }
+            for sentence in answer.sentences
+        ),
+        "question": dg.MetadataValue.text(answer.question),
+        "confidence": dg.MetadataValue.float(answer.confidence),
+        "confidence_note": dg.MetadataValue.text(answer.confidence_note),
+        "status": dg.MetadataValue.text(answer.status),
+        "missing": dg.MetadataValue.json([one.text for one in answer.missing]),
+        "quotes": dg.MetadataValue.int(len(answer.citations)),
+        "pages_fetched": dg.MetadataValue.int(answer.spent.pages),
+        "seconds": dg.MetadataValue.float(answer.spent.seconds),
+        "warnings": dg.MetadataValue.int(len(answer.warnings)),
+        "pages_from": dg.MetadataValue.text(pages_from),
+        "answer_id": dg.MetadataValue.int(answer.answer_id or 0),
+    }
+
+
+def prose_markdown(answer: Answer) -> str:
+    """Sentences with the numbers of their quotes, or the nearest passages; then the quotes with their sources."""
+    from webrag_core.answering.page import VERDICTS
+
+    lines = [f"**{VERDICTS[answer.band]}** ({int(answer.confidence * 100)} %)", "", quote(block(answer.question)), ""]
+    for sentence in answer.sentences:
+        numbers = ", ".join(map(str, sentence.citations))
+        lines += [block(sentence.text), f"{sentence.proof}, quotes {numbers}", ""]
+    lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
+    for citation in answer.citations:
+        lines += [*_cited(citation), ""]
+    if answer.missing and answer.sentences:
+        lines += ["### Missing", "", *(f"- {code(one.text)}" for one in answer.missing), ""]
+    if answer.look_next:
+        lines += ["### Where to look next", "", *(f"- {link(url, url)}" for url in answer.look_next), ""]
+    if answer.warnings:
+        lines += ["### Warnings", "", *(f"- {code(warning)}" for warning in answer.warnings)]
+    return "\n".join(lines)
+
+
+def _cited(citation: SentenceCitation) -> list[str]:
+    label = link(citation.heading or citation.title or citation.url, citation.url)
+    return [f"**{citation.number}.** {label}", "", quote(block(citation.quote.strip("\n")))]
