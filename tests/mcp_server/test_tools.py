@@ -23,6 +23,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("answer", {"output": "xml"}, "'text' or 'data'"),
     ("answer", {"policy": "greedy"}, "known: calibrated, fixed-k, seed-matrix, stop-at-once"),
     ("answer", {"policy": "x" * 51}, "50 at most"),
+    ("answer", {"style": "poem"}, "'evidence' or 'prose'"),
+    ("answer", {"style": "prose", "policy": "fixed-k:2"}, "style prose does not take policy"),
     ("answer", {"expansion_budget": -1}, "cannot be negative"),
     ("answer", {"expansion_budget": "many"}, "expansion_budget"),
     ("answer", {"budget": 3}, "did you mean expansion_budget?"),
@@ -279,5 +281,22 @@ def test_further_pages_of_a_site_can_be_read_whatever_was_shown_of_it(database_u
             for url in (f"{SITE}/guide/two", [f"{SITE}/guide/three"], f"{SITE}/coffee"):
                 assert not (await called(client, "answer", url=url, query=QUESTION)).is_error
             assert "not_found" in text_of(await called(client, "ingest", url=f"{SITE}/guide/four/five"))
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_answer_in_prose_is_said_with_its_quotes(database_url: str, mode: str) -> None:
+    async def work() -> None:
+        async with connected(tea_settings(database_url), tea_site(), mode=mode) as client:
+            text = text_of(await called(client, "answer", url=SEED, query=QUESTION, style="prose"))
+            assert "[PRESENTATION GUIDE]" in text
+            assert "[CITATIONS]" in text
+            assert "Confidence: " in text
+            done = await called(client, "answer", url=SEED, query=QUESTION, style="prose", output="data")
+            answer = done.structured_content
+            assert answer is not None
+            assert {"answer_id", "status", "sentences", "highlights", "citations"} <= answer.keys()
+            assert answer["sentences"] or answer["highlights"]
 
     asyncio.run(work())

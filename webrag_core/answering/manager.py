@@ -92,10 +92,12 @@ class Manager:
 
     async def _answer(self, question: Question, answer_id: int, begun: float, progress: Progress | None) -> Answer:
         gathered = await gather(self._corpus, question, progress)
+        composing = time.perf_counter()
         draft, choices, sure = await self._compose(question, gathered)
         weakest = _weakest(draft, choices)
         open_part = draft.parts[weakest] if weakest is not None and sure < confidence.ANSWERED_AT else None
         if open_part is not None and await gather_part(self._corpus, question, open_part, gathered):
+            composing = time.perf_counter()
             draft, choices, sure = await self._compose(question, gathered)
         said = choices if sure >= confidence.ANSWERED_AT else []
         shown = [] if said else highlights(draft.units, _best_of_all(draft))
@@ -134,7 +136,10 @@ class Manager:
                 notes=_notes(citations),
                 look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                 spent=Spent(
-                    seconds=round(time.perf_counter() - begun, 3), pages=gathered.pages, rounds=gathered.rounds
+                    seconds=round(time.perf_counter() - begun, 3),
+                    composing_seconds=round(time.perf_counter() - composing, 3),
+                    pages=gathered.pages,
+                    rounds=gathered.rounds,
                 ),
                 warnings=gathered.warnings,
                 evidence_ids=gathered.evidence_ids,

@@ -75,9 +75,10 @@ class Disagreement(Contract):
 
 
 class Spent(Contract):
-    """What the answer cost."""
+    """What the answer cost; `composing_seconds` is the part after the evidence was gathered."""
 
     seconds: float = 0.0
+    composing_seconds: float = 0.0
     pages: int = 0
     rounds: int = 0
     chat_calls: int = 0

@@ -13,6 +13,7 @@ from mcp.server.mcpserver import Context
 from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
+from webrag_core.answering.models import Answer
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
@@ -43,6 +44,7 @@ from webrag_core.mcp_server.evidence import (
 )
 from webrag_core.mcp_server.listing import MOST_LISTED, answer_data, data_result, ingest_text, search_data, status_text
 from webrag_core.mcp_server.past import PastText, history_text, opened_answer_text, page_at_text
+from webrag_core.mcp_server.prose import prose_text
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
@@ -135,9 +137,12 @@ class Calls:
 
         async def work(services: Services, session: SessionMemory) -> Response:
             request = call.request(self._settings)
+            question = call.question(self._settings) if call.style == "prose" else None
 
             async def answer() -> CallToolResult:
-                return self._answered(call, await services.engine.run(request, relay), session)
+                if question is None:
+                    return self._answered(call, await services.engine.run(request, relay), session)
+                return self._said(call, await services.manager.answer(question, relay), session)
 
             return await self._admitted(services, session, request.seeds(), answer, context, relay)
 
@@ -267,6 +272,11 @@ class Calls:
         return self._formatted(
             compose(results, frame, whole if results.whole else min(whole, settings.mcp_answer_token_budget)), session
         )
+
+    def _said(self, call: AnswerCall, answer: Answer, session: SessionMemory) -> CallToolResult:
+        prose = prose_text(answer)
+        session.show(prose.words)
+        return data_result(answer.model_dump(mode="json")) if call.output == "data" else _text(prose.text)
 
     async def _history(self, services: Services, call: HistoryCall) -> PastText:
         budget = self._settings.mcp_search_token_budget

@@ -13,6 +13,7 @@ from typing import Any, Self, TypeVar
 import anyio
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.answering.manager import Manager
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
@@ -36,6 +37,7 @@ class Services:
 
     corpus: Corpus
     engine: OrchestratorEngine
+    manager: Manager
     settings: Settings
 
 
@@ -72,7 +74,7 @@ class Core:
     async def _own(self, opened: asyncio.Future[Services]) -> None:
         """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
-            services = Services(corpus, OrchestratorEngine(corpus), self.settings)
+            services = Services(corpus, OrchestratorEngine(corpus), Manager(corpus), self.settings)
             await corpus.indexer.model_id()
             await asyncio.to_thread(count_tokens, ["warm"])
             opened.set_result(services)

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
+from webrag_core.answering.gathering import Question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.engine import AnswerRequest
@@ -20,6 +21,7 @@ ResearchMode = Literal["fast", "auto", "deep"]
 RetrievalMode = Literal["chunk", "full_context", "auto"]
 Intent = Literal["factual", "comparison", "how_to", "exploratory"]
 Output = Literal["text", "data"]
+Style = Literal["evidence", "prose"]
 
 RESEARCH_MODES: tuple[ResearchMode, ...] = get_args(ResearchMode)
 AUTO_ROUNDS = 2
@@ -107,6 +109,8 @@ class AnswerCall:
     scope: RunScope | None = None
     policy: str | None = None
     output: Output = "text"
+    style: Style = "evidence"
+    at: str | None = None
 
     def research(self, settings: Settings) -> ResearchMode:
         """Return the requested mode, or the default."""
@@ -134,6 +138,19 @@ class AnswerCall:
         )
         request.seeds()
         return request
+
+    def question(self, settings: Settings) -> Question:
+        """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
+        and as `request` does."""
+        self.request(settings)
+        if self.at is not None:
+            check_length("date", self.at)
+        shaping = ("intent", "known_context", "constraints", "retrieval_mode", "scope", "policy")
+        given = [name for name in shaping if getattr(self, name)]
+        if given:
+            raise InvalidInputError(f"style prose does not take {', '.join(given)}")
+        rounds = expansion_rounds(self.research(settings), self.expansion_budget, settings)
+        return Question(self.query, self.urls, at=self.at, expansion_budget=rounds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from webrag_core.mcp_server.requests import (
     RetrievalMode,
     SearchCall,
     StatusCall,
+    Style,
 )
 from webrag_core.mcp_server.server import WebragServer
 from webrag_core.orchestration.memory import RunScope
@@ -59,11 +60,12 @@ async def answer(
         str | None, Field(description="Stop policy: calibrated, seed-matrix or fixed-k:N; default: the server's")
     ] = None,
     at: At = None,
+    style: Annotated[Style, Field(description="prose = few sentences, each proved by its quote")] = "evidence",
     output: As = "text",
 ) -> Response:
     """Answer a question; see `requests.AnswerCall`. With `at`, from what is stored of the sites: the past cannot be
     fetched."""
-    if at is not None:
+    if at is not None and style == "evidence":
         sites = tuple(urljoin(one, "/") for one in ([url] if isinstance(url, str) else url))
         return await _calls(ctx).search(SearchCall(query, sites, intent, output=output, at=at), ctx)
     call = AnswerCall(
@@ -78,6 +80,8 @@ async def answer(
         scope=scope,
         policy=policy,
         output=output,
+        style=style,
+        at=at,
     )
     return await _calls(ctx).answer(call, ctx)
 
