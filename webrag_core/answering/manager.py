@@ -16,7 +16,7 @@ from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
 from webrag_core.answering.models import Answer, AnswerSentence, Form, Highlight, SentenceCitation, Spent, Status
-from webrag_core.answering.proof.recheck import recheck
+from webrag_core.answering.proof.recheck import Span, problem_of, recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
 from webrag_core.errors import IntegrityError, StoreError, WebragError
 from webrag_core.indexing.pipeline import Corpus
@@ -36,7 +36,6 @@ _FORMS: dict[QueryType, Form] = {
     "how_to": "steps",
     "exploratory": "explain",
 }
-_Span = tuple[int, int, int, str, str | None, float]
 
 
 class Manager:
@@ -99,7 +98,8 @@ class Manager:
         if open_part is not None and await gather_part(self._corpus, question, open_part, gathered):
             composing = time.perf_counter()
             draft, choices, sure = await self._compose(question, gathered)
-        said = choices if sure >= confidence.ANSWERED_AT else []
+        said = await self._proved(choices, gathered) if sure >= confidence.ANSWERED_AT else []
+        sure = sure if said or sure < confidence.ANSWERED_AT else 0.0
         shown = [] if said else highlights(draft.units, _best_of_all(draft))
         spans = _Spans()
         sentences = [
@@ -150,6 +150,23 @@ class Manager:
                     raise IntegrityError(f"{name}: {problem}")
         return answer
 
+    async def _proved(self, choices: Sequence[Choice], gathered: Gathered) -> list[Choice]:
+        """The choices that the stored pages prove. A passage that is cut out of a long table or listing may read
+        otherwise than its page."""
+        texts: dict[int, tuple[str | None, str | None]] = {}
+        proved = []
+        async with self._corpus.database.connection() as connection:
+            for choice in choices:
+                spans = spans_of(choice.saying.unit)
+                problem = await problem_of(connection, choice.saying.text, choice.saying.proof, spans, texts)
+                if problem is None:
+                    proved.append(choice)
+        if len(proved) < len(choices):
+            warning = f"sentences left out, because their page does not prove them: {len(choices) - len(proved)}"
+            logger.warning(warning)
+            gathered.warnings.append(warning)
+        return proved
+
     async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
         """The scored evidence, the chosen sentences, and the confidence that they answer the whole question."""
         reader = Reader() if self._settings.webrag_reader != "none" else None
@@ -162,31 +179,38 @@ class Manager:
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered.complete)
 
 
+def spans_of(unit: Unit) -> list[Span]:
+    """What a sentence made of `unit` cites."""
+    return [_span(unit, span) for span in unit.spans]
+
+
+def _span(unit: Unit, span: tuple[int, int]) -> Span:
+    return (unit.chunk.version_id, *span, hashlib.sha256(unit.slice(span).encode()).hexdigest())
+
+
 class _Spans:
     """The quotes of an answer, each once, numbered from 1 in the order of their first use."""
 
     def __init__(self) -> None:
-        self.rows: list[_Span] = []
-        self._numbers: dict[tuple[int, int, int], int] = {}
+        self.rows: list[tuple[*Span, str | None, float]] = []
+        self._numbers: dict[Span, int] = {}
 
     def of_unit(self, unit: Unit, support: float) -> list[int]:
         """Numbers of what a sentence made of `unit` cites."""
-        return [self._number(unit, span, support) for span in unit.spans]
+        return [self._number(unit, span, support) for span in spans_of(unit)]
 
     def of_highlight(self, units: Sequence[Unit], shown: Shown) -> Highlight:
         """Cite the passage from the first to the last unit; marks are offsets within it."""
         first, last = units[shown.units[0]], units[shown.units[-1]]
-        number = self._number(first, (first.start, last.end), 0.0)
+        number = self._number(first, _span(first, (first.start, last.end)), 0.0)
         marks = [(units[index].start - first.start, units[index].end - first.start) for index in shown.marked]
         return Highlight(citation=number, marks=marks)
 
-    def _number(self, unit: Unit, span: tuple[int, int], support: float) -> int:
-        key = (unit.chunk.version_id, *span)
-        if key not in self._numbers:
-            digest = hashlib.sha256(unit.slice(span).encode()).hexdigest()
-            self.rows.append((*key, digest, " > ".join(unit.heading_path) or None, support))
-            self._numbers[key] = len(self.rows)
-        return self._numbers[key]
+    def _number(self, unit: Unit, span: Span, support: float) -> int:
+        if span not in self._numbers:
+            self.rows.append((*span, " > ".join(unit.heading_path) or None, support))
+            self._numbers[span] = len(self.rows)
+        return self._numbers[span]
 
 
 def _best_of_all(draft: Draft) -> list[int]:

@@ -74,7 +74,8 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
     for start, end, header, block in _spans(chunk.text):
         markdown = chunk.text[start:end]
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
-        text = row or (unit_text(markdown, block.kind) if block.kind != "table" else cells_sentence(markdown))
+        kind = _kind(chunk.text, block)
+        text = row or (unit_text(markdown, kind) if kind != "table" else cells_sentence(markdown))
         if end - start > _MAX_CHARS or not _WORD.search(text) or not without_link_lines(markdown).strip():
             continue
         at = chunk.char_start
@@ -84,7 +85,7 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
             relevance=one.reranked_score,
             start=at + start,
             end=at + end,
-            kind=block.kind,
+            kind=kind,
             flags=block.flags,
             heading_path=_path(chunk, block.heading_path),
             text=text,
@@ -95,16 +96,22 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
 def _spans(text: str) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:
     """Units without white space around, and of rows the header; tables are cut into rows, headings left out."""
     for block, sentences in groupby(sentences_of(text), key=lambda sentence: sentence.block):
-        if block.kind == "table":
+        if _kind(text, block) == "table":
             header: tuple[int, int] | None = None
             for line in _LINE.finditer(text, block.start, block.end):
-                if header is None:
+                if header is None and block.kind == "table":
                     header = line.span()
                 elif not _RULE.fullmatch(line[0]):
                     yield *line.span(), header, block
         elif block.kind != "heading":
             for sentence in sentences:
                 yield *sentence.stripped(text), None, block
+
+
+def _kind(text: str, block: Block) -> str:
+    """The kind of a block of a passage: one that is cut out of the middle of a long table begins without its header,
+    and would be taken for a paragraph."""
+    return "table" if block.kind == "paragraph" and text.startswith("|", block.start) else block.kind
 
 
 def _path(chunk: RetrievedChunk, inside: tuple[str, ...]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
 
 from psycopg import AsyncConnection
@@ -21,6 +21,11 @@ FROM answer_sentences s WHERE %(answer)s::bigint IS NULL OR s.answer_id = %(answ
 """
 
 
+Span = tuple[int, int, int, str]
+"""A quote: version id, start, end, sha256."""
+_Texts = dict[int, tuple[str | None, str | None]]
+
+
 async def recheck(connection: AsyncConnection, answer_id: int | None = None) -> AsyncIterator[tuple[str, str | None]]:
     """Yield the name of every stored sentence (None = of all answers) with what is wrong with its proof, or None.
 
@@ -29,18 +34,21 @@ async def recheck(connection: AsyncConnection, answer_id: int | None = None) -> 
     """
     cursor = await connection.execute(_SENTENCES, {"answer": answer_id})
     rows = await cursor.fetchall()
-    texts: dict[int, tuple[str | None, str | None]] = {}
+    texts: _Texts = {}
     for answer, ordinal, text, proof, spans in rows:
-        name = f"answer {answer}, sentence {ordinal}"
-        if not spans:
-            yield name, "it cites nothing"
-            continue
-        for version_id in {span[0] for span in spans} - texts.keys():
-            cursor = await connection.execute(
-                "SELECT markdown, title FROM document_versions WHERE id = %s", (version_id,)
-            )
-            texts[version_id] = await cursor.fetchone() or (None, None)
-        yield name, _problem(text, proof, [(*texts[span[0]], *span[1:]) for span in spans])
+        yield f"answer {answer}, sentence {ordinal}", await problem_of(connection, text, proof, spans or [], texts)
+
+
+async def problem_of(
+    connection: AsyncConnection, text: str, proof: str, spans: Sequence[Span], texts: _Texts
+) -> str | None:
+    """What is wrong with the proof of one sentence, or None. `texts` collects the versions that were read."""
+    if not spans:
+        return "it cites nothing"
+    for version_id in {span[0] for span in spans} - texts.keys():
+        cursor = await connection.execute("SELECT markdown, title FROM document_versions WHERE id = %s", (version_id,))
+        texts[version_id] = await cursor.fetchone() or (None, None)
+    return _problem(text, proof, [(*texts[span[0]], *span[1:]) for span in spans])
 
 
 def _problem(text: str, proof: str, spans: list[tuple[str | None, str | None, int, int, str]]) -> str | None:
