@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -61,6 +61,11 @@ bench-sitewalk: $(VENV)/.runtime ## the loop on the sites that nothing was fitte
 	for site in tomcat-10.1 postfix-3.7 debian-policy-4.6 libreoffice-writer-7.4 git-2.39 maxima-5.46; do \
 	  for condition in twins stored; do $(BIN)/webrag eval sitewalk --$$condition --golden evals/golden/sitewalk-$$site.jsonl \
 	    --warc evals/sites/$$site.warc.gz --out runs/$$site-$$condition.jsonl || exit 1; done; done
+
+bench-prose: $(VENV)/.dev      ## answers in prose on the sites that nothing was fitted on, and every proof (after make sites)
+	$(BIN)/python -m evals.answers.evidence --split reporting --out runs/evidence-reporting.jsonl
+	$(BIN)/python -m evals.answers.quality runs/evidence-reporting.jsonl
+	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/evidence-reporting.jsonl
 
 bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and past search, on releases of real documentation
 	$(BIN)/python -m evals.sites.build_versions
