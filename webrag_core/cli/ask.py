@@ -108,7 +108,7 @@ def print_prose(answer: Answer) -> None:
     for note in answer.notes:
         print_line(f"{note[0].upper()}{note[1:]}.", style="dim")
     print_line(
-        f"Answer {answer.answer_id}: {answer.spent.pages} pages, {answer.spent.rounds} rounds,"
+        f"Answer {answer.answer_id}: pages fetched: {answer.spent.pages}, rounds: {answer.spent.rounds},"
         f" {answer.spent.seconds:.2f} s",
         style="dim",
     )
