@@ -114,7 +114,6 @@ class Manager:
             for ordinal, choice in enumerate(said, start=1)
         ]
         nearest = [spans.of_highlight(draft.units, one) for one in shown]
-        guard.check_output([sentence.text for sentence in sentences], self._settings)
         missing = missing_parts(draft.parts, sentences, len(draft.units), below_floor=bool(choices))
         async with self._corpus.database.transaction() as connection:
             citations = await stored.store_citations(connection, answer_id, spans.rows)
@@ -144,6 +143,8 @@ class Manager:
                 warnings=gathered.warnings,
                 evidence_ids=gathered.evidence_ids,
             )
+            said_or_shown = [*(one.text for one in sentences), *(one.quote for one in citations)]
+            guard.check_output(said_or_shown, self._settings)
             await stored.finish_answer(connection, answer)
             async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
                 if problem is not None:

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from webrag_core.retrieval.models import Contract
 
-Proof = Literal["verbatim", "trimmed", "assembled", "paraphrase"]
+Proof = Literal["verbatim", "trimmed", "assembled"]
 """How a sentence follows from what it cites: its very words; those with a heading before them, or without a leading
-connective or a reference in brackets; a table row with its column names; or other words that passed every check."""
+connective or a reference in brackets; or the cells of a table row, with its column names."""
 
-Status = Literal["answered", "partial", "insufficient", "blocked", "failed"]
+Status = Literal["answered", "partial", "insufficient"]
 Band = Literal["high", "medium", "low", "insufficient"]
-Form = Literal["explain", "steps", "compare", "lookup", "timeline", "list"]
-Why = Literal["not_found", "below_floor", "failed", "budget", "out_of_date"]
+Form = Literal["explain", "steps", "compare"]
+Why = Literal["not_found", "below_floor"]
 
 
 class SentenceCitation(Contract):
@@ -59,7 +59,8 @@ class Highlight(Contract):
 
 
 class Missing(Contract):
-    """A part of the question without an answer, why, and how many passages were looked at."""
+    """A part of the question without an answer, why, and how many sentences and small units of the evidence
+    were looked at."""
 
     part: int
     text: str
@@ -81,8 +82,6 @@ class Spent(Contract):
     composing_seconds: float = 0.0
     pages: int = 0
     rounds: int = 0
-    chat_calls: int = 0
-    replaced: int = 0
 
 
 class Answer(Contract):

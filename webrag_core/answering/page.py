@@ -24,8 +24,7 @@ VERDICTS = {
 PROOFS = {
     "verbatim": "the page's own words",
     "trimmed": "the page's own words, with their heading in brackets or without a leading word",
-    "assembled": "a table row with its column names",
-    "paraphrase": "in other words, every check passed",
+    "assembled": "the cells of a table row, with the names of their columns",
 }
 """What each proof means, for people."""
 _LINE = re.compile(r"\S(?:.*\S)?")

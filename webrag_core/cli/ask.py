@@ -10,9 +10,9 @@ import typer
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.answer import show_progress
-from webrag_core.cli.output import Json, print_json, print_line
+from webrag_core.cli.output import Json, complain, print_json, print_line
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
@@ -50,7 +50,15 @@ def ask(
             with show_progress() as show:
                 return await Manager(corpus).answer(asked, show)
 
-    answer = asyncio.run(work())
+    try:
+        answer = asyncio.run(work())
+    except WebragError as error:
+        if not as_json:
+            raise
+        status = "blocked" if isinstance(error, GuardrailsViolationError) else "failed"
+        print_json({"status": status, "error": {"code": error.code, "message": error.message}})
+        complain(f"error: {error.message} [{error.code}]", style="red")
+        raise typer.Exit(error.exit_code) from error
     for path, render in ((html, render_page), (markdown, render_markdown)):
         if path is not None:
             try:

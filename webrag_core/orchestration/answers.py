@@ -151,12 +151,18 @@ class StoredRun:
 
 
 async def load_stored_run(connection: AsyncConnection, answer_id: int) -> StoredRun:
-    """Read one run. Raises InvalidInputError when there is no answer of that id."""
-    cursor = await connection.execute("SELECT query, policy, state FROM answer_runs WHERE id = %s", (answer_id,))
+    """Read one run. Raises InvalidInputError when there is no answer of that id, and for one in prose, which decided
+    nothing itself."""
+    cursor = await connection.execute(
+        "SELECT query, policy, state, prose -> 'evidence_ids' FROM answer_runs WHERE id = %s", (answer_id,)
+    )
     row = await cursor.fetchone()
     if row is None:
         raise InvalidInputError(f"there is no answer {answer_id} in this database")
-    query, policy, state = row
+    query, policy, state, evidence_ids = row
+    if policy is None:
+        runs = ", ".join(map(str, evidence_ids or [])) or "none"
+        raise InvalidInputError(f"answer {answer_id} is in prose; the runs that gathered its evidence: {runs}")
     cursor = await connection.execute(
         "SELECT signals, decision FROM answer_rounds WHERE answer_id = %s ORDER BY round", (answer_id,)
     )

@@ -1,0 +1,54 @@
+"""`webrag ask`: what a user and a program see."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.command_line import Webrag, webrag
+from tests.conftest import FROZEN_SITE
+
+__all__ = ["webrag"]
+
+QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
+QUESTION = "Is asyncio.Queue thread safe?"
+FROZEN = {"WEBRAG_WARC": str(FROZEN_SITE), "WEBRAG_READER": "none"}
+
+
+def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -> None:
+    html, markdown = tmp_path / "answer.html", tmp_path / "answer.md"
+    done = webrag(
+        *("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--html", str(html), "--markdown", str(markdown)), **FROZEN
+    )
+    assert done.returncode == 0, done.stderr
+    assert "not thread-safe" in done.stdout
+    assert "verbatim: the page's own words" in done.stdout
+    assert "<mark>Although asyncio queues are not thread-safe" in html.read_text(encoding="utf-8")
+    assert QUESTION.rstrip("?") in markdown.read_text(encoding="utf-8")
+
+    shown = webrag("answers", "show", "1", **FROZEN)
+    assert "not thread-safe" in shown.stdout
+    assert "Its quotes today" in shown.stdout
+    verified = json.loads(webrag("verify", "--json", **FROZEN).stdout)
+    assert verified["violations"] == []
+    assert verified["sentences"] >= 1
+    replayed = webrag("replay", "1", **FROZEN)
+    assert "is in prose" in replayed.stderr
+
+
+def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
+    blocked = webrag("ask", "x" * 9_000, "--json", **FROZEN)
+    assert blocked.returncode == 2
+    said = json.loads(blocked.stdout)
+    assert said["status"] == "blocked"
+    assert "at most 8,000" in said["error"]["message"]
+    missing = webrag("ask", QUESTION, "--url", "https://site.example/", "--json", **FROZEN)
+    assert missing.returncode == 1
+    assert json.loads(missing.stdout)["status"] == "failed"
+
+
+def test_a_file_that_cannot_be_written_loses_no_answer(webrag: Webrag) -> None:
+    done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--html", "/nowhere/a.html", **FROZEN)
+    assert done.returncode == 2
+    assert "answer 1 is stored" in done.stderr
+    assert "not thread-safe" in webrag("answers", "show", "1", **FROZEN).stdout
