@@ -76,19 +76,19 @@ def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Ma
     """The quote in its paragraph as HTML, the quoted words (of a highlight: its likeliest sentences) marked. Marks of
     Markdown are left out; the stamp below says where the exact text stands."""
     spans = [(0, len(citation.quote))] if highlight is None else sorted(highlight.marks)
-    pieces = [Markup('<span class="around">{}</span>').format(_readable(citation.before.rpartition("\n\n")[2]))]
+    pieces = [Markup('<span class="around">{}</span>').format(readable(citation.before.rpartition("\n\n")[2]))]
     position = 0
     for start, end in spans:
-        pieces.append(escape(_readable(citation.quote[position:start])))
-        pieces.append(Markup("<mark>{}</mark>").format(_readable(citation.quote[start:end])))
+        pieces.append(escape(readable(citation.quote[position:start])))
+        pieces.append(Markup("<mark>{}</mark>").format(readable(citation.quote[start:end])))
         position = end
-    pieces.append(escape(_readable(citation.quote[position:])))
-    pieces.append(Markup('<span class="around">{}</span>').format(_readable(citation.after.partition("\n\n")[0])))
+    pieces.append(escape(readable(citation.quote[position:])))
+    pieces.append(Markup('<span class="around">{}</span>').format(readable(citation.after.partition("\n\n")[0])))
     return Markup("").join(pieces)
 
 
-def _readable(markdown: str) -> str:
-    """Markdown without link targets and emphasis, its lines and the white space around it as they are."""
+def readable(markdown: str) -> str:
+    """Markdown for reading: without link targets and emphasis, its lines and the white space around it as they are."""
     return visible("\n".join(_LINE.sub(lambda line: plain_text(line[0]), line) for line in markdown.split("\n")))
 
 

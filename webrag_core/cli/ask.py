@@ -77,8 +77,7 @@ def ask(
 
 def print_prose(answer: Answer) -> None:
     """Print the answer first, then the quotes that prove it, then what is missing."""
-    from webrag_core.answering.page import PROOFS, VERDICTS
-    from webrag_core.answering.unit_text import unit_text
+    from webrag_core.answering.page import PROOFS, VERDICTS, readable
 
     print_line(answer.question, style="bold")
     print_line(
@@ -93,7 +92,9 @@ def print_prose(answer: Answer) -> None:
         print_line("")
     for shown in answer.highlights:
         citation = answer.citation(shown.citation)
-        print_line(unit_text(citation.quote, "paragraph"))
+        for line in readable(citation.quote).splitlines():
+            if line.strip() and not line.lstrip().startswith("```"):
+                print_line(line.rstrip())
         _print_source(citation)
         print_line("")
     if answer.sentences:

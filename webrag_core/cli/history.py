@@ -139,10 +139,11 @@ def list_command(
             print_json({"answers": [one.model_dump(mode="json") for one in answers]})
             return
         print_table(
-            ("answer", "asked", "complete", "quotes", "question", "start page"),
+            ("answer", "kind", "asked", "complete", "quotes", "question", "start page"),
             (
                 (
                     one.answer_id,
+                    one.kind,
                     f"{one.started_at:%Y-%m-%d %H:%M}",
                     one.state if one.probability is None else f"{one.probability:.0%}",
                     one.citations,
