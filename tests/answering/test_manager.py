@@ -76,7 +76,7 @@ def test_the_contract_for_outside_checks(settings: Settings) -> None:
 def test_the_stored_pages_are_asked_without_an_address(settings: Settings) -> None:
     ask(settings, Question(QUESTION, urls=(QUEUES,), expansion_budget=0))
     answer = ask(settings, Question(QUESTION))
-    assert any(THREADS in sentence.text for sentence in answer.sentences)
+    assert any(THREADS in citation.quote for citation in answer.citations)
     assert answer.spent.pages == 0
 
 

@@ -50,5 +50,16 @@ def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
 def test_a_file_that_cannot_be_written_loses_no_answer(webrag: Webrag) -> None:
     done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--html", "/nowhere/a.html", **FROZEN)
     assert done.returncode == 2
-    assert "answer 1 is stored" in done.stderr
+    assert "the answer is stored: webrag answers show 1" in done.stderr
     assert "not thread-safe" in webrag("answers", "show", "1", **FROZEN).stdout
+
+
+def test_what_is_stored_is_asked_without_a_fetch(webrag: Webrag) -> None:
+    webrag("ingest", QUEUES, **FROZEN)
+    live = {"WEBRAG_READER": "none"}  # no snapshot: a fetch would go to the web, and fail
+    done = webrag("ask", QUESTION, "--json", **live)
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert "not thread-safe" in " ".join(one["quote"] for one in answer["citations"])
+    assert answer["confidence_note"].startswith("uncalibrated")
+    assert answer["spent"]["pages"] == 0

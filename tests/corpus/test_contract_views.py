@@ -20,6 +20,7 @@ COLUMNS = {
     "v_chunk": "chunk_id doc_id version level ord start_off end_off text n_expected",
     "v_embedding": "chunk_id model dim vec",
     "v_request": "url_submitted run_id state reason attempts",
+    "v_sentence": "answer_id ordinal text proof support citations",
     "v_fetch": "url hop status reason bytes_raw bytes_decoded started_at",
     "v_answer": "answer_id query action rule citations",
 }

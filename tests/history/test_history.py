@@ -335,6 +335,9 @@ def test_the_story_on_the_command_line(webrag_here: Webrag, tmp_path: Path) -> N
     page = tmp_path / "diff.html"
     assert "Written to" in told("history", GREEN, "--html", str(page))
     assert "<ins>75</ins>" in page.read_text()
+    unwritable = webrag_here("history", GREEN, "--html", "/nowhere/diff.html", **environment)
+    assert unwritable.returncode == 2
+    assert "/nowhere/diff.html cannot be written" in unwritable.stderr
     assert "changed" in told("history", "tea.example", "--changes")
     states = json.loads(told("citations", "--json"))
     assert {"answer_id", "number", "state", "how", "kept", "facts_changed"} <= states[0].keys()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
@@ -16,14 +16,11 @@ from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 from webrag_core.retrieval.search import search
 
-_START_PAGES = 3
-"""Best stored pages that a question without a start page begins with."""
-
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. Without `urls` the stored pages are asked (of `sources`, if any) and no link is followed; with
-    `at` (a date, see `history.as_of`) what they said then, and nothing is fetched. `expansion_budget` as of
+    """What is asked. Without `urls` the stored pages are asked (of `sources`, if any); with
+    `at` (a date, see `history.as_of`) what they said then. Neither fetches anything. `expansion_budget` as of
     `AnswerRequest`."""
 
     text: str
@@ -66,38 +63,26 @@ class Gathered:
 
 async def gather(corpus: Corpus, question: Question, progress: Progress | None = None) -> Gathered:
     """Raises what the loop and the search raise (`OrchestratorEngine.run`, `search`)."""
-    if question.at is not None:
-        return await _past(corpus, question, question.at)
-    if question.urls:
-        return _of_run(await _run(corpus, question, question.urls, question.text, progress))
-    filters = ScopeFilter(sources=list(question.sources) or None)
-    hits = await search(corpus, SearchRequest(query=question.text, filters=filters))
-    urls = list(dict.fromkeys(one.chunk.source_url for one in hits.chunks))[:_START_PAGES]
-    if not urls:
-        empty = "nothing that is stored has to do with the question"
-        analysis = analyze_query(question.text)
-        return Gathered(parts=analysis.parts, kind=analysis.query_type, note=empty, warnings=hits.warnings)
-    return _of_run(await _run(corpus, question, urls, question.text, progress))
+    if question.urls and question.at is None:
+        return _of_run(await _run(corpus, question, question.text, progress))
+    return await _stored(corpus, question)
 
 
 async def gather_part(corpus: Corpus, question: Question, part: str, gathered: Gathered) -> bool:
     """Look once more, for one part of the question. False when there is nowhere to look."""
     if not question.urls or question.at is not None:
         return False
-    gathered.add(await _run(corpus, question, question.urls, part, None))
+    gathered.add(await _run(corpus, question, part, None))
     return True
 
 
-async def _run(
-    corpus: Corpus, question: Question, urls: Sequence[str], text: str, progress: Progress | None
-) -> OrchestrationResult:
-    stored = not question.urls
+async def _run(corpus: Corpus, question: Question, text: str, progress: Progress | None) -> OrchestrationResult:
     request = AnswerRequest(
-        urls=tuple(urls),
+        urls=question.urls,
         query=text,
         mode="chunk",
-        expansion_budget=0 if stored else question.expansion_budget,
-        scope=question.sources or ("all" if stored else None),
+        expansion_budget=question.expansion_budget,
+        scope=question.sources or None,
     )
     return await OrchestratorEngine(corpus).run(request, progress)
 
@@ -114,21 +99,25 @@ def _of_run(result: OrchestrationResult) -> Gathered:
     return gathered
 
 
-async def _past(corpus: Corpus, question: Question, at: str) -> Gathered:
-    from webrag_core.acquisition.urls import canonicalise
-
+async def _stored(corpus: Corpus, question: Question) -> Gathered:
+    """What is stored, today or at a time: nothing is fetched."""
     if question.urls and question.sources:
         raise InvalidInputError("with a date, ask pages by URL or sources by name, not both")
     sites = list(dict.fromkeys(canonicalise("/", canonicalise(url)) for url in question.urls))
     filters = ScopeFilter(sources=list(question.sources) or None, url_prefixes=sites or None)
-    results = await search_at(corpus, SearchRequest(query=question.text, filters=filters), AsOf.parse(at))
+    request = SearchRequest(query=question.text, filters=filters)
+    if question.at is None:
+        results = await search(corpus, request)
+    else:
+        results = await search_at(corpus, request, AsOf.parse(question.at))
     analysis = analyze_query(question.text)
     return Gathered(
         ranked=results.chunks,
         parts=analysis.parts,
         kind=analysis.query_type,
         complete=results.top_score,
-        note="uncalibrated: not fitted for the past",
-        pages=len({one.chunk.source_url for one in results.chunks}),
+        note="uncalibrated: fitted for answers that start at a page"
+        if results.chunks
+        else "nothing that is stored has to do with the question",
         warnings=results.warnings,
     )

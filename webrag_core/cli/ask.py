@@ -10,7 +10,7 @@ import typer
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.answer import show_progress
-from webrag_core.cli.output import Json, complain, print_json, print_line
+from webrag_core.cli.output import Json, complain, print_json, print_line, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
@@ -62,10 +62,11 @@ def ask(
     for path, render in ((html, render_page), (markdown, render_markdown)):
         if path is not None:
             try:
-                path.write_text(render(answer), encoding="utf-8")
-            except OSError as error:
+                write_file(path, render(answer))
+            except InvalidInputError as error:
+                number = answer.answer_id
                 raise InvalidInputError(
-                    f"answer {answer.answer_id} is stored, but {path} cannot be written: {error.strerror}"
+                    f"{error.message}; the answer is stored: webrag answers show {number}"
                 ) from error
     if as_json:
         print_json(answer)

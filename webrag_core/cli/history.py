@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, out, print_json, print_line, print_table
+from webrag_core.cli.output import Json, out, print_json, print_line, print_table, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -79,7 +79,7 @@ def history(
                     )
                 comparison = await compare(connection, url, *pair)
                 if html is not None:
-                    html.write_text(render_page(comparison), encoding="utf-8")
+                    write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
             elif asked is not None:
                 page = await pages.page_at(connection, url, asked)

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
@@ -106,6 +108,14 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Non
         table.add_row(*(escape(_plain(str(cell))) for cell in row))
     # a pipe has no width: never fold cells there
     (out if out.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that the user named. Raises InvalidInputError when it cannot be written."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def complain(text: str, style: str | None = None) -> None:
