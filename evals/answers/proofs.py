@@ -2,9 +2,10 @@
 
     python -m evals.answers.proofs --split reporting [--sample N]
 
-Every sentence of every answer, said or not, is proved from the database (`proof.recheck`), which does not know how it
-was composed. Corruptions change one number, negation, quantifier, modal, name or unit, or swap two clauses; a
-corruption counts as noticed when the quotes no longer prove the sentence.
+Every sentence of every answer is proved from the database (`proof.recheck`), which does not know how it was composed.
+With `--evidence`, what the units of recorded evidence would say is corrupted, one question in five. Corruptions change
+one number, negation, quantifier, modal, name or unit, or swap two clauses; a corruption counts as noticed when the
+quotes no longer prove the sentence.
 """
 
 from __future__ import annotations

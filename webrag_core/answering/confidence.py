@@ -106,7 +106,7 @@ def note_of(evidence_note: str, scores: Sequence[UnitScores]) -> str:
     if not evidence_note.startswith("calibrated"):
         return evidence_note or "uncalibrated"
     sites = len(stored()["provenance"]["data"])
-    unread = " without the reading model" if scores and reader_of(scores[0]) == "unread" else ""
+    unread = " without the reading model" if len(scores[0].total) and reader_of(scores[0]) == "unread" else ""
     return f"calibrated on {sites} sites{unread}"
 
 
