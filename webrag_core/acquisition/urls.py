@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -80,6 +81,11 @@ def page_key(url: str) -> str:
     if name in ("index.html", "index.htm"):
         path = f"{directory}/"
     return path + mark + query
+
+
+def site_roots(urls: Iterable[str]) -> list[str]:
+    """The root of the site of each URL, each once. Raises FetchError(INVALID_URL)."""
+    return list(dict.fromkeys(canonicalise("/", canonicalise(url)) for url in urls))
 
 
 def folder_of(url: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from webrag_core.acquisition.urls import canonicalise
+from webrag_core.acquisition.urls import site_roots
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
@@ -19,9 +19,8 @@ from webrag_core.retrieval.search import search
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked. Without `urls` the stored pages are asked (of `sources`, if any); with
-    `at` (a date, see `history.as_of`) what they said then. Neither fetches anything. `expansion_budget` as of
-    `AnswerRequest`."""
+    """What is asked. Without `urls` the stored pages are asked (of `sources`, if any); with `at` (a date, see
+    `history.as_of`) what they said then. Neither fetches anything. `expansion_budget` as of `AnswerRequest`."""
 
     text: str
     urls: tuple[str, ...] = ()
@@ -61,22 +60,26 @@ class Gathered:
         self.evidence_ids += [] if result.answer_id is None else [result.answer_id]
 
 
-async def gather(corpus: Corpus, question: Question, progress: Progress | None = None) -> Gathered:
+async def gather(
+    corpus: Corpus, engine: OrchestratorEngine, question: Question, progress: Progress | None = None
+) -> Gathered:
     """Raises what the loop and the search raise (`OrchestratorEngine.run`, `search`)."""
     if question.urls and question.at is None:
-        return _of_run(await _run(corpus, question, question.text, progress))
+        return _of_run(await _run(engine, question, question.text, progress))
     return await _stored(corpus, question)
 
 
-async def gather_part(corpus: Corpus, question: Question, part: str, gathered: Gathered) -> bool:
+async def gather_part(engine: OrchestratorEngine, question: Question, part: str, gathered: Gathered) -> bool:
     """Look once more, for one part of the question. False when there is nowhere to look."""
     if not question.urls or question.at is not None:
         return False
-    gathered.add(await _run(corpus, question, part, None))
+    gathered.add(await _run(engine, question, part, None))
     return True
 
 
-async def _run(corpus: Corpus, question: Question, text: str, progress: Progress | None) -> OrchestrationResult:
+async def _run(
+    engine: OrchestratorEngine, question: Question, text: str, progress: Progress | None
+) -> OrchestrationResult:
     request = AnswerRequest(
         urls=question.urls,
         query=text,
@@ -84,7 +87,7 @@ async def _run(corpus: Corpus, question: Question, text: str, progress: Progress
         expansion_budget=question.expansion_budget,
         scope=question.sources or None,
     )
-    return await OrchestratorEngine(corpus).run(request, progress)
+    return await engine.run(request, progress)
 
 
 def _of_run(result: OrchestrationResult) -> Gathered:
@@ -103,8 +106,7 @@ async def _stored(corpus: Corpus, question: Question) -> Gathered:
     """What is stored, today or at a time: nothing is fetched."""
     if question.urls and question.sources:
         raise InvalidInputError("with a date, ask pages by URL or sources by name, not both")
-    sites = list(dict.fromkeys(canonicalise("/", canonicalise(url)) for url in question.urls))
-    filters = ScopeFilter(sources=list(question.sources) or None, url_prefixes=sites or None)
+    filters = ScopeFilter(sources=list(question.sources) or None, url_prefixes=site_roots(question.urls) or None)
     request = SearchRequest(query=question.text, filters=filters)
     if question.at is None:
         results = await search(corpus, request)

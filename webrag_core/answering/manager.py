@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import logging
 import time
@@ -16,15 +15,15 @@ from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
 from webrag_core.answering.models import Answer, AnswerSentence, Form, Highlight, SentenceCitation, Spent, Status
-from webrag_core.answering.proof.recheck import Span, problem_of, recheck
+from webrag_core.answering.proof.recheck import Span, VersionTexts, problem_of, recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
-from webrag_core.errors import IntegrityError, StoreError, WebragError
+from webrag_core.errors import IntegrityError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
-from webrag_core.orchestration.engine import Progress
+from webrag_core.orchestration.engine import OrchestratorEngine, Progress
 from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.request import check_question
-from webrag_core.retrieval.reader import Reader
+from webrag_core.retrieval.reader import make_reader
 
 __all__ = ["Manager", "Question"]
 
@@ -39,10 +38,12 @@ _FORMS: dict[QueryType, Form] = {
 
 
 class Manager:
-    """Answers questions over an open corpus, any number of them at a time."""
+    """Answers questions over an open corpus, any number of them at a time. `engine` gathers their evidence; a server
+    passes its own, so that the limits on endpoints hold for all of its calls together."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, engine: OrchestratorEngine | None = None) -> None:
         self._corpus = corpus
+        self._engine = engine or OrchestratorEngine(corpus)
         self._settings = corpus.settings
 
     async def answer(self, question: Question, progress: Progress | None = None) -> Answer:
@@ -57,50 +58,34 @@ class Manager:
         database = self._corpus.database
         async with database.connection() as connection:
             answer_id = await answers.new_id(connection)
-        async with database.claims.hold(answers.claim_of(answer_id)):
-            async with database.connection() as connection:
-                await stored.start_answer(
-                    connection,
-                    answer_id,
-                    question=question.text,
-                    seed_url=question.urls[0] if question.urls else None,
-                    options={name: value for name, value in asdict(question).items() if name != "text" and value},
-                )
-            reason = "internal_error"
-            try:
-                answer = await self._answer(question, answer_id, begun, progress)
-                reason = ""
-            except asyncio.CancelledError:
-                reason = "cancelled"
-                raise
-            except WebragError as error:
-                reason = error.code
-                raise
-            finally:
-                if reason:
-                    await asyncio.shield(self._fail(answer_id, reason))
-        return answer
+        async with (
+            database.claims.hold(answers.claim_of(answer_id)),
+            answers.recorded_run(database, answer_id, self._register(question, answer_id)),
+        ):
+            return await self._answer(question, answer_id, begun, progress)
 
-    async def _fail(self, answer_id: int, reason: str) -> None:
-        """Mark the run as failed. A database failure here must not replace the error that ended it."""
-        try:
-            async with self._corpus.database.connection() as connection:
-                await answers.fail_run(connection, answer_id, reason)
-        except StoreError as error:
-            logger.warning("answer %d could not be marked as failed: %s", answer_id, error.message)
+    async def _register(self, question: Question, answer_id: int) -> None:
+        async with self._corpus.database.connection() as connection:
+            await stored.start_answer(
+                connection,
+                answer_id,
+                question=question.text,
+                seed_url=question.urls[0] if question.urls else None,
+                options={name: value for name, value in asdict(question).items() if name != "text" and value},
+            )
 
     async def _answer(self, question: Question, answer_id: int, begun: float, progress: Progress | None) -> Answer:
-        gathered = await gather(self._corpus, question, progress)
+        gathered = await gather(self._corpus, self._engine, question, progress)
         composing = time.perf_counter()
         draft, choices, sure = await self._compose(question, gathered)
         weakest = _weakest(draft, choices)
         open_part = draft.parts[weakest] if weakest is not None and sure < confidence.ANSWERED_AT else None
-        if open_part is not None and await gather_part(self._corpus, question, open_part, gathered):
+        if open_part is not None and await gather_part(self._engine, question, open_part, gathered):
             composing = time.perf_counter()
             draft, choices, sure = await self._compose(question, gathered)
-        said = await self._proved(choices, gathered) if sure >= confidence.ANSWERED_AT else []
-        sure = sure if said or sure < confidence.ANSWERED_AT else 0.0
-        shown = [] if said else highlights(draft.units, _best_of_all(draft))
+        sayable = await self._proved(choices, gathered) if sure >= confidence.ANSWERED_AT else []
+        sure = sure if sayable or sure < confidence.ANSWERED_AT else 0.0
+        passages = [] if sayable else highlights(draft.units, _best_of_all(draft))
         spans = _Spans()
         sentences = [
             AnswerSentence(
@@ -111,9 +96,9 @@ class Manager:
                 part=choice.part,
                 support=round(choice.support, 3),
             )
-            for ordinal, choice in enumerate(said, start=1)
+            for ordinal, choice in enumerate(sayable, start=1)
         ]
-        nearest = [spans.of_highlight(draft.units, one) for one in shown]
+        nearest = [spans.of_highlight(draft.units, one) for one in passages]
         missing = missing_parts(draft.parts, sentences, len(draft.units), below_floor=bool(choices))
         async with self._corpus.database.transaction() as connection:
             citations = await stored.store_citations(connection, answer_id, spans.rows)
@@ -143,8 +128,8 @@ class Manager:
                 warnings=gathered.warnings,
                 evidence_ids=gathered.evidence_ids,
             )
-            said_or_shown = [*(one.text for one in sentences), *(one.quote for one in citations)]
-            guard.check_output(said_or_shown, self._settings)
+            texts = [*(one.text for one in sentences), *(one.quote for one in citations)]
+            guard.check_output(texts, self._settings)
             await stored.finish_answer(connection, answer)
             async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
                 if problem is not None:
@@ -154,28 +139,28 @@ class Manager:
     async def _proved(self, choices: Sequence[Choice], gathered: Gathered) -> list[Choice]:
         """The choices that the stored pages prove. A passage that is cut out of a long table or listing may read
         otherwise than its page."""
-        texts: dict[int, tuple[str | None, str | None]] = {}
-        proved = []
+        texts: VersionTexts = {}
+        remaining = []
         async with self._corpus.database.connection() as connection:
             for choice in choices:
                 spans = spans_of(choice.saying.unit)
                 problem = await problem_of(connection, choice.saying.text, choice.saying.proof, spans, texts)
                 if problem is None:
-                    proved.append(choice)
-        if len(proved) < len(choices):
-            warning = f"sentences left out, because their page does not prove them: {len(choices) - len(proved)}"
+                    remaining.append(choice)
+        if len(remaining) < len(choices):
+            warning = f"sentences left out, because their page does not prove them: {len(choices) - len(remaining)}"
             logger.warning(warning)
             gathered.warnings.append(warning)
-        return proved
+        return remaining
 
     async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
         """The scored evidence, the chosen sentences, and the confidence that they answer the whole question."""
-        reader = Reader() if self._settings.webrag_reader != "none" else None
+        reader = make_reader(self._settings)
         draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, safe=guard.safe_units)
         for warning in draft.warnings:
             if warning not in gathered.warnings:
                 gathered.warnings.append(warning)
-        supports = [confidence.supports(score).tolist() for score in draft.scores]
+        supports = [confidence.supports(score) for score in draft.scores]
         choices = select(draft.units, draft.scores, supports, self._settings.answer_max_words)
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered.complete)
 

@@ -97,8 +97,8 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
             " JOIN contract.v_sentence v USING (answer_id, ordinal) WHERE s.answer_id = %s ORDER BY s.ordinal",
             (answer_id,),
         )
-        said = await sentences.fetchall()
+        rows = await sentences.fetchall()
     citations = await load_citations(connection, answer_id)
     numbers = {one.number for one in citations}
     prose["highlights"] = [one for one in prose["highlights"] if one["citation"] in numbers]
-    return Answer(**prose, answer_id=answer_id, sentences=said, citations=citations, warnings=warnings)
+    return Answer(**prose, answer_id=answer_id, sentences=rows, citations=citations, warnings=warnings)

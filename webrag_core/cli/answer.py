@@ -107,14 +107,14 @@ def answer(
 
 async def _answer_at(at: str, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool) -> None:
     """The past cannot be fetched: search what is stored of it."""
-    from webrag_core.acquisition.urls import canonicalise
+    from webrag_core.acquisition.urls import site_roots
     from webrag_core.cli.search import print_results
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.past_search import search_at
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 
-    sites = list(dict.fromkeys(canonicalise("/", canonicalise(with_scheme(url))) for url in urls))
+    sites = site_roots(map(with_scheme, urls))
     request = SearchRequest(query=query, filters=ScopeFilter(url_prefixes=sites), mode="chunk")
     async with Corpus.open(load_settings()) as corpus:
         results = await search_at(corpus, request, AsOf.parse(at))

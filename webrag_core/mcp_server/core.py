@@ -74,7 +74,8 @@ class Core:
     async def _own(self, opened: asyncio.Future[Services]) -> None:
         """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
-            services = Services(corpus, OrchestratorEngine(corpus), Manager(corpus), self.settings)
+            engine = OrchestratorEngine(corpus)
+            services = Services(corpus, engine, Manager(corpus, engine), self.settings)
             await corpus.indexer.model_id()
             await asyncio.to_thread(count_tokens, ["warm"])
             opened.set_result(services)

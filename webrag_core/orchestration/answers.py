@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.retrieval.models import CitationSpan
+
+if TYPE_CHECKING:
+    from webrag_core.store.database import Database
+
+logger = logging.getLogger(__name__)
 
 ABANDONED = "abandoned"
 """Reason of a run whose process ended before the run did."""
@@ -118,6 +126,39 @@ async def fail_run(connection: AsyncConnection, answer_id: int, reason: str) -> 
         "UPDATE answer_runs SET state = 'failed', reason = %s, ended_at = now() WHERE id = %s",
         (reason, answer_id),
     )
+
+
+@asynccontextmanager
+async def recorded_run(database: Database, answer_id: int, register: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Register a run whose claim is held, and record its end when it fails or is cancelled, whenever that is.
+
+    The body stores the result of a run that ends well.
+    """
+    reason: str | None = "internal_error"
+    registering = asyncio.ensure_future(register)
+    try:
+        await asyncio.shield(registering)
+        yield
+        reason = None
+    except asyncio.CancelledError:
+        reason = "cancelled"
+        raise
+    except WebragError as error:
+        reason = error.code
+        raise
+    finally:
+        if reason is not None:
+            await asyncio.shield(_record_failure(database, answer_id, registering, reason))
+
+
+async def _record_failure(database: Database, answer_id: int, registering: asyncio.Future[None], reason: str) -> None:
+    """Mark the run as failed. A database failure here must not replace the error that ended the run."""
+    try:
+        await registering
+        async with database.connection() as connection:
+            await fail_run(connection, answer_id, reason)
+    except StoreError as error:
+        logger.warning("answer %d could not be marked as failed: %s", answer_id, error.message)
 
 
 async def broken_citations(connection: AsyncConnection) -> tuple[int, list[str]]:

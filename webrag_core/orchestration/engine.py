@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
-
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError, StoreError, WebragError
+from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
@@ -19,8 +16,6 @@ from webrag_core.orchestration.run import Progress, Run
 from webrag_core.retrieval.reranking import make_reranker
 
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
-
-logger = logging.getLogger(__name__)
 
 
 class OrchestratorEngine:
@@ -76,27 +71,12 @@ class OrchestratorEngine:
         )
         if request.expansion_budget is not None and request.expansion_budget > ceiling:
             run.warn(f"expansion budget {request.expansion_budget} lowered to {ceiling} (MAX_EXPANSION_DEPTH)")
-        async with self._corpus.database.claims.hold(answers.claim_of(answer_id)):
-            return await self._execute(run)
-
-    async def _execute(self, run: Run) -> OrchestrationResult:
-        """Register the run and execute it. Record its end in every case."""
-        failure: str | None = "internal_error"
-        registering = asyncio.ensure_future(self._register(run))
-        try:
-            await asyncio.shield(registering)
-            result = await run.execute()
-            failure = None
-        except asyncio.CancelledError:
-            failure = "cancelled"
-            raise
-        except WebragError as error:
-            failure = error.code
-            raise
-        finally:
-            if failure is not None:
-                await asyncio.shield(self._fail(run.answer_id, registering, failure))
-        return result
+        database = self._corpus.database
+        async with (
+            database.claims.hold(answers.claim_of(answer_id)),
+            answers.recorded_run(database, answer_id, self._register(run)),
+        ):
+            return await run.execute()
 
     async def _register(self, run: Run) -> None:
         request = run.request
@@ -119,12 +99,3 @@ class OrchestratorEngine:
                     **({} if request.max_age is None else {"max_age": request.max_age}),
                 },
             )
-
-    async def _fail(self, answer_id: int, registering: asyncio.Future[None], reason: str) -> None:
-        """Mark the run as failed. A database failure here must not replace the error that ended the run."""
-        try:
-            await registering
-            async with self._corpus.database.connection() as connection:
-                await answers.fail_run(connection, answer_id, reason)
-        except StoreError as error:
-            logger.warning("answer %d could not be marked as failed: %s", answer_id, error.message)

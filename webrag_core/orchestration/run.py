@@ -41,7 +41,7 @@ from webrag_core.orchestration.verdict import probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import prove_citations
-from webrag_core.retrieval.reader import Reader
+from webrag_core.retrieval.reader import make_reader
 from webrag_core.retrieval.searcher import Searcher
 
 logger = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ class Run:
             settings=settings,
             searcher=Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), settings),
             reranker=self.reranker,
-            own_reader=Reader() if settings.webrag_reader != "none" else None,
+            own_reader=make_reader(settings),
             clock=self.clock,
             warn=self.warn,
         )

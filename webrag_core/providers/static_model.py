@@ -57,6 +57,12 @@ def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
     ]
 
 
+def word_rarities(words: Sequence[str]) -> list[float]:
+    """Rarity in general language of each word: the largest weight of its tokens (`token_weights`), 0 for none."""
+    weights = token_weights()
+    return [float(max(weights[ids], default=0.0)) for ids in token_ids([f" {word}" for word in words])]
+
+
 def token_texts() -> list[str]:
     """Text of every token by id, with `▁` for a space."""
     vocabulary = _tokenizer().get_vocab()

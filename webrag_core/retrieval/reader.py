@@ -8,19 +8,20 @@ not read: they promise an answer and give none.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
+from webrag_core.config import Settings
 from webrag_core.errors import ReadingModelError
 from webrag_core.indexing.markdown import plain_text, without_link_lines
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.reading_model import token_states, token_words
-from webrag_core.providers.static_model import token_ids, token_weights
+from webrag_core.providers.static_model import word_rarities
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.quotes import sentence_spans
 from webrag_core.retrieval.scoring import profile, score_passages
@@ -50,7 +51,7 @@ class Reader:
     async def read_for(self, queries: Sequence[str], chunks: Sequence[RetrievedChunk]) -> list[float]:
         """As `read`, the mean over `queries` (at least one), of which the last counts `_FOCUS` times."""
         readings = [await self.read(query, chunks) for query in queries]
-        return [fmean(scores, [1.0] * (len(scores) - 1) + [_FOCUS]) for scores in zip(*readings, strict=False)]
+        return focused_mean(readings)
 
     async def read_texts(self, query: str, texts: Sequence[str]) -> list[float]:
         """Score texts of about one window each, in order; empty after a failure."""
@@ -61,6 +62,17 @@ class Reader:
         except ReadingModelError as error:
             self.failure = error.message
             return []
+
+
+def make_reader(settings: Settings) -> Reader | None:
+    """The reader of the settings, if any."""
+    return Reader() if settings.webrag_reader != "none" else None
+
+
+def focused_mean(rows: Sequence[Iterable[float]]) -> list[float]:
+    """The mean, place by place, of the scores for each query, of which the last counts `_FOCUS` times; as long as the
+    shortest row."""
+    return [fmean(scores, [1.0] * (len(scores) - 1) + [_FOCUS]) for scores in zip(*rows, strict=False)]
 
 
 def reading_scores(query: str, texts: Sequence[str]) -> list[float]:
@@ -85,7 +97,7 @@ def max_similarity(
 def _token_weights(query: str) -> NDArray[np.float32]:
     """Weight of each token: the rarity in general language of its word, shared by the tokens of the word; above 0."""
     words = token_words(query)
-    rarities = [max(token_weights()[ids], default=0.0) for ids in token_ids([f" {word}" for word in words])]
+    rarities = word_rarities(words)
     return np.array([(rarity + _LEAST) / words.count(word) for word, rarity in zip(words, rarities, strict=True)])
 
 

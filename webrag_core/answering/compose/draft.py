@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from webrag_core.answering.compose.sentence_scores import UnitScores, score_units
+from webrag_core.answering.compose.sentence_scores import UnitScores, fitted_scores, score_units
 from webrag_core.answering.compose.units import Unit, units_of
-from webrag_core.retrieval.merging import by_score
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.reader import Reader
 
@@ -33,10 +32,11 @@ async def draft_of(
     *,
     safe: Safe = lambda units, question: (units, 0),
 ) -> Draft:
-    """Cut the evidence into units and score them. Passages that no search ranked (neighbours) are left out."""
-    units, unsafe = safe(units_of(by_score([one for one in ranked if not one.is_locality_expanded])), question)
+    """Cut the evidence into units and score them."""
+    units, unsafe = safe(units_of(ranked), question)
     own = tuple(parts) or (question,)
-    scores = [await score_units(tuple(dict.fromkeys((question, part))), units, reader) for part in own]
+    fitted = {query: fitted_scores(query, units) for query in dict.fromkeys((question, *own))}
+    scores = [await score_units(tuple(dict.fromkeys((question, part))), fitted, units, reader) for part in own]
     warnings = []
     if unsafe:
         warnings.append(f"sentences that address a model or name other sites, and are not used: {unsafe}")

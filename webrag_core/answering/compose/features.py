@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from webrag_core.answering.compose.units import Unit
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
-from webrag_core.providers.static_model import token_ids, token_weights
+from webrag_core.providers.static_model import word_rarities
 from webrag_core.retrieval.scoring import profile, score_passages
 
 Array = NDArray[np.float64]
@@ -38,7 +38,8 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
     if not units:
         return np.zeros((0, len(FEATURES)))
     words = list(dict.fromkeys(terms(query)))
-    weighted = profile(query, {word: _rarity(word) for word in words})
+    rarities = word_rarities(words)
+    weighted = profile(query, {word: rarity + _LEAST for word, rarity in zip(words, rarities, strict=True)})
     plain = score_passages(weighted, extract_passages([unit.text for unit in units]))
     headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units]))
     columns = [
@@ -54,11 +55,6 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
         [unit.kind == "code" for unit in units],
     ]
     return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-
-
-def _rarity(word: str) -> float:
-    ids = token_ids([f" {word}"])[0]
-    return max((float(weight) for weight in token_weights()[ids]), default=0.0) + _LEAST
 
 
 def _matched(unit: Unit) -> float:

@@ -11,7 +11,7 @@ from webrag_core.answering.compose.units import Unit
 MAX_WORDS = 400
 _WORD = re.compile(r"[^\W_]{2}")
 _LEAST_WORDS = 4
-_MARKED = 2  # sentences of a highlight
+_MARKED = 6  # likeliest sentences, of all highlights together
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +29,32 @@ def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX
     """
     words = [len(unit.text.split()) for unit in units]
     room = max_words
-    taken: dict[int, None] = {}
+    members: dict[int, None] = {}
     likely: list[int] = []
     for index in order:
         if not _LEAST_WORDS <= words[index] <= room or units[index].text.endswith(":"):
             continue
-        if index not in taken:
-            taken[index] = None
+        if index not in members:
+            members[index] = None
             room -= words[index]
         likely.append(index)
         for near in (index - 1, index + 1):
-            fits = 0 <= near < len(units) and near not in taken and words[near] <= room - max_words // 2
+            fits = 0 <= near < len(units) and near not in members and words[near] <= room - max_words // 2
             if fits and _together(units[index], units[near]):
-                taken[near] = None
+                members[near] = None
                 room -= words[near]
-    return [Shown(run, tuple(index for index in run if index in likely[: _MARKED * 3])) for run in _runs(units, taken)]
+    return [Shown(run, tuple(index for index in run if index in likely[:_MARKED])) for run in _runs(units, members)]
 
 
-def _runs(units: Sequence[Unit], taken: dict[int, None]) -> list[tuple[int, ...]]:
-    """The taken units as runs of neighbours, in the order in which their first was taken."""
+def _runs(units: Sequence[Unit], members: dict[int, None]) -> list[tuple[int, ...]]:
+    """The members units as runs of neighbours, in the order in which their first was members."""
     runs: list[list[int]] = []
-    for index in sorted(taken):
+    for index in sorted(members):
         if runs and runs[-1][-1] == index - 1 and _together(units[index - 1], units[index]):
             runs[-1].append(index)
         else:
             runs.append([index])
-    place = {index: number for number, index in enumerate(taken)}
+    place = {index: number for number, index in enumerate(members)}
     return [tuple(run) for run in sorted(runs, key=lambda run: min(place[index] for index in run))]
 
 

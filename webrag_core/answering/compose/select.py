@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.units import Unit
@@ -28,7 +29,7 @@ class Choice:
 
 
 def select(
-    units: Sequence[Unit], scores: Sequence[UnitScores], supports: Sequence[Sequence[float]], max_words: int
+    units: Sequence[Unit], scores: Sequence[UnitScores], supports: Sequence[Array], max_words: int
 ) -> list[Choice]:
     """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
     first, in the order of the page.
@@ -44,7 +45,7 @@ def select(
         saying = _fitting(units[index], room, chosen)
         if saying is None:
             return False
-        chosen.append(Choice(saying, index, part, supports[part][index]))
+        chosen.append(Choice(saying, index, part, float(supports[part][index])))
         room -= saying.words
         return True
 

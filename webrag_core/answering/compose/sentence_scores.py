@@ -9,7 +9,7 @@ by `python -m evals.answers.fit_sentences`.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -19,13 +19,12 @@ import numpy as np
 from webrag_core.answering.compose.features import FEATURES, Array, unit_features
 from webrag_core.answering.compose.units import Unit
 from webrag_core.errors import IntegrityError
-from webrag_core.retrieval.reader import Reader
+from webrag_core.retrieval.reader import Reader, focused_mean
 
 READ = 12
 """Units that the reader reads for each part of a question: about 12 ms each."""
 TABLE = Path(__file__).with_name("sentence_weights.json")
 _READ_CHARS = 400  # of a unit
-_PART = 2.0  # weight of a part of the question, beside the whole one on which it may lean
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +59,27 @@ class UnitScores:
         return [int(index) for index in np.argsort(-self.total, kind="stable")]
 
 
-async def score_units(queries: Sequence[str], units: Sequence[Unit], reader: Reader | None) -> UnitScores:
-    """Score units for the last of `queries`: the question, then the part of it that is meant, if any."""
-    table = stored_weights()
-    shares = np.array([1.0] * (len(queries) - 1) + [_PART]) / (len(queries) - 1 + _PART)
-    fitted = np.zeros(len(units))
-    for share, query in zip(shares, queries, strict=True):
-        fitted += share * (unit_features(query, units) @ np.array(table.weights))
+def fitted_scores(query: str, units: Sequence[Unit]) -> Array:
+    """The fitted score of every unit for one query, shape (units,)."""
+    return np.asarray(unit_features(query, units) @ np.array(stored_weights().weights))
+
+
+async def score_units(
+    queries: Sequence[str], fitted: Mapping[str, Array], units: Sequence[Unit], reader: Reader | None
+) -> UnitScores:
+    """Score units for the last of `queries`: the question, then the part of it that is meant, if any, on which it may
+    lean. `fitted` holds the `fitted_scores` of each query."""
+    scores = np.array(focused_mean([fitted[query] for query in queries]))
     reading = np.full(len(units), np.nan)
     if reader is None or not units:
-        return UnitScores(fitted, reading, fitted)
-    best = [int(index) for index in np.argsort(-fitted, kind="stable")[:READ]]
+        return UnitScores(scores, reading, scores)
+    best = [int(index) for index in np.argsort(-scores, kind="stable")[:READ]]
     texts = [read_text(units[index]) for index in best]
-    for share, query in zip(shares, queries, strict=True):
-        scores = await reader.read_texts(query, texts)
-        if not scores:
-            return UnitScores(fitted, reading, fitted)
-        reading[best] = np.nan_to_num(reading[best]) + share * np.array(scores)
-    return UnitScores(fitted, reading, totals(fitted, reading, table.reading))
+    readings = focused_mean([await reader.read_texts(query, texts) for query in queries])
+    if not readings:
+        return UnitScores(scores, reading, scores)
+    reading[best] = readings
+    return UnitScores(scores, reading, totals(scores, reading, stored_weights().reading))
 
 
 def totals(fitted: Array, reading: Array, weight: float) -> Array:

@@ -11,6 +11,7 @@ from webrag_core.answering.proof.moves import cells_sentence, row_sentence
 from webrag_core.answering.unit_text import unit_text
 from webrag_core.indexing.markdown import Block, without_link_lines
 from webrag_core.indexing.sentences import sentences_of
+from webrag_core.retrieval.merging import by_score
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
 MAX_CHUNKS = 20
@@ -56,15 +57,16 @@ class Unit:
 
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
-    """Units of the best passages, in their order, each place of a page once; headings, lines of links and units
-    without a word are left out."""
+    """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
+    (neighbours), headings, lines of links and units without a word are left out."""
     units: list[Unit] = []
-    seen: set[tuple[int, int]] = set()
-    for rank, one in enumerate(ranked[:MAX_CHUNKS]):
+    places: set[tuple[int, int]] = set()
+    best = by_score(one for one in ranked if not one.is_locality_expanded)
+    for rank, one in enumerate(best[:MAX_CHUNKS]):
         for unit in _units(one, rank):
             place = (one.chunk.version_id, unit.start)
-            if place not in seen:
-                seen.add(place)
+            if place not in places:
+                places.add(place)
                 units.append(unit)
     return units[:MAX_UNITS]
 

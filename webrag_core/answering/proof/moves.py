@@ -4,7 +4,9 @@ be made again from the quote and compared: nothing is judged."""
 from __future__ import annotations
 
 import re
-from itertools import chain
+
+from webrag_core.answering.models import Proof
+from webrag_core.indexing.markdown import plain_text
 
 _LEADING = re.compile(
     r"(?:However|Therefore|Thus|Hence|Moreover|Furthermore|Additionally|In addition|Also|Consequently|As a result"
@@ -59,17 +61,12 @@ def cells_sentence(row: str) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    from webrag_core.indexing.markdown import plain_text
-
     return [plain_text(cell) for cell in _CELLS.split(line.strip().strip("|"))]
 
 
-def readings(quote: str, headings: tuple[str, ...]) -> dict[str, str]:
+def readings(quote: str, headings: tuple[str, ...]) -> dict[str, Proof]:
     """Every sentence that a quote proves, with the kind of its proof; `headings` are those it stands under, and the
     page's title."""
-    bare = {quote: "verbatim"}
-    shorter = trimmed(quote)
-    if shorter != quote:
-        bare[shorter] = "trimmed"
-    headed = ((under(heading, text), "trimmed") for heading in headings if heading for text in (quote, shorter))
-    return dict(chain(headed, bare.items()))
+    texts = dict.fromkeys((quote, trimmed(quote)))
+    proofs: dict[str, Proof] = {under(heading, text): "trimmed" for heading in headings if heading for text in texts}
+    return proofs | dict.fromkeys(texts, "trimmed") | {quote: "verbatim"}

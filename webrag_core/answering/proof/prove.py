@@ -30,14 +30,10 @@ def prove(sentence: str, quotes: Sequence[Quote]) -> Proof | None:
         (quote,) = quotes
         if quote.kind == "table":
             return "assembled" if sentence in readings(cells_sentence(quote.markdown), quote.headings) else None
-        return _kind(readings(unit_text(quote.markdown, quote.kind), quote.headings).get(sentence))
+        return readings(unit_text(quote.markdown, quote.kind), quote.headings).get(sentence)
     if len(quotes) == 2:
         header, row = quotes
-        told = row_sentence(header.markdown, row.markdown)
-        if told is not None and sentence in readings(told, row.headings):
+        text = row_sentence(header.markdown, row.markdown)
+        if text is not None and sentence in readings(text, row.headings):
             return "assembled"
     return None
-
-
-def _kind(name: str | None) -> Proof | None:
-    return "verbatim" if name == "verbatim" else None if name is None else "trimmed"

@@ -23,7 +23,8 @@ FROM answer_sentences s WHERE %(answer)s::bigint IS NULL OR s.answer_id = %(answ
 
 Span = tuple[int, int, int, str]
 """A quote: version id, start, end, sha256."""
-_Texts = dict[int, tuple[str | None, str | None]]
+VersionTexts = dict[int, tuple[str | None, str | None]]
+"""Markdown and title by version id."""
 
 
 async def recheck(connection: AsyncConnection, answer_id: int | None = None) -> AsyncIterator[tuple[str, str | None]]:
@@ -34,13 +35,13 @@ async def recheck(connection: AsyncConnection, answer_id: int | None = None) -> 
     """
     cursor = await connection.execute(_SENTENCES, {"answer": answer_id})
     rows = await cursor.fetchall()
-    texts: _Texts = {}
+    texts: VersionTexts = {}
     for answer, ordinal, text, proof, spans in rows:
         yield f"answer {answer}, sentence {ordinal}", await problem_of(connection, text, proof, spans or [], texts)
 
 
 async def problem_of(
-    connection: AsyncConnection, text: str, proof: str, spans: Sequence[Span], texts: _Texts
+    connection: AsyncConnection, text: str, proof: str, spans: Sequence[Span], texts: VersionTexts
 ) -> str | None:
     """What is wrong with the proof of one sentence, or None. `texts` collects the versions that were read."""
     if not spans:
