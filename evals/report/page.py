@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from evals.fitting.reliability import Reliability, reliability_at_stop, reliability_per_round
@@ -20,12 +19,13 @@ from evals.walks.goldens import CLUSTER, GoldenQuery
 from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import pages_in_order, round_complete, score_item, summarise
 from webrag_core.config import Settings
+from webrag_core.html_template import load_template
 
 HEADLINE = ("quotes", "success", "pages", "stop_exact", "false_claim", "utility", "net")
 """Metrics of the headline table, in its order."""
 
 _MOST_PAGES = 30
-_HERE = Path(__file__).parent
+_TEMPLATE = Path(__file__).with_name("report.html.j2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,7 @@ def render_report(
     marks = [
         Mark(row.name, row.kind, row.cells["pages"].mean, row.cells["quotes"]) for row in rows if "quotes" in row.cells
     ]
-    environment = Environment(
-        loader=FileSystemLoader(_HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.globals["bar"] = bar
-    return environment.get_template("report.html.j2").render(
+    return load_template(_TEMPLATE, {"bar": bar}).render(
         rows=rows,
         metrics=HEADLINE,
         figure=success_against_pages(marks, success_curve(goldens, runs), _MOST_PAGES),

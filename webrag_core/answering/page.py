@@ -7,11 +7,12 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote as percent_encoded
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup, escape
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 from webrag_core.answering.unit_text import unit_text
+from webrag_core.html_template import load_template
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.page_text import visible
 
@@ -98,12 +99,5 @@ def _escaped(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"marked": marked, "fragment_url": fragment_url, "visible": visible}
-    return environment.get_template("answer_page.html.j2")
+    file = Path(__file__).with_name("answer_page.html.j2")
+    return load_template(file, {"marked": marked, "fragment_url": fragment_url, "visible": visible})

@@ -8,11 +8,12 @@ from functools import lru_cache
 from pathlib import Path
 from textwrap import dedent
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from jinja2 import Template
 from markupsafe import Markup, escape
 
 from webrag_core.history.compare import PageComparison
 from webrag_core.history.diff import BlockChange, TextSpan
+from webrag_core.html_template import load_template
 from webrag_core.page_text import one_line, visible
 
 _UNCHANGED_SHOWN = 1  # blocks of an unchanged run that stay beside a change
@@ -55,14 +56,8 @@ def render_page(comparison: PageComparison) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Template:
-    environment = Environment(
-        loader=FileSystemLoader(Path(__file__).parent),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("diff_page.html.j2")
+    file = Path(__file__).with_name("diff_page.html.j2")
+    return load_template(file)
 
 
 def _rows(comparison: PageComparison) -> Iterator[tuple[tuple[str, ...], _Row]]:
