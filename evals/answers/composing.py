@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from evals.answers.evidence import Asked
+from evals.answers.evidence import RecordedEvidence
 from evals.answers.scoring import needs_held
 from evals.walks.goldens import GoldenQuery
 from webrag_core.answering.compose.draft import draft_of
@@ -42,13 +42,13 @@ class Composed:
         return needs_held(golden, [(unit.chunk.source_url, unit.text) for unit in units])
 
 
-async def compose_all(questions: Sequence[Asked], *, read: bool) -> list[tuple[Asked, Composed]]:
+async def compose_all(questions: Sequence[RecordedEvidence], *, read: bool) -> list[tuple[RecordedEvidence, Composed]]:
     """The units of each question that has any, scored with or without the reader."""
     composed = []
-    for asked in questions:
-        result = asked.result
+    for item in questions:
+        result = item.result
         reader = Reader() if read else None
         draft = await draft_of(result.query, result.query_analysis.parts, result.chunks, reader)
         if draft.units:
-            composed.append((asked, Composed(draft.units, draft.scores)))
+            composed.append((item, Composed(draft.units, draft.scores)))
     return composed

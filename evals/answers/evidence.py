@@ -18,20 +18,20 @@ from pathlib import Path
 from typing import TextIO, get_args
 
 from evals.walks.goldens import GoldenQuery, load_goldens
-from evals.walks.sitewalk import suite_settings
+from evals.walks.sitewalk import request_of, suite_settings
 from evals.walks.suites import Split, Suite, own_suites
-from evals.walks.twins import Twin, with_twins
+from evals.walks.twins import with_twins
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.output import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecordedEvidence:
     """A golden question (or twin), the suite that it is of, and the evidence that the loop returned."""
 
     suite: str
@@ -47,14 +47,8 @@ async def record(suite: Suite, out: TextIO) -> None:
         engine = OrchestratorEngine(corpus)
         with progress(len(goldens), suite.name) as advance:
             for golden in goldens:
-                request = AnswerRequest(
-                    urls=(golden.seed_url,),
-                    query=golden.query,
-                    scope="run",
-                    excluded=golden.excluded if isinstance(golden, Twin) else (),
-                )
                 try:
-                    result = await engine.run(request)
+                    result = await engine.run(request_of(golden))
                 except FetchError as error:
                     print(f"{golden.id}: {error.message}", file=sys.stderr)
                 else:
@@ -63,14 +57,14 @@ async def record(suite: Suite, out: TextIO) -> None:
                 advance(golden.id)
 
 
-def load_evidence(path: Path) -> Iterator[Asked]:
+def load_evidence(path: Path) -> Iterator[RecordedEvidence]:
     """Read what `record` wrote."""
     suites = own_suites()
     goldens = {one.id: one for suite in suites.values() for one in with_twins(load_goldens(suite.golden))}
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
-            yield Asked(row["suite"], goldens[row["id"]], OrchestrationResult.model_validate(row["result"]))
+            yield RecordedEvidence(row["suite"], goldens[row["id"]], OrchestrationResult.model_validate(row["result"]))
 
 
 def main() -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from evals.answers.composing import Composed, compose_all
-from evals.answers.evidence import Asked, load_evidence
+from evals.answers.evidence import RecordedEvidence, load_evidence
 from evals.answers.scoring import HIT, gold_shares
 from evals.fitting.completeness import TWIN_WEIGHT
-from evals.fitting.fits import Array, auc, fit_logistic, provenance
+from evals.fitting.fits import Array, auc, fit_plain, print_table, provenance
 from evals.fitting.reliability import expected_calibration_error, reliability
 from evals.walks.twins import is_twin
 from webrag_core.answering import confidence
@@ -50,49 +49,46 @@ def fit(samples: Sequence[Sample]) -> Logistic:
     rows = np.vstack([sample.rows for sample in samples])
     labels = np.concatenate([sample.labels for sample in samples])
     weights = np.concatenate([sample.weights for sample in samples])
-    mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
-    beta = fit_logistic((rows - mean) / spread, labels, weights, _RIDGE)
-    slopes = beta[1:] / spread
-    return Logistic(round(float(beta[0] - slopes @ mean), 4), tuple(round(float(slope), 4) for slope in slopes))
+    return Logistic(*fit_plain(rows, labels, weights, _RIDGE, digits=4))
 
 
-def support_sample(asked: Asked, composed: Composed, scores: UnitScores) -> Sample:
+def support_sample(item: RecordedEvidence, composed: Composed, scores: UnitScores) -> Sample:
     """The units of one question that can have support."""
     rows, chosen = confidence.support_features(scores)
     units = [composed.units[index] for index in chosen]
-    shares = [gold_shares(asked.golden, unit.chunk.source_url, unit.text) for unit in units]
+    shares = [gold_shares(item.golden, unit.chunk.source_url, unit.text) for unit in units]
     labels = np.array([max(share.values(), default=0.0) >= HIT for share in shares], dtype=np.float64)
-    return Sample(rows, labels, np.full(len(rows), weight_of(asked) / max(1, len(rows))))
+    return Sample(rows, labels, np.full(len(rows), weight_of(item) / max(1, len(rows))))
 
 
-def weight_of(asked: Asked) -> float:
+def weight_of(item: RecordedEvidence) -> float:
     """Of a question among all."""
-    return TWIN_WEIGHT if is_twin(asked.golden.id) else 1.0
+    return TWIN_WEIGHT if is_twin(item.golden.id) else 1.0
 
 
-def confidence_sample(asked: Asked, composed: Composed) -> Sample:
+def confidence_sample(item: RecordedEvidence, composed: Composed) -> Sample:
     """One answer."""
-    _, features = confidence.confidence_features(composed.choices, composed.scores, asked.result.probability_complete)
-    label = np.array([composed.holds_all(asked.golden)], dtype=np.float64)
-    return Sample(features[None, :], label, np.array([weight_of(asked)]))
+    _, features = confidence.confidence_features(composed.choices, composed.scores, item.result.probability_complete)
+    label = np.array([composed.holds_all(item.golden)], dtype=np.float64)
+    return Sample(features[None, :], label, np.array([weight_of(item)]))
 
 
-def left_out(asked: Sequence[Asked], samples: Sequence[Sample]) -> dict[str, Any]:
+def left_out(items: Sequence[RecordedEvidence], samples: Sequence[Sample]) -> dict[str, Any]:
     """Figures over all questions, each judged by a fit to the other sites."""
-    suites = [one.suite for one in asked]
-    predicted = np.zeros(len(asked))
+    suites = [one.suite for one in items]
+    predicted = np.zeros(len(items))
     for suite in dict.fromkeys(suites):
         fitted = fit([sample for sample, own in zip(samples, suites, strict=True) if own != suite])
         for place, own in enumerate(suites):
             if own == suite:
                 predicted[place] = fitted.of(samples[place].rows)[0]
-    return figures(asked, predicted, np.array([sample.labels[0] for sample in samples]))
+    return figures(items, predicted, np.array([sample.labels[0] for sample in samples]))
 
 
-def figures(asked: Sequence[Asked], predicted: Array, labels: Array) -> dict[str, Any]:
+def figures(items: Sequence[RecordedEvidence], predicted: Array, labels: Array) -> dict[str, Any]:
     """Ranking and calibration of confidences over the questions that are no twins; claims among the unanswerable."""
-    twin = np.array([is_twin(one.golden.id) for one in asked])
-    unanswerable = np.array([one.golden.kind == "unanswerable" for one in asked])
+    twin = np.array([is_twin(one.golden.id) for one in items])
+    unanswerable = np.array([one.golden.kind == "unanswerable" for one in items])
     own, right = predicted[~twin], labels[~twin]
     order = np.argsort(-own, kind="stable")
     wrong = np.cumsum(1 - right[order]) / np.arange(1, len(order) + 1)
@@ -128,14 +124,14 @@ def main() -> None:
     report: dict[str, Any] = {}
     for name in ("unread", "read"):
         scored = asyncio.run(compose_all(everything, read=name == "read"))
-        asked, drafts = [one for one, _ in scored], [draft for _, draft in scored]
+        items, drafts = [one for one, _ in scored], [draft for _, draft in scored]
         whole = [(one, draft) for one, draft in scored if len(draft.scores) == 1]
         support = fit([support_sample(one, draft, draft.scores[0]) for one, draft in whole])
         tables["support"][name] = table_of(support, SUPPORT_FEATURES[name])
         drafts = [draft.chosen(support.of) for draft in drafts]
-        samples = [confidence_sample(one, draft) for one, draft in zip(asked, drafts, strict=True)]
+        samples = [confidence_sample(one, draft) for one, draft in zip(items, drafts, strict=True)]
         tables["confidence"][name] = table_of(fit(samples), CONFIDENCE_FEATURES[name])
-        report[name] = left_out(asked, samples)
+        report[name] = left_out(items, samples)
     tables["provenance"] = provenance(
         load_settings(),
         label="the sentences hold a gold quote of every need (evals.answers.scoring)",
@@ -146,10 +142,7 @@ def main() -> None:
         figures={"site left out": report},
         reader=NAME,
     )
-    content = json.dumps(tables, indent=2)
-    print(content)
-    if arguments.write:
-        TABLE.write_text(content + "\n", encoding="utf-8")
+    print_table(tables, TABLE, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ baselines.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,9 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evals.answers.evidence import Asked, load_evidence
+from evals.answers.evidence import RecordedEvidence, load_evidence
 from evals.answers.scoring import HIT, gold_shares
-from evals.fitting.fits import Array, provenance
+from evals.fitting.fits import Array, print_table, provenance
 from webrag_core.answering.compose.features import FEATURES, unit_features
 from webrag_core.answering.compose.sentence_scores import READ, TABLE, read_text, totals
 from webrag_core.answering.compose.units import units_of
@@ -56,25 +55,20 @@ class Fit:
     reading: float
 
 
-def row_of(asked: Asked) -> Row | None:
+def row_of(item: RecordedEvidence) -> Row | None:
     """The units of an answerable question's evidence; None for one without any."""
-    ranked = sorted((one for one in asked.result.chunks if not one.is_locality_expanded), key=_by_score)
-    units = units_of(ranked)
-    if not units or asked.golden.kind == "unanswerable":
+    units = units_of(item.result.chunks)
+    if not units or item.golden.kind == "unanswerable":
         return None
-    shares = [gold_shares(asked.golden, unit.chunk.source_url, unit.text) for unit in units]
+    shares = [gold_shares(item.golden, unit.chunk.source_url, unit.text) for unit in units]
     return Row(
-        asked.suite,
-        unit_features(asked.result.query, units),
+        item.suite,
+        unit_features(item.result.query, units),
         np.array([max(share.values(), default=0.0) >= HIT for share in shares], dtype=np.float64),
         [len(unit.text.split()) for unit in units],
-        asked.result.query,
+        item.result.query,
         [read_text(unit) for unit in units],
     )
-
-
-def _by_score(one: Any) -> float:
-    return -float(one.reranked_score)
 
 
 def fit_weights(tables: Sequence[Array], labels: Sequence[Array], ridge: float = _RIDGE) -> Array:
@@ -97,16 +91,16 @@ def fit_weights(tables: Sequence[Array], labels: Sequence[Array], ridge: float =
         count = len(scaled)
         return total / count + ridge / 2 * float(beta @ beta), gradient / count + ridge * beta
 
-    found = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B")
-    return np.asarray(found.x / spread)
+    optimum = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B")
+    return np.asarray(optimum.x / spread)
 
 
 def fit(rows: Sequence[Row]) -> Fit:
     """Weights, then the reader's, from the rows that hold gold."""
-    held = [row for row in rows if row.labels.any()]
-    weights = fit_weights([row.features for row in held], [row.labels for row in held])
+    with_gold = [row for row in rows if row.labels.any()]
+    weights = fit_weights([row.features for row in with_gold], [row.labels for row in with_gold])
     tables, labels = [], []
-    for row in held:
+    for row in with_gold:
         fitted = row.features @ weights
         best = np.argsort(-fitted, kind="stable")[:READ]
         if row.labels[best].any():
@@ -178,7 +172,7 @@ def main() -> None:
     parser.add_argument("evidence", type=Path, nargs="+")
     parser.add_argument("--write", action="store_true", help="replace the weights that the core ships")
     arguments = parser.parse_args()
-    rows = [row for path in arguments.evidence for asked in load_evidence(path) if (row := row_of(asked)) is not None]
+    rows = [row for path in arguments.evidence for item in load_evidence(path) if (row := row_of(item)) is not None]
     fitted = fit(rows)
     table = {
         "weights": {name: round(float(weight), 3) for name, weight in zip(FEATURES, fitted.weights, strict=True)},
@@ -194,10 +188,7 @@ def main() -> None:
             reader=NAME,
         ),
     }
-    content = json.dumps(table, indent=2)
-    print(content)
-    if arguments.write:
-        TABLE.write_text(content + "\n", encoding="utf-8")
+    print_table(table, TABLE, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -105,10 +105,10 @@ def corrupt_all(runs: Path, report: Counter[str]) -> None:
     from evals.answers.evidence import load_evidence
 
     rng = random.Random(0)
-    for number, asked in enumerate(load_evidence(runs)):
+    for number, item in enumerate(load_evidence(runs)):
         if number % 5:
             continue
-        for unit in units_of(asked.result.chunks)[:20]:
+        for unit in units_of(item.result.chunks)[:20]:
             saying = say(unit)
             if saying is None:
                 continue

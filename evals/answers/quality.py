@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.answers.composing import MAX_WORDS, Composed, compose_all
-from evals.answers.evidence import Asked, load_evidence
+from evals.answers.evidence import RecordedEvidence, load_evidence
 from evals.answers.fit_confidence import figures as confidence_figures
 from evals.answers.scoring import needs_held
 from webrag_core.answering.compose.features import FEATURES, unit_features
@@ -29,42 +29,44 @@ from webrag_core.answering.compose.highlights import highlights
 from webrag_core.answering.confidence import confidence_of
 
 
-def held(asked: Asked, composed: Composed, places: Sequence[int]) -> set[int]:
+def needs_in(item: RecordedEvidence, composed: Composed, places: Sequence[int]) -> set[int]:
     """The needs of which these units hold a gold quote."""
     units = [composed.units[place] for place in places]
-    return needs_held(asked.golden, [(unit.chunk.source_url, unit.text) for unit in units])
+    return needs_held(item.golden, [(unit.chunk.source_url, unit.text) for unit in units])
 
 
 def first_words(composed: Composed, order: NDArray[np.intp], words: int = MAX_WORDS) -> list[int]:
     """The units of `order` that fit, best first."""
-    chosen: list[int] = []
+    places: list[int] = []
     for place in order:
         length = len(composed.units[place].text.split())
         if length <= words:
-            chosen.append(int(place))
+            places.append(int(place))
             words -= length
-    return chosen
+    return places
 
 
-def report(pairs: Sequence[tuple[Asked, Composed]]) -> dict[str, Any]:
+def report(pairs: Sequence[tuple[RecordedEvidence, Composed]]) -> dict[str, Any]:
     """Figures over all questions of one file."""
-    answerable = [(asked, composed) for asked, composed in pairs if asked.golden.kind != "unanswerable"]
+    answerable = [(item, composed) for item, composed in pairs if item.golden.kind != "unanswerable"]
     rows: dict[str, list[tuple[bool, bool]]] = {}
 
-    def add(name: str, asked: Asked, needs: set[int]) -> None:
-        rows.setdefault(name, []).append((bool(needs), len(needs) == len(asked.golden.gold_pages)))
+    def add(name: str, item: RecordedEvidence, needs: set[int]) -> None:
+        rows.setdefault(name, []).append((bool(needs), len(needs) == len(item.golden.gold_pages)))
 
-    for asked, composed in answerable:
-        add("answer", asked, composed.needs(asked.golden))
-        shown = [place for one in highlights(composed.units, composed.scores[0].order) for place in one.units]
-        add("highlights of 400 words", asked, held(asked, composed, shown))
-        words = unit_features(asked.result.query, composed.units)[:, FEATURES.index("coverage")]
-        add("baseline: words of the question", asked, held(asked, composed, first_words(composed, np.argsort(-words))))
+    for item, composed in answerable:
+        add("answer", item, composed.needs(item.golden))
+        places = [place for one in highlights(composed.units, composed.scores[0].order) for place in one.units]
+        add("highlights of 400 words", item, needs_in(item, composed, places))
+        words = unit_features(item.result.query, composed.units)[:, FEATURES.index("coverage")]
+        add(
+            "baseline: words of the question", item, needs_in(item, composed, first_words(composed, np.argsort(-words)))
+        )
         ranks = np.argsort([unit.rank for unit in composed.units], kind="stable")
-        add("baseline: best passage first", asked, held(asked, composed, first_words(composed, ranks)))
-        add("in the evidence", asked, held(asked, composed, range(len(composed.units))))
+        add("baseline: best passage first", item, needs_in(item, composed, first_words(composed, ranks)))
+        add("in the evidence", item, needs_in(item, composed, range(len(composed.units))))
     sure = np.array([confidence_of(c.choices, c.scores, a.result.probability_complete) for a, c in pairs])
-    right = np.array([float(composed.holds_all(asked.golden)) for asked, composed in pairs])
+    right = np.array([float(composed.holds_all(item.golden)) for item, composed in pairs])
     proofs = Counter(choice.saying.proof for _, composed in pairs for choice in composed.choices)
     return {
         "answerable": len(answerable),
@@ -78,7 +80,7 @@ def report(pairs: Sequence[tuple[Asked, Composed]]) -> dict[str, Any]:
         "words, median": float(np.median([sum(o.saying.words for o in c.choices) for _, c in answerable])),
         "sentences, mean": round(float(np.mean([len(c.choices) for _, c in answerable])), 2),
         "proofs": dict(proofs),
-        "confidence": confidence_figures([asked for asked, _ in pairs], sure, right),
+        "confidence": confidence_figures([item for item, _ in pairs], sure, right),
     }
 
 
@@ -87,9 +89,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evidence", type=Path)
     arguments = parser.parse_args()
-    asked = list(load_evidence(arguments.evidence))
-    pairs = [(one, composed.chosen()) for one, composed in asyncio.run(compose_all(asked, read=True))]
-    suites = dict.fromkeys(one.suite for one in asked)
+    items = list(load_evidence(arguments.evidence))
+    pairs = [(one, composed.chosen()) for one, composed in asyncio.run(compose_all(items, read=True))]
+    suites = dict.fromkeys(one.suite for one in items)
     by_suite = {suite: report([pair for pair in pairs if pair[0].suite == suite]) for suite in suites}
     print(json.dumps({"all": report(pairs), **by_suite}, indent=1))
 

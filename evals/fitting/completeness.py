@@ -12,7 +12,6 @@ the reader ordered), and how well each holds on items left out one at a time and
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from evals.fitting.fits import Array, auc, fit_logistic, provenance
+from evals.fitting.fits import Array, auc, fit_plain, print_table, provenance
 from evals.fitting.reliability import expected_calibration_error, reliability
 from evals.walks.prefixes import cut_after
 from evals.walks.recorded import RecordedRun, load_run_log
@@ -92,10 +91,7 @@ def sample_of(runs: Sequence[RecordedRun], table: str, golden: Path | None = Non
 
 def fit(sample: Sample) -> CompletenessTable:
     """The ridge falls on standardised features; the coefficients are those of the plain ones, rounded."""
-    mean, spread = sample.rows.mean(axis=0), sample.rows.std(axis=0) + 1e-9
-    beta = fit_logistic((sample.rows - mean) / spread, sample.labels, sample.weights, _RIDGE)
-    slopes = np.round(beta[1:] / spread, 3)
-    return CompletenessTable(round(float(beta[0] - slopes @ mean), 3), tuple(float(value) for value in slopes))
+    return CompletenessTable(*fit_plain(sample.rows, sample.labels, sample.weights, _RIDGE, digits=3))
 
 
 def probabilities(table: CompletenessTable, sample: Sample) -> Array:
@@ -162,10 +158,7 @@ def main() -> None:
     runs = [run for path in arguments.runs for run in load_run_log(path)]
     settings = load_settings()
     tables = {name: stored_table(sample_of(runs, name, arguments.golden), name, settings) for name in FEATURES}
-    content = json.dumps(tables, indent=2)
-    print(content)
-    if arguments.write:
-        TABLE.write_text(content + "\n", encoding="utf-8")
+    print_table(tables, TABLE, write=arguments.write)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ only the functions that use it do.
 
 from __future__ import annotations
 
+import json
 import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -41,6 +42,14 @@ def fit_logistic(rows: Array, labels: Array, weights: Array, ridge: float) -> Ar
     return np.asarray(beta)
 
 
+def fit_plain(rows: Array, labels: Array, weights: Array, ridge: float, digits: int) -> tuple[float, tuple[float, ...]]:
+    """Constant and coefficients for the plain features, rounded; as `fit_logistic`, the ridge on standardised ones."""
+    mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-9
+    beta = fit_logistic((rows - mean) / spread, labels, weights, ridge)
+    slopes = np.round(beta[1:] / spread, digits)
+    return round(float(beta[0] - slopes @ mean), digits), tuple(float(value) for value in slopes)
+
+
 def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
     """Isotonic regression: the middle of each block of `x`, and its level. Both rise."""
     from scipy.optimize import isotonic_regression
@@ -59,6 +68,14 @@ def auc(probabilities: Array, labels: Array) -> float:
     if not len(positive) or not len(negative):
         return float("nan")
     return float(mannwhitneyu(positive, negative).statistic) / (len(positive) * len(negative))
+
+
+def print_table(table: Mapping[str, Any], path: Path, *, write: bool) -> None:
+    """Print a fitted table as JSON; `write` replaces the one at `path`, which the core ships."""
+    content = json.dumps(table, indent=2)
+    print(content)
+    if write:
+        path.write_text(content + "\n", encoding="utf-8")
 
 
 def provenance(

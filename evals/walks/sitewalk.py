@@ -29,6 +29,7 @@ from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, ScoredCandidate
 
 UNTIL_CAP = "until-cap"
@@ -96,13 +97,8 @@ async def run_suite(
             await gather_bounded(WarcAcquirer(warc).page_urls(), corpus.add, lambda url, outcome: None)
         for golden in goldens:
             wall, cpu = time.perf_counter(), time.process_time()
-            request = AnswerRequest(
-                urls=(golden.seed_url,),
-                query=golden.query,
-                policy=policy_name,
-                expansion_budget=rounds,
-                scope="source" if stored else "run",
-                excluded=golden.excluded if isinstance(golden, Twin) else (),
+            request = request_of(
+                golden, policy=policy_name, expansion_budget=rounds, scope="source" if stored else "run"
             )
             try:
                 result = await engine.run(request)
@@ -119,6 +115,24 @@ async def run_suite(
             records.append(record)
             advance(golden.id)
     return records
+
+
+def request_of(
+    golden: GoldenQuery,
+    *,
+    policy: str | None = None,
+    expansion_budget: int | None = None,
+    scope: RunScope = "run",
+) -> AnswerRequest:
+    """The request that asks a golden, or a twin without the pages that answer it."""
+    return AnswerRequest(
+        urls=(golden.seed_url,),
+        query=golden.query,
+        policy=policy,
+        expansion_budget=expansion_budget,
+        scope=scope,
+        excluded=golden.excluded if isinstance(golden, Twin) else (),
+    )
 
 
 def log_digest(records: Sequence[Mapping[str, Any]]) -> str:
