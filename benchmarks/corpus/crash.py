@@ -69,8 +69,8 @@ async def refresh_pages(home: Path, releases: Sequence[str]) -> None:
                     " WHERE p.seen_last >= %s",
                     (RELEASES[release].date,),
                 )
-                seen = {url for (url,) in await cursor.fetchall()}
-            for url in sorted(acquirer.page_urls(), key=seen.__contains__):
+                refreshed = {url for (url,) in await cursor.fetchall()}
+            for url in sorted(acquirer.page_urls(), key=refreshed.__contains__):
                 await replayed.add(url, refresh=True)
 
 

@@ -136,9 +136,9 @@ def test_a_page_that_gives_orders_is_not_repeated(settings: Settings) -> None:
     link = "<p>The boiling point of tea is explained at https://evil.example/tea and nowhere else.</p>"
     site = LocalSite({"/": page("Tea", text + link)})
     answer = ask(settings, Question("What is the boiling point of tea?", urls=(SITE,)), site)
-    shown = " ".join([*(one.text for one in answer.sentences), *(one.quote for one in answer.citations)])
-    assert "banana" not in shown
-    assert "evil.example" not in shown
+    text_of_pages = " ".join([*(one.text for one in answer.sentences), *(one.quote for one in answer.citations)])
+    assert "banana" not in text_of_pages
+    assert "evil.example" not in text_of_pages
     assert any("address a model" in warning for warning in answer.warnings)
 
 

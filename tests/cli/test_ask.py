@@ -26,9 +26,9 @@ def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -
     assert "<mark>Although asyncio queues are not thread-safe" in html.read_text(encoding="utf-8")
     assert QUESTION.rstrip("?") in markdown.read_text(encoding="utf-8")
 
-    shown = webrag("answers", "show", "1", **FROZEN)
-    assert "not thread-safe" in shown.stdout
-    assert "Its quotes today" in shown.stdout
+    opened = webrag("answers", "show", "1", **FROZEN)
+    assert "not thread-safe" in opened.stdout
+    assert "Its quotes today" in opened.stdout
     verified = json.loads(webrag("verify", "--json", **FROZEN).stdout)
     assert verified["violations"] == []
     assert verified["sentences"] >= 1
@@ -39,9 +39,9 @@ def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -
 def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
     blocked = webrag("ask", "x" * 9_000, "--json", **FROZEN)
     assert blocked.returncode == 2
-    said = json.loads(blocked.stdout)
-    assert said["status"] == "blocked"
-    assert "at most 8,000" in said["error"]["message"]
+    output = json.loads(blocked.stdout)
+    assert output["status"] == "blocked"
+    assert "at most 8,000" in output["error"]["message"]
     missing = webrag("ask", QUESTION, "--url", "https://site.example/", "--json", **FROZEN)
     assert missing.returncode == 1
     assert json.loads(missing.stdout)["status"] == "failed"

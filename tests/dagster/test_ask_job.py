@@ -37,8 +37,8 @@ def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, i
     page = Path(str(metadata["page_to_read"].value))
     assert QUESTION in page.read_text(encoding="utf-8")
     assert page.stat().st_mode & 0o077 == 0
-    shown = str(metadata["answer"].value)
-    assert all(sentence.text in shown.replace("↪ ", "") for sentence in answer.sentences if len(sentence.text) < 100)
+    markdown = str(metadata["answer"].value)
+    assert all(sentence.text in markdown.replace("↪ ", "") for sentence in answer.sentences if len(sentence.text) < 100)
 
 
 @pytest.mark.usefixtures("corpus_environment")

@@ -16,6 +16,11 @@ _PAGES = 20
 _LINES = 40  # of a page's changes
 
 
+def compare_command(url: str, before: str | int, after: str | int) -> str:
+    """The command that writes two versions of a page side by side."""
+    return f"webrag history {url} --diff {before} {after} --html diff.html"
+
+
 async def changed_pages_markdown(connection: AsyncConnection, changes: Sequence[PageChange]) -> str | None:
     """The changes of each changed page between its last two texts, at most `_PAGES`; None when no page changed."""
     from webrag_core.history.compare import compare
@@ -34,8 +39,7 @@ async def changed_pages_markdown(connection: AsyncConnection, changes: Sequence[
         if len(difference) > _LINES:
             lines += [f"*{len(difference) - _LINES} more lines.*", ""]
         before, after = pair
-        command = f"webrag history {change.url} --diff {before} {after} --html diff.html"
-        lines += [f"Side by side: {code(command)}", ""]
+        lines += [f"Side by side: {code(compare_command(change.url, before, after))}", ""]
     if len(changed) > _PAGES:
         lines += [f"*{len(changed) - _PAGES} more pages changed; `webrag history SOURCE --changes` lists them.*", ""]
     return "\n".join(lines).rstrip() or None

@@ -10,6 +10,7 @@ from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.checks import checked_keys, checked_name
 from webrag_dagster.corpus.citations import counts_metadata, counts_of, states_of, worst_first
 from webrag_dagster.corpus.layers import EMBEDDINGS
+from webrag_dagster.corpus.page_diffs import compare_command
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
@@ -57,7 +58,7 @@ def citations(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.M
                     "now at": one.now_url,
                     "compare with": None
                     if one.current_version is None
-                    else f"webrag history {one.url} --diff {one.cited_version} {one.current_version} --html diff.html",
+                    else compare_command(one.url, one.cited_version, one.current_version),
                 }
                 for one in changed
             )
