@@ -15,9 +15,10 @@ from tests.chat_server import KEY, analysis, chat_settings, said, sent_data
 from tests.provider_server import Reply, serving
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.llm_analysis import Analysed, Analyst, fenced, read_answer, strict_schema, system_prompt
+from webrag_core.orchestration.llm_analysis import Analysed, Analyst, system_prompt
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
 from webrag_core.providers import retry as patience
+from webrag_core.providers.structured_answers import fenced, read_answer, strict_schema
 
 QUERY = "How is green tea brewed and how long does it keep?"
 
