@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tests.provider_server import Call
+from tests.provider_server import Call, Reply
 from webrag_core.config import Settings
 
 KEY = "sk-Very-Secret-0123456789"
@@ -15,6 +15,22 @@ def said(content: Any, *, finish: str = "stop", **message: Any) -> dict[str, Any
     """A completion whose message holds `content`."""
     choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": content, **message}}
     return {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
+
+
+def streamed(content: str, *, size: int = 7, cut: bool = False) -> Reply:
+    """The same as a stream of server-sent events, `size` characters each; `cut` = without its second half."""
+    parts = [content[at : at + size] for at in range(0, len(content), size)]
+    if cut:
+        parts = parts[: len(parts) // 2]
+    events = [_event({"role": "assistant", "content": ""}), *(_event({"content": part}) for part in parts)]
+    closing = [] if cut else [_event({}, finish="stop"), "data: [DONE]\n\n"]
+    return Reply(None, content_type="text/event-stream", pieces=[*events, *closing], cut=cut)
+
+
+def _event(delta: dict[str, Any], finish: str | None = None) -> str:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    chunk = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+    return f"data: {json.dumps(chunk)}\n\n"
 
 
 def analysis(*sub_queries: str, **more: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -23,13 +23,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer. A `str` is sent as it is, anything else as JSON; `hold` = not before the test is over."""
+    """One answer. A `str` is sent as it is, anything else as JSON; `hold` = not before the test is over. `pieces` are
+    sent instead, one after the other, as a body whose length is not told; `cut` closes the connection in its middle."""
 
     body: Any
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     content_type: str = "application/json"
     hold: bool = False
+    pieces: Sequence[str] = ()
+    cut: bool = False
 
 
 # what is sent: a Reply, the body of a plain one, or a function that says which of the two
@@ -77,6 +80,9 @@ def serving(answer: Answer, *script: Answer) -> Iterator[Provider]:
                 provider.over.wait()
                 self.close_connection = True
                 return
+            if reply.pieces:
+                self.send_pieces(reply)
+                return
             content = (reply.body if isinstance(reply.body, str) else json.dumps(reply.body)).encode()
             self.send_response(reply.status)
             for name, value in {"content-type": reply.content_type, **reply.headers}.items():
@@ -84,6 +90,19 @@ def serving(answer: Answer, *script: Answer) -> Iterator[Provider]:
             self.send_header("content-length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+
+        def send_pieces(self, reply: Reply) -> None:
+            self.send_response(reply.status)
+            self.send_header("content-type", reply.content_type)
+            self.send_header("transfer-encoding", "chunked")
+            self.end_headers()
+            for piece in reply.pieces:
+                data = piece.encode()
+                self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+                self.wfile.flush()
+            if not reply.cut:
+                self.wfile.write(b"0\r\n\r\n")
+            self.close_connection = True
 
         do_GET = do_POST = do_DELETE = respond
 

@@ -7,20 +7,24 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
-from webrag_core.providers.rerankers.remote import read_at_most
+from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 
 _PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
 _ATTEMPTS = 3
 _AT_ONCE = 4  # requests, whatever the number of runs
+_NO_CHAT = Failure("the answer is not one of a chat endpoint (check ORCHESTRATION_LLM_BASE_URL)")
+_REFUSED = Failure("the model refused to answer")
+_FILTERED = Failure("the endpoint's content filter withheld the answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,7 @@ class ChatEndpoint:
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._endpoint = RetryingEndpoint(_PREFIX, _DIALECTS, attempts=_ATTEMPTS)
+        self._streams = True  # until the server shows that it does not
 
     async def complete(
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None = None
@@ -100,29 +105,127 @@ class ChatEndpoint:
             raise ChatError(self.model, answer.reason)
         return answer
 
+    async def stream(
+        self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None = None
+    ) -> AsyncIterator[str]:
+        """As `complete`, in pieces as they come. Close it (`aclosing`) when it is not read to its end.
+
+        Failures are tried again only before the first piece. A server that does not stream is asked for the whole
+        answer, from then on. Raises ChatError, after pieces too: what came before it is not the whole answer.
+        """
+        await load_package("openai")
+        ends = asyncio.get_running_loop().time() + seconds
+        if self._streams:
+
+            async def send(dialect: _Dialect) -> _OpenStream | Failure:
+                return await self._open(_body(self.model, messages, max_tokens, form, dialect), seconds)
+
+            async with self._slots:
+                opened = await self._endpoint.ask(send, seconds)
+                if isinstance(opened, Failure):
+                    raise ChatError(self.model, opened.reason)
+                async with opened.closing:
+                    piece: str | Failure | None = opened.first
+                    length = 0
+                    while piece is not None:
+                        if isinstance(piece, Failure):
+                            raise ChatError(self.model, piece.reason)
+                        length += len(piece)
+                        if length > LARGEST_ANSWER:
+                            raise ChatError(self.model, "the answer does not end")
+                        yield piece
+                        piece = await _next_piece(opened.chunks, ends)
+            self._streams = opened.first is not None
+        if not self._streams:
+            left = max(0.0, ends - asyncio.get_running_loop().time())
+            yield await self.complete(messages, seconds=left, max_tokens=max_tokens, form=form)
+
     async def _ask(self, body: dict[str, Any], seconds: float) -> str | Failure:
+        answer: object = None
+        with _failures() as failures:
+            async with self._client(seconds, read_at_most) as client:
+                answer = await client.chat.completions.create(**body)
+        return failures[0] if failures else _text_of(answer)
+
+    async def _open(self, body: dict[str, Any], seconds: float) -> _OpenStream | Failure:
+        """A stream whose first piece is there, or that ended without one."""
+        opened: _OpenStream | Failure = _NO_CHAT
+        async with AsyncExitStack() as stack:
+            with _failures() as failures:
+                client = await stack.enter_async_context(self._client(seconds))
+                chunks = await client.chat.completions.create(**body, stream=True)
+                first = await _next_piece(chunks, asyncio.get_running_loop().time() + seconds)
+                opened = first if isinstance(first, Failure) else _OpenStream(first, chunks, stack.pop_all())
+            opened = failures[0] if failures else opened
+        return opened
+
+    def _client(self, seconds: float, *on_response: Any) -> Any:
         import openai
 
+        return openai.AsyncOpenAI(
+            api_key=key_or_dummy(self._key),
+            base_url=self._url,
+            timeout=2 * seconds + 1,  # ours comes first
+            max_retries=0,
+            http_client=openai.DefaultAsyncHttpxClient(
+                verify=trust_store("httpx2"),
+                follow_redirects=False,  # what is asked goes to the configured server and nowhere else
+                event_hooks={"request": [only_our_headers(self._key)], "response": list(on_response)},
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _OpenStream:
+    """The first piece of an answer (None = there is none), the chunks behind it, and what closes the connection."""
+
+    first: str | None
+    chunks: AsyncIterator[object]
+    closing: AsyncExitStack
+
+
+@contextmanager
+def _failures() -> Iterator[list[Failure]]:
+    """Collect what the SDK raises in the block, so that no error of ours hangs on one that holds the request."""
+    import openai
+
+    failures: list[Failure] = []
+    try:
+        yield failures
+    except openai.APIStatusError as error:
+        failures.append(Failure.of_status(error.status_code, _PREFIX, error.response.headers))
+    except openai.APIConnectionError:
+        failures.append(Failure.unreachable(_PREFIX))
+    except (openai.OpenAIError, ValueError, AttributeError, TypeError, RecursionError):
+        failures.append(_NO_CHAT)  # no JSON, or JSON of another shape, on which the SDK stumbles
+
+
+async def _next_piece(chunks: AsyncIterator[object], ends: float) -> str | Failure | None:
+    """The next words of the model; None at the end."""
+    with _failures() as failures:
         try:
-            async with openai.AsyncOpenAI(
-                api_key=key_or_dummy(self._key),
-                base_url=self._url,
-                timeout=2 * seconds + 1,  # ours comes first
-                max_retries=0,
-                http_client=openai.DefaultAsyncHttpxClient(
-                    verify=trust_store("httpx2"),
-                    follow_redirects=False,  # what is asked goes to the configured server and nowhere else
-                    event_hooks={"request": [only_our_headers(self._key)], "response": [read_at_most]},
-                ),
-            ) as client:
-                answer: object = await client.chat.completions.create(**body)
-        except openai.APIStatusError as error:
-            return Failure.of_status(error.status_code, _PREFIX, error.response.headers)
-        except openai.APIConnectionError:
-            return Failure.unreachable(_PREFIX)
-        except (openai.OpenAIError, ValueError, AttributeError, TypeError, RecursionError):
-            answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
-        return _text_of(answer)
+            async with asyncio.timeout_at(ends):
+                async for chunk in chunks:
+                    piece = _piece_of(chunk)
+                    if piece:
+                        return piece
+        except TimeoutError:
+            failures.append(Failure("the answer did not end in time"))
+    return failures[0] if failures else None
+
+
+def _piece_of(chunk: object) -> str | Failure | None:
+    """The words of one chunk, if any. The SDK checks nothing of the shape."""
+    choices = getattr(chunk, "choices", None)
+    if not isinstance(choices, list) or not choices:
+        return None
+    delta = getattr(choices[0], "delta", None)
+    if getattr(delta, "refusal", None):
+        return _REFUSED
+    if getattr(choices[0], "finish_reason", None) == "content_filter":
+        return _FILTERED
+    content = getattr(delta, "content", None)
+    return content if isinstance(content, str) else None
 
 
 def _body(
@@ -148,12 +251,12 @@ def _text_of(answer: object) -> str | Failure:
     """The model's words. The SDK checks nothing of the shape."""
     choices = getattr(answer, "choices", None)
     if not isinstance(choices, list) or not choices:
-        return Failure("the answer is not one of a chat endpoint (check ORCHESTRATION_LLM_BASE_URL)")
+        return _NO_CHAT
     message = getattr(choices[0], "message", None)
     if getattr(message, "refusal", None):
-        return Failure("the model refused to answer")
+        return _REFUSED
     if getattr(choices[0], "finish_reason", None) == "content_filter":
-        return Failure("the endpoint's content filter withheld the answer")
+        return _FILTERED
     content = getattr(message, "content", None)
     if not isinstance(content, str) or not content.strip():
         return Failure("the answer holds no text")
