@@ -204,6 +204,13 @@ class Settings(BaseSettings):
     )
     webrag_answer_timeout: float = Field(default=120.0, gt=0, description="Seconds for one answer run")
     answer_max_words: int = Field(default=120, ge=20, le=1_000, description="Words of an answer in prose")
+    answer_composer: Literal["llm", "extractive"] = Field(
+        default="extractive",
+        description="Who chooses the sentences of an answer; unset = llm when ORCHESTRATION_LLM_* names a key or a URL",
+    )
+    answer_llm_timeout: float = Field(
+        default=30.0, gt=0, description="Seconds for the sentences of one answer, retries and correction included"
+    )
 
     # Locality
     locality_expansion_enabled: bool = True
@@ -277,10 +284,9 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _llm_where_there_is_one(self) -> Self:
         # the specification's default is llm, and without a key rule_based
-        if "decomposition_mode" not in self.model_fields_set and (
-            self.orchestration_llm_base_url is not None or self.orchestration_llm_api_key is not None
-        ):
-            object.__setattr__(self, "decomposition_mode", "llm")
+        if self.orchestration_llm_base_url is not None or self.orchestration_llm_api_key is not None:
+            for name in {"decomposition_mode", "answer_composer"} - self.model_fields_set:
+                object.__setattr__(self, name, "llm")
         return self
 
     @field_validator(

@@ -101,8 +101,17 @@ def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], proba
     return float(_table("confidence", table).of(features[None, :])[0])
 
 
-def note_of(evidence_note: str, scores: Sequence[UnitScores]) -> str:
-    """How far the confidence can be trusted, given what is said of the evidence's own probability."""
+def lifted(confidence: float) -> float:
+    """The confidence in sentences that a chat model chose. That it chose any lifts them to the lowest band at which
+    sentences are said, and no higher."""
+    return max(ANSWERED_AT, confidence)
+
+
+def note_of(evidence_note: str, scores: Sequence[UnitScores], *, model: str | None = None) -> str:
+    """How far the confidence can be trusted, given what is said of the evidence's own probability. `model`: the chat
+    model that chose the sentences."""
+    if model is not None:
+        return f"uncalibrated: the sentences were chosen by {model}"
     if not evidence_note.startswith("calibrated"):
         return evidence_note or "uncalibrated"
     sites = len(stored()["provenance"]["data"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from webrag_core.acquisition.urls import site_roots
 from webrag_core.errors import InvalidInputError
@@ -27,6 +28,13 @@ class Question:
     sources: tuple[str, ...] = ()
     at: str | None = None
     expansion_budget: int | None = None
+
+    @property
+    def evidence_from(self) -> Literal["pages", "stored", "past"]:
+        """Where the evidence comes from: the given pages and what they link to, or the corpus, now or then."""
+        if self.at is not None:
+            return "past"
+        return "pages" if self.urls else "stored"
 
 
 @dataclass(slots=True)
@@ -64,14 +72,14 @@ async def gather(
     corpus: Corpus, engine: OrchestratorEngine, question: Question, progress: Progress | None = None
 ) -> Gathered:
     """Raises what the loop and the search raise (`OrchestratorEngine.run`, `search`)."""
-    if question.urls and question.at is None:
+    if question.evidence_from == "pages":
         return _of_run(await _run(engine, question, question.text, progress))
     return await _stored(corpus, question)
 
 
 async def gather_part(engine: OrchestratorEngine, question: Question, part: str, gathered: Gathered) -> bool:
     """Look once more, for one part of the question. False when there is nowhere to look."""
-    if not question.urls or question.at is not None:
+    if question.evidence_from != "pages":
         return False
     gathered.add(await _run(engine, question, part, None))
     return True

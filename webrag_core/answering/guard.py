@@ -23,6 +23,9 @@ _ORDERS = re.compile(
     r"|\b(?:system|hidden|developer) prompt\b|\byou are (?:now|no longer) (?:a|an|the|in)\b"
     r"|\b(?:as|dear) (?:an? )?(?:ai|language model|assistant|chatbot)\b|\b(?:new|updated|important) instructions?:"
     r"|\b(?:reply|respond|answer) (?:only )?with\b.{0,40}\b(?:instead|exactly)\b|<\|[\w-]+\|>|\[/?INST\]"
+    r"|\byour (?:answer|reply|response|message)s?\b"
+    r"|\b(?:following|subsequent|below) code (?:snippet|block|excerpt|section|segment|fragment)\b.{0,60}\byour\b"
+    r"|\byour (?:code|codebase|solution|implementation|algorithm)\b.{0,80}\b(?:following|subsequent|below) code\b"
     r"|\b(?:send|post|forward|upload|exfiltrate)\b.{0,60}\b(?:password|api key|secret|token|credentials?)s?\b"
     r"|[A-Za-z0-9+/]{120,}={0,2}",
     re.IGNORECASE | re.DOTALL,
@@ -50,12 +53,23 @@ def safe_units(units: Sequence[Unit], question: str) -> tuple[list[Unit], int]:
     question is about such text, and those with an address of a site that the evidence is not from."""
     hosts = {_host(unit.chunk.source_url) for unit in units}
     about_orders = bool(_ORDERS.search(question))
-    safe = [
-        unit
-        for unit in units
-        if (about_orders or not _ORDERS.search(visible(unit.text))) and _addresses(unit.text) <= hosts
-    ]
+    safe: list[Unit] = []
+    ordering: Unit | None = None
+    for unit in units:
+        orders = not about_orders and bool(
+            _ORDERS.search(visible(unit.text)) or (ordering and _continues(ordering, unit))
+        )
+        if orders:
+            ordering = unit
+        elif _addresses(unit.text) <= hosts:
+            safe.append(unit)
     return safe, len(units) - len(safe)
+
+
+def _continues(order: Unit, unit: Unit) -> bool:
+    """Whether `unit` stands in the same block behind an order: it may be what is to be repeated."""
+    same = order.chunk.chunk_id == unit.chunk.chunk_id and order.end <= unit.start
+    return same and "\n\n" not in order.slice((order.end, unit.start))
 
 
 def check_output(texts: Iterable[str], settings: Settings) -> None:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
+import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
 
 from webrag_core.answering import confidence, guard, stored
+from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
 from webrag_core.answering.compose.draft import Draft, draft_of
+from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.select import Choice, select
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
-from webrag_core.answering.models import Answer, AnswerSentence, Form, Highlight, SentenceCitation, Spent, Status
-from webrag_core.answering.proof.recheck import Span, VersionTexts, problem_of, recheck
+from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, Status
+from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
-from webrag_core.errors import IntegrityError
+from webrag_core.answering.said import Emit, Said
+from webrag_core.errors import ChatError, IntegrityError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine, Progress
 from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.request import check_question
+from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.retrieval.reader import make_reader
 
 __all__ = ["Manager", "Question"]
@@ -45,6 +49,9 @@ class Manager:
         self._corpus = corpus
         self._engine = engine or OrchestratorEngine(corpus)
         self._settings = corpus.settings
+        self._chat = (
+            ChatEndpoint(self._settings, "ANSWER_COMPOSER=llm") if self._settings.answer_composer == "llm" else None
+        )
 
     async def answer(self, question: Question, progress: Progress | None = None) -> Answer:
         """Gather evidence, compose, prove, reflect, and look once more where a part of the question is left open.
@@ -52,6 +59,24 @@ class Manager:
         Raises InvalidInputError or GuardrailsViolationError for an unusable question before anything is written, and
         what gathering evidence raises; the stored run then says why it failed.
         """
+        return await self._run(question, progress, None)
+
+    async def stream(self, question: Question) -> AsyncGenerator[Event]:
+        """As `answer`, told step by step: a sentence leaves as soon as it is proved, in its final place. A chat model
+        is read as it writes. Close it (`contextlib.aclosing`) when it is not read to its end: the run then counts as
+        failed."""
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        run = asyncio.create_task(self._run(question, None, events.put_nowait))
+        run.add_done_callback(lambda _: events.put_nowait(None))
+        try:
+            while (event := await events.get()) is not None:
+                yield event
+            await run
+        finally:
+            run.cancel()
+            await asyncio.wait([run])
+
+    async def _run(self, question: Question, progress: Progress | None, emit: Emit | None) -> Answer:
         guard.check_input(question.text)
         check_question(question.text)
         begun = time.perf_counter()
@@ -62,7 +87,54 @@ class Manager:
             database.claims.hold(answers.claim_of(answer_id)),
             answers.recorded_run(database, answer_id, self._register(question, answer_id)),
         ):
-            return await self._answer(question, answer_id, begun, progress)
+            tell = emit or _tell_nobody
+            tell(Planned(answer_id=answer_id, question=question.text, evidence_from=question.evidence_from))
+            gathered, draft, choices, sure, composing = await self._drafted(question, progress)
+            tell(_task_done(gathered, draft))
+            said = Said(self._corpus, emit)
+            sure, report = await self._say(question, gathered, draft, choices, sure, said)
+            nearest = [] if said.sentences else [said.show(draft.units, one) for one in _highlights(draft)]
+            missing = missing_parts(draft.parts, said.sentences, len(draft.units), below_floor=bool(choices))
+            differing = disagreements(said.sentences)
+            tell(Reflected(missing=missing, disagreements=differing))
+            model = None if report is None else report.model
+            async with database.transaction() as connection:
+                citations = await stored.store_citations(connection, answer_id, said.quotes)
+                answer = Answer(
+                    answer_id=answer_id,
+                    question=question.text,
+                    parts=list(draft.parts),
+                    form=_FORMS[gathered.kind],
+                    composer=model or "extractive",
+                    status=_status(sure, partial=bool(missing)),
+                    band=confidence.band_of(sure),
+                    confidence=round(sure, 3),
+                    confidence_note=confidence.note_of(gathered.note, draft.scores, model=model),
+                    final_reason=_reason(sure, draft, gathered, model),
+                    sentences=said.sentences,
+                    highlights=nearest,
+                    citations=citations,
+                    missing=missing,
+                    disagreements=differing,
+                    notes=_notes(citations),
+                    look_next=gathered.look_next if sure < confidence.SURE_AT else [],
+                    spent=Spent(
+                        seconds=round(time.perf_counter() - begun, 3),
+                        composing_seconds=round(time.perf_counter() - composing, 3),
+                        pages=gathered.pages,
+                        rounds=gathered.rounds,
+                        chat_calls=self._chat is not None and bool(draft.units),
+                        replaced=0 if report is None else report.replaced,
+                    ),
+                    warnings=gathered.warnings,
+                    evidence_ids=gathered.evidence_ids,
+                )
+                await stored.finish_answer(connection, answer)
+                async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
+                    if problem is not None:
+                        raise IntegrityError(f"{name}: {problem}")
+        tell(Done(answer=answer))
+        return answer
 
     async def _register(self, question: Question, answer_id: int) -> None:
         async with self._corpus.database.connection() as connection:
@@ -74,7 +146,11 @@ class Manager:
                 options={name: value for name, value in asdict(question).items() if name != "text" and value},
             )
 
-    async def _answer(self, question: Question, answer_id: int, begun: float, progress: Progress | None) -> Answer:
+    async def _drafted(
+        self, question: Question, progress: Progress | None
+    ) -> tuple[Gathered, Draft, list[Choice], float, float]:
+        """Evidence, its scored units, the sentences chosen without a model and the confidence in them, and when the
+        last composition began. Looks once more for the part of a question that its sentences support least."""
         gathered = await gather(self._corpus, self._engine, question, progress)
         composing = time.perf_counter()
         draft, choices, sure = await self._compose(question, gathered)
@@ -83,75 +159,42 @@ class Manager:
         if open_part is not None and await gather_part(self._engine, question, open_part, gathered):
             composing = time.perf_counter()
             draft, choices, sure = await self._compose(question, gathered)
-        sayable = await self._proved(choices, gathered) if sure >= confidence.ANSWERED_AT else []
-        sure = sure if sayable or sure < confidence.ANSWERED_AT else 0.0
-        passages = [] if sayable else highlights(draft.units, _best_of_all(draft))
-        spans = _Spans()
-        sentences = [
-            AnswerSentence(
-                ordinal=ordinal,
-                text=choice.saying.text,
-                proof=choice.saying.proof,
-                citations=spans.of_unit(choice.saying.unit, choice.support),
-                part=choice.part,
-                support=round(choice.support, 3),
-            )
-            for ordinal, choice in enumerate(sayable, start=1)
-        ]
-        nearest = [spans.of_highlight(draft.units, one) for one in passages]
-        missing = missing_parts(draft.parts, sentences, len(draft.units), below_floor=bool(choices))
-        async with self._corpus.database.transaction() as connection:
-            citations = await stored.store_citations(connection, answer_id, spans.rows)
-            answer = Answer(
-                answer_id=answer_id,
-                question=question.text,
-                parts=list(draft.parts),
-                form=_FORMS[gathered.kind],
-                status=_status(sure, partial=bool(missing)),
-                band=confidence.band_of(sure),
-                confidence=round(sure, 3),
-                confidence_note=confidence.note_of(gathered.note, draft.scores),
-                final_reason=_reason(sure, draft, gathered),
-                sentences=sentences,
-                highlights=nearest,
-                citations=citations,
-                missing=missing,
-                disagreements=disagreements(sentences),
-                notes=_notes(citations),
-                look_next=gathered.look_next if sure < confidence.SURE_AT else [],
-                spent=Spent(
-                    seconds=round(time.perf_counter() - begun, 3),
-                    composing_seconds=round(time.perf_counter() - composing, 3),
-                    pages=gathered.pages,
-                    rounds=gathered.rounds,
-                ),
-                warnings=gathered.warnings,
-                evidence_ids=gathered.evidence_ids,
-            )
-            texts = [*(one.text for one in sentences), *(one.quote for one in citations)]
-            guard.check_output(texts, self._settings)
-            await stored.finish_answer(connection, answer)
-            async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
-                if problem is not None:
-                    raise IntegrityError(f"{name}: {problem}")
-        return answer
+        return gathered, draft, choices, sure, composing
 
-    async def _proved(self, choices: Sequence[Choice], gathered: Gathered) -> list[Choice]:
-        """The choices that the stored pages prove. A passage that is cut out of a long table or listing may read
-        otherwise than its page."""
-        texts: VersionTexts = {}
-        remaining = []
-        async with self._corpus.database.connection() as connection:
+    async def _say(
+        self, question: Question, gathered: Gathered, draft: Draft, choices: Sequence[Choice], sure: float, said: Said
+    ) -> tuple[float, ModelReport | None]:
+        """Say what the chat model chooses, else `choices` where they are sure enough. Returns the confidence in what is
+        said, and the report of the model, if it chose."""
+        report = await self._say_by_model(question, draft, said, gathered)
+        if report is not None:
+            sure = confidence.lifted(confidence.confidence_of(said.choices, draft.scores, gathered.complete))
+        elif sure >= confidence.ANSWERED_AT:
             for choice in choices:
-                spans = spans_of(choice.saying.unit)
-                problem = await problem_of(connection, choice.saying.text, choice.saying.proof, spans, texts)
-                if problem is None:
-                    remaining.append(choice)
-        if len(remaining) < len(choices):
-            warning = f"sentences left out, because their page does not prove them: {len(choices) - len(remaining)}"
-            logger.warning(warning)
-            gathered.warnings.append(warning)
-        return remaining
+                await said.say(choice)
+        if said.unproved:
+            _warn(gathered, f"sentences left out, because their page does not prove them: {said.unproved}")
+        return (sure if said.sentences or sure < confidence.ANSWERED_AT else 0.0), report
+
+    async def _say_by_model(
+        self, question: Question, draft: Draft, said: Said, gathered: Gathered
+    ) -> ModelReport | None:
+        """Say what the chat model chooses; None without one, and when it fails before its first sentence."""
+        if self._chat is None or not draft.units:
+            return None
+        settings = self._settings
+        composer = ModelComposer(
+            self._chat, settings.answer_llm_timeout, draft, _supports(draft), settings.answer_max_words
+        )
+        try:
+            async for choice in composer.choices(question.text, stream=said.streams):
+                await said.say(choice)
+        except ChatError as error:
+            _warn(gathered, f"composing by {error.model} failed ({error.reason}); composed without it")
+            return None
+        for warning in composer.report.warnings():
+            _warn(gathered, warning)
+        return composer.report
 
     async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
         """The scored evidence, the chosen sentences, and the confidence that they answer the whole question."""
@@ -160,49 +203,31 @@ class Manager:
         for warning in draft.warnings:
             if warning not in gathered.warnings:
                 gathered.warnings.append(warning)
-        supports = [confidence.supports(score) for score in draft.scores]
-        choices = select(draft.units, draft.scores, supports, self._settings.answer_max_words)
+        choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words)
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered.complete)
 
 
-def spans_of(unit: Unit) -> list[Span]:
-    """What a sentence made of `unit` cites."""
-    return [_span(unit, span) for span in unit.spans]
+def _tell_nobody(event: Event) -> None:
+    """Nobody reads the stream."""
 
 
-def _span(unit: Unit, span: tuple[int, int]) -> Span:
-    return (unit.chunk.version_id, *span, hashlib.sha256(unit.slice(span).encode()).hexdigest())
+def _warn(gathered: Gathered, warning: str) -> None:
+    logger.warning(warning)
+    gathered.warnings.append(warning)
 
 
-class _Spans:
-    """The quotes of an answer, each once, numbered from 1 in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.rows: list[tuple[*Span, str | None, float]] = []
-        self._numbers: dict[Span, int] = {}
-
-    def of_unit(self, unit: Unit, support: float) -> list[int]:
-        """Numbers of what a sentence made of `unit` cites."""
-        return [self._number(unit, span, support) for span in spans_of(unit)]
-
-    def of_highlight(self, units: Sequence[Unit], shown: Shown) -> Highlight:
-        """Cite the passage from the first to the last unit; marks are offsets within it."""
-        first, last = units[shown.units[0]], units[shown.units[-1]]
-        number = self._number(first, _span(first, (first.start, last.end)), 0.0)
-        marks = [(units[index].start - first.start, units[index].end - first.start) for index in shown.marked]
-        return Highlight(citation=number, marks=marks)
-
-    def _number(self, unit: Unit, span: Span, support: float) -> int:
-        if span not in self._numbers:
-            self.rows.append((*span, " > ".join(unit.heading_path) or None, support))
-            self._numbers[span] = len(self.rows)
-        return self._numbers[span]
+def _supports(draft: Draft) -> list[Array]:
+    return [confidence.supports(score) for score in draft.scores]
 
 
-def _best_of_all(draft: Draft) -> list[int]:
-    """Indexes of the units, the best of each part in turn."""
-    turns = zip(*(score.order for score in draft.scores), strict=True)
-    return list(dict.fromkeys(index for turn in turns for index in turn))
+def _highlights(draft: Draft) -> list[Shown]:
+    return highlights(draft.units, draft.best_of_all)
+
+
+def _task_done(gathered: Gathered, draft: Draft) -> TaskDone:
+    return TaskDone(
+        passages=len(gathered.ranked), pages=gathered.pages, rounds=gathered.rounds, parts=list(draft.parts)
+    )
 
 
 def _weakest(draft: Draft, choices: Sequence[Choice]) -> int | None:
@@ -219,10 +244,12 @@ def _status(sure: float, *, partial: bool) -> Status:
     return "partial" if partial or sure < confidence.SURE_AT else "answered"
 
 
-def _reason(sure: float, draft: Draft, gathered: Gathered) -> str:
+def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) -> str:
     """One sentence for people: why the answer is what it is."""
     if not draft.units:
         return gathered.note if not gathered.ranked else "the evidence holds no sentence"
+    if model is not None and sure < confidence.ANSWERED_AT:
+        return f"{model} found no sentence that answers; the nearest passages are shown instead"
     if sure < confidence.ANSWERED_AT:
         return (
             f"no answer is given: confidence {sure:.0%}, below {confidence.ANSWERED_AT:.0%}; the nearest passages are"

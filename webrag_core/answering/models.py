@@ -76,12 +76,15 @@ class Disagreement(Contract):
 
 
 class Spent(Contract):
-    """What the answer cost; `composing_seconds` is the part after the evidence was gathered."""
+    """What the answer cost; `composing_seconds` is the part after the evidence was gathered. `chat_calls` are exchanges
+    with a chat model; `replaced` are sentences that it worded otherwise than their page, whose own words are said."""
 
     seconds: float = 0.0
     composing_seconds: float = 0.0
     pages: int = 0
     rounds: int = 0
+    chat_calls: int = 0
+    replaced: int = 0
 
 
 class Answer(Contract):
@@ -90,13 +93,14 @@ class Answer(Contract):
     `confidence` is the probability that the sentences hold the complete answer, and `band` its range: high from .80,
     medium from .70, low from .50. Below, the band is `insufficient`: no sentence is said, and `highlights` are the
     nearest passages. `parts` are the parts of the question; `evidence_ids` the runs (`webrag answers show`) that
-    gathered the evidence.
+    gathered the evidence. `composer` chose the sentences: `extractive`, or the name of a chat model.
     """
 
     answer_id: int | None = None
     question: str
     parts: list[str]
     form: Form
+    composer: str = "extractive"
     status: Status
     band: Band
     confidence: float

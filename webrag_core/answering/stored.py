@@ -13,16 +13,24 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.answers import end_abandoned
 
 _IN_TABLES = {"answer_id", "sentences", "citations", "warnings"}
-_CITATIONS = """
+_QUOTES = """
+WITH c AS (
+    SELECT number, version_id, char_start, char_end, quote_sha256, heading FROM citations WHERE answer_id = %(answer)s
+    UNION ALL
+    SELECT * FROM unnest(%(number)s::int[], %(version)s::int[], %(start)s::int[], %(end)s::int[], %(sha256)s::text[],
+                         %(heading)s::text[])
+)
 SELECT c.number, d.canonical_url AS url, v.title, c.heading, v.number AS version, v.sha256 AS version_sha256,
        c.char_start, c.char_end, substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote,
        c.quote_sha256 AS sha256,
        substring(v.markdown FROM greatest(1, c.char_start - 159) FOR least(160, c.char_start)) AS before,
        substring(v.markdown FROM c.char_end + 1 FOR 160) AS after,
        coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_at
-FROM citations c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
-WHERE c.answer_id = %s ORDER BY c.number
+FROM c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
+ORDER BY c.number
 """
+QuoteRow = tuple[int, int, int, str, str | None, float]
+"""A quote before it is stored: version id, start, end, sha256, heading, support."""
 
 
 async def start_answer(
@@ -38,14 +46,14 @@ async def start_answer(
 
 
 async def store_citations(
-    connection: AsyncConnection, answer_id: int, spans: Sequence[tuple[int, int, int, str, str | None, float]]
+    connection: AsyncConnection, answer_id: int, quotes: Sequence[QuoteRow]
 ) -> list[SentenceCitation]:
-    """Store quotes, numbered from 1: (version id, start, end, sha256, heading, support). Returns them as stored."""
+    """Store quotes, numbered from 1. Returns them as stored."""
     async with connection.cursor() as cursor:
         await cursor.executemany(
             "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            [(answer_id, number, *span) for number, span in enumerate(spans, start=1)],
+            [(answer_id, number, *quote) for number, quote in enumerate(quotes, start=1)],
         )
     return await load_citations(connection, answer_id)
 
@@ -76,8 +84,21 @@ async def finish_answer(connection: AsyncConnection, answer: Answer) -> None:
 
 async def load_citations(connection: AsyncConnection, answer_id: int) -> list[SentenceCitation]:
     """The quotes of an answer, in their order."""
+    return await _quotes(connection, answer_id, {})
+
+
+async def describe_quotes(connection: AsyncConnection, quotes: Mapping[int, QuoteRow]) -> list[SentenceCitation]:
+    """Quotes by number as they will be once they are stored."""
+    return await _quotes(connection, None, quotes)
+
+
+async def _quotes(
+    connection: AsyncConnection, answer_id: int | None, quotes: Mapping[int, QuoteRow]
+) -> list[SentenceCitation]:
+    names = ("version", "start", "end", "sha256", "heading")
+    columns = {name: [quote[place] for quote in quotes.values()] for place, name in enumerate(names)}
     async with connection.cursor(row_factory=class_row(SentenceCitation)) as cursor:
-        await cursor.execute(_CITATIONS, (answer_id,))
+        await cursor.execute(_QUOTES, {"answer": answer_id, "number": list(quotes), **columns})
         return await cursor.fetchall()
 
 

@@ -7,7 +7,7 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -107,7 +107,7 @@ class ChatEndpoint:
 
     async def stream(
         self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None = None
-    ) -> AsyncIterator[str]:
+    ) -> AsyncGenerator[str]:
         """As `complete`, in pieces as they come. Close it (`aclosing`) when it is not read to its end.
 
         Failures are tried again only before the first piece. A server that does not stream is asked for the whole

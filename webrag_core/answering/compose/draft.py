@@ -23,6 +23,12 @@ class Draft:
     scores: list[UnitScores]
     warnings: list[str]
 
+    @property
+    def best_of_all(self) -> list[int]:
+        """Indexes of the units, the best of each part in turn."""
+        turns = zip(*(score.order for score in self.scores), strict=True)
+        return list(dict.fromkeys(index for turn in turns for index in turn))
+
 
 async def draft_of(
     question: str,

@@ -33,9 +33,9 @@ class Saying:
 
 
 def say(unit: Unit) -> Saying | None:
-    """The unit as a sentence; None when it only announces what follows, or cannot be proved."""
+    """The unit as a sentence; None when it only announces what follows, asks something, or cannot be proved."""
     text = unit.text
-    if text.endswith(":"):
+    if text.endswith(":") or (text.endswith("?") and unit.kind != "code"):
         return None
     if unit.kind not in ("code", "table"):
         text = trimmed(text)

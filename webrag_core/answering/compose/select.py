@@ -68,10 +68,12 @@ def _fitting(unit: Unit, room: int, chosen: Sequence[Choice]) -> Saying | None:
     saying = say(unit)
     if saying is None or not _LEAST_WORDS <= saying.words <= room:
         return None
-    for other in chosen:
-        if text_overlap(unit.text, other.saying.unit.text) >= _REPEATS:
-            return None
-    return saying
+    return None if repeats(unit, chosen) else saying
+
+
+def repeats(unit: Unit, chosen: Sequence[Choice]) -> bool:
+    """Whether one of `chosen` says nearly the same."""
+    return any(text_overlap(unit.text, other.saying.unit.text) >= _REPEATS for other in chosen)
 
 
 def reading_order(chosen: Sequence[Choice]) -> list[Choice]:
