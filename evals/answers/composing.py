@@ -10,10 +10,12 @@ from evals.answers.scoring import needs_held
 from evals.walks.goldens import GoldenQuery
 from webrag_core.answering.compose.draft import draft_of
 from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.confidence import supports
+from webrag_core.answering.models import Form
 from webrag_core.retrieval.reader import Reader
 
 MAX_WORDS = 120
@@ -21,16 +23,17 @@ MAX_WORDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """The units of a question's evidence with their scores, and the chosen sentences."""
+    """The units of a question's evidence with their scores, the form of its answer, and the chosen sentences."""
 
     units: list[Unit]
     scores: list[UnitScores]
+    form: Form
     choices: list[Choice] = field(default_factory=list)
 
     def chosen(self, support: Callable[[Array], Array] | None = None) -> Composed:
         """With sentences, by the support that the core ships, or another table of it."""
-        values = [supports(score, support).tolist() for score in self.scores]
-        return replace(self, choices=select(self.units, self.scores, values, MAX_WORDS))
+        values = [supports(score, support) for score in self.scores]
+        return replace(self, choices=select(self.units, self.scores, values, MAX_WORDS, self.form))
 
     def holds_all(self, golden: GoldenQuery) -> bool:
         """Whether the sentences hold a gold quote of every need; never so for an unanswerable question."""
@@ -50,5 +53,6 @@ async def compose_all(questions: Sequence[RecordedEvidence], *, read: bool) -> l
         reader = Reader() if read else None
         draft = await draft_of(result.query, result.query_analysis.parts, result.chunks, reader)
         if draft.units:
-            composed.append((item, Composed(draft.units, draft.scores)))
+            form = form_of(result.query, result.query_analysis.query_type)
+            composed.append((item, Composed(draft.units, draft.scores, form)))
     return composed

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from webrag_core.acquisition.urls import site_roots
+from webrag_core.answering.models import Form
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
@@ -21,13 +22,15 @@ from webrag_core.retrieval.search import search
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked. Without `urls` the stored pages are asked (of `sources`, if any); with `at` (a date, see
-    `history.as_of`) what they said then. Neither fetches anything. `expansion_budget` as of `AnswerRequest`."""
+    `history.as_of`) what they said then. Neither fetches anything. `expansion_budget` as of `AnswerRequest`. `form` of
+    the answer: unset = as the question wants it."""
 
     text: str
     urls: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     at: str | None = None
     expansion_budget: int | None = None
+    form: Form | None = None
 
     @property
     def evidence_from(self) -> Literal["pages", "stored", "past"]:

@@ -12,6 +12,7 @@ from webrag_core.answering import confidence, guard, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
 from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
@@ -24,7 +25,6 @@ from webrag_core.errors import ChatError, IntegrityError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine, Progress
-from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.request import check_question
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.retrieval.reader import make_reader
@@ -32,13 +32,6 @@ from webrag_core.retrieval.reader import make_reader
 __all__ = ["Manager", "Question"]
 
 logger = logging.getLogger(__name__)
-
-_FORMS: dict[QueryType, Form] = {
-    "factual": "explain",
-    "comparison": "compare",
-    "how_to": "steps",
-    "exploratory": "explain",
-}
 
 
 class Manager:
@@ -104,7 +97,7 @@ class Manager:
                     answer_id=answer_id,
                     question=question.text,
                     parts=list(draft.parts),
-                    form=_FORMS[gathered.kind],
+                    form=_form(question, gathered),
                     composer=model or "extractive",
                     status=_status(sure, partial=bool(missing)),
                     band=confidence.band_of(sure),
@@ -203,7 +196,8 @@ class Manager:
         for warning in draft.warnings:
             if warning not in gathered.warnings:
                 gathered.warnings.append(warning)
-        choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words)
+        form = _form(question, gathered)
+        choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form)
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered.complete)
 
 
@@ -214,6 +208,10 @@ def _tell_nobody(event: Event) -> None:
 def _warn(gathered: Gathered, warning: str) -> None:
     logger.warning(warning)
     gathered.warnings.append(warning)
+
+
+def _form(question: Question, gathered: Gathered) -> Form:
+    return question.form or form_of(question.text, gathered.kind)
 
 
 def _supports(draft: Draft) -> list[Array]:

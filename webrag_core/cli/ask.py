@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 
@@ -27,33 +28,50 @@ def ask(
     ] = None,
     source: Annotated[list[str] | None, typer.Option(help="A stored source to ask; repeatable. Unset = all.")] = None,
     at: Annotated[str | None, typer.Option(help="Answer from what the pages said then (2024-05-17).")] = None,
+    form: Annotated[
+        str | None, typer.Option(help="explain, steps, list, lookup or compare; unset = as it fits.")
+    ] = None,
     budget: Annotated[int | None, typer.Option(help="Maximum rounds of following links; 0 = none.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer as a page to read.")] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="One JSON object a line while the answer comes into being.")
+    ] = False,
     markdown: Annotated[Path | None, typer.Option(help="Write the answer as Markdown.")] = None,
     as_json: Json = False,
 ) -> None:
     """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
+    from webrag_core.answering.events import Done
     from webrag_core.answering.manager import Manager, Question
+    from webrag_core.answering.models import Form
     from webrag_core.answering.page import render_markdown, render_page
     from webrag_core.indexing.pipeline import Corpus
 
+    if form is not None and form not in get_args(Form):
+        raise InvalidInputError(f"--form is one of {', '.join(get_args(Form))}")
     asked = Question(
         question,
         urls=tuple(map(with_scheme, url or ())),
         sources=tuple(source or ()),
         at=at,
         expansion_budget=budget,
+        form=cast("Form | None", form),
     )
 
     async def work() -> Answer:
         async with Corpus.open(load_settings()) as corpus:
             with show_progress() as show:
-                return await Manager(corpus).answer(asked, show)
+                if not stream:
+                    return await Manager(corpus).answer(asked, show)
+                async for event in Manager(corpus).stream(asked):
+                    print_json(event)
+                    sys.stdout.flush()
+                assert isinstance(event, Done)
+                return event.answer
 
     try:
         answer = asyncio.run(work())
     except WebragError as error:
-        if not as_json:
+        if not as_json and not stream:
             raise
         status = "blocked" if isinstance(error, GuardrailsViolationError) else "failed"
         print_json({"status": status, "error": {"code": error.code, "message": error.message}})
@@ -68,9 +86,9 @@ def ask(
                 raise InvalidInputError(
                     f"{error.message}; the answer is stored: webrag answers show {number}"
                 ) from error
-    if as_json:
+    if as_json and not stream:
         print_json(answer)
-    else:
+    elif not stream:
         print_prose(answer)
         for path in filter(None, (html, markdown)):
             print_line(f"Written: {path}", style="dim")
@@ -103,7 +121,8 @@ def print_prose(answer: Answer) -> None:
         for sentence in answer.sentences:
             for number in sentence.citations:
                 _print_source(answer.citation(number))
-            print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}; support {sentence.support:.0%}", style="dim")
+            support = f"; support {sentence.support:.0%}" if sentence.support >= 0.01 else ""
+            print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}{support}", style="dim")
     for one in answer.disagreements:
         print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
     if answer.sentences and answer.missing:
@@ -115,6 +134,8 @@ def print_prose(answer: Answer) -> None:
         for address in answer.look_next:
             print_line(f"  {address}")
     print_line("")
+    if answer.composer != "extractive":
+        print_line(f"Sentences chosen by {answer.composer}, in the pages' own words.", style="dim")
     for note in answer.notes:
         print_line(f"{note[0].upper()}{note[1:]}.", style="dim")
     print_line(

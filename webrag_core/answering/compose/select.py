@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.forms import items_around
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.models import Form
 from webrag_core.retrieval.redundancy import text_overlap
 
 MAX_SENTENCES = 5
+_MAX_LOOKUP = 3  # sentences that say one value
 _REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
 _LEAST_WORDS = 4
 _TRIED = 20  # units, best first, that are tried for each part
@@ -29,10 +32,11 @@ class Choice:
 
 
 def select(
-    units: Sequence[Unit], scores: Sequence[UnitScores], supports: Sequence[Array], max_words: int
+    units: Sequence[Unit], scores: Sequence[UnitScores], supports: Sequence[Array], max_words: int, form: Form
 ) -> list[Choice]:
     """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
-    first, in the order of the page.
+    first, in the order of the page. In the forms `steps` and `list` the best sentence brings the other items of its
+    list along; a `lookup` has fewer sentences.
 
     `scores` and `supports` per part of the question. A part that its best sentence does not fit beside the others of
     goes without one.
@@ -40,33 +44,39 @@ def select(
     chosen: list[Choice] = []
     room = max_words
 
-    def take(part: int, index: int) -> bool:
+    def take(part: int, index: int, *, item: bool = False) -> bool:
         nonlocal room
-        saying = _fitting(units[index], room, chosen)
+        saying = _fitting(units[index], room, chosen, item=item)
         if saying is None:
             return False
         chosen.append(Choice(saying, index, part, float(supports[part][index])))
         room -= saying.words
         return True
 
+    items: set[int] = set()
+    if form in ("steps", "list") and units:
+        around = items_around(units, scores[0].order[0], max_words)
+        items = {index for index in around if len(around) > 1 and take(0, index, item=True)}
     for part, score in enumerate(scores):  # one for each part
-        next((index for index in score.order if take(part, index)), None)
+        if part > 0 or not items:
+            next((index for index in score.order if take(part, index)), None)
     ranked = sorted(
         ((supports[part][index], part, index) for part, score in enumerate(scores) for index in score.order[:_TRIED]),
         key=lambda one: -one[0],
     )
     for _, part, index in ranked:
-        if len(chosen) == MAX_SENTENCES:
+        if len(chosen) >= (_MAX_LOOKUP if form == "lookup" else MAX_SENTENCES):
             break
         take(part, index)
     best = max((choice.support for choice in chosen), default=0.0)
-    return reading_order([choice for choice in chosen if choice.support >= _WORTH_SAYING * best])
+    worth = [choice for choice in chosen if choice.index in items or choice.support >= _WORTH_SAYING * best]
+    return reading_order(worth)
 
 
-def _fitting(unit: Unit, room: int, chosen: Sequence[Choice]) -> Saying | None:
-    """The unit as a sentence, if it fits and says something new."""
+def _fitting(unit: Unit, room: int, chosen: Sequence[Choice], *, item: bool) -> Saying | None:
+    """The unit as a sentence, if it fits and says something new; an `item` of a list may be shorter than others."""
     saying = say(unit)
-    if saying is None or not _LEAST_WORDS <= saying.words <= room:
+    if saying is None or not (1 if item else _LEAST_WORDS) <= saying.words <= room:
         return None
     return None if repeats(unit, chosen) else saying
 
