@@ -36,6 +36,18 @@ def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -
     assert "is in prose" in replayed.stderr
 
 
+def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
+    done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--stream", "--form", "explain", **FROZEN)
+    assert done.returncode == 0, done.stderr
+    events = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [event["event"] for event in events][:3] == ["planned", "task_done", "citation"]
+    assert events[-1]["event"] == "done"
+    assert events[-1]["answer"]["walk"][0]["pages"] == [QUEUES]
+    wrong = webrag("ask", QUESTION, "--form", "sonnet", "--json", **FROZEN)
+    assert wrong.returncode == 2
+    assert "--form is one of" in wrong.stderr
+
+
 def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
     blocked = webrag("ask", "x" * 9_000, "--json", **FROZEN)
     assert blocked.returncode == 2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from webrag_core.acquisition.urls import site_roots
-from webrag_core.answering.models import Form
+from webrag_core.answering.models import Form, WalkStep
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
@@ -52,7 +52,7 @@ class Gathered:
     note: str = ""
     look_next: list[str] = field(default_factory=list)
     pages: int = 0
-    rounds: int = 0
+    walk: list[WalkStep] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     evidence_ids: list[int] = field(default_factory=list)
 
@@ -66,7 +66,15 @@ class Gathered:
         self.ranked = list(ranked.values())
         self.look_next = result.look_next
         self.pages += result.total_urls_ingested
-        self.rounds += len(result.rounds)
+        self.walk += [
+            WalkStep(
+                round=len(self.walk) + place,
+                pages=[page.url for page in result.read_documents() if page.round == one.round],
+                decision=one.decision.action,
+                reason=one.decision.reason,
+            )
+            for place, one in enumerate(result.rounds)
+        ]
         self.warnings += [warning for warning in result.warnings if warning not in self.warnings]
         self.evidence_ids += [] if result.answer_id is None else [result.answer_id]
 

@@ -111,11 +111,12 @@ class Manager:
                     disagreements=differing,
                     notes=_notes(citations),
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
+                    walk=gathered.walk,
                     spent=Spent(
                         seconds=round(time.perf_counter() - begun, 3),
                         composing_seconds=round(time.perf_counter() - composing, 3),
                         pages=gathered.pages,
-                        rounds=gathered.rounds,
+                        rounds=len(gathered.walk),
                         chat_calls=self._chat is not None and bool(draft.units),
                         replaced=0 if report is None else report.replaced,
                     ),
@@ -224,7 +225,7 @@ def _highlights(draft: Draft) -> list[Shown]:
 
 def _task_done(gathered: Gathered, draft: Draft) -> TaskDone:
     return TaskDone(
-        passages=len(gathered.ranked), pages=gathered.pages, rounds=gathered.rounds, parts=list(draft.parts)
+        passages=len(gathered.ranked), pages=gathered.pages, rounds=len(gathered.walk), parts=list(draft.parts)
     )
 
 
@@ -257,9 +258,11 @@ def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) ->
 
 
 def _notes(citations: Sequence[SentenceCitation]) -> list[str]:
-    """Facts about the evidence."""
+    """Facts about the evidence: how old it is, and which quotes are from texts that their pages no longer have."""
     if not citations:
         return []
     oldest = min(citations, key=lambda one: one.seen_at)
     pages = len({one.url for one in citations})
-    return [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
+    notes = [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
+    superseded = [f"[{one.number}]" for one in citations if not one.current]
+    return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else [])]

@@ -22,7 +22,7 @@ Why = Literal["not_found", "below_floor"]
 class SentenceCitation(Contract):
     """A quote: `quote` equals `markdown[char_start:char_end]` of version number `version` of the page, `sha256` is
     that of its UTF-8 bytes. `before` and `after` are up to 160 characters of the page around it. `seen_at` is when that
-    text was last seen on the page."""
+    version was last seen; `current` is false when the page has another text now, or is gone."""
 
     number: int
     url: str
@@ -37,6 +37,7 @@ class SentenceCitation(Contract):
     before: str
     after: str
     seen_at: datetime
+    current: bool
 
 
 class AnswerSentence(Contract):
@@ -73,6 +74,15 @@ class Disagreement(Contract):
 
     sentences: tuple[int, int]
     about: str
+
+
+class WalkStep(Contract):
+    """One round of gathering evidence: the pages that were read before its decision, the decision and its reason."""
+
+    round: int
+    pages: list[str]
+    decision: str
+    reason: str
 
 
 class Spent(Contract):
@@ -113,6 +123,7 @@ class Answer(Contract):
     disagreements: list[Disagreement]
     notes: list[str]
     look_next: list[str]
+    walk: list[WalkStep] = Field(default_factory=list)
     spent: Spent
     warnings: list[str]
     evidence_ids: list[int]

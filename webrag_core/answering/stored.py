@@ -25,7 +25,8 @@ SELECT c.number, d.canonical_url AS url, v.title, c.heading, v.number AS version
        c.quote_sha256 AS sha256,
        substring(v.markdown FROM greatest(1, c.char_start - 159) FOR least(160, c.char_start)) AS before,
        substring(v.markdown FROM c.char_end + 1 FOR 160) AS after,
-       coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_at
+       coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_at,
+       v.id IS NOT DISTINCT FROM d.current_version AS current
 FROM c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
 ORDER BY c.number
 """
