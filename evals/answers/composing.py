@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from evals.answers.evidence import RecordedEvidence
 from evals.answers.scoring import needs_held
 from evals.walks.goldens import GoldenQuery
-from webrag_core.answering.compose.draft import draft_of
+from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.select import Choice, select
@@ -25,10 +25,19 @@ MAX_WORDS = 120
 class Composed:
     """The units of a question's evidence with their scores, the form of its answer, and the chosen sentences."""
 
-    units: list[Unit]
-    scores: list[UnitScores]
+    draft: Draft
     form: Form
     choices: list[Choice] = field(default_factory=list)
+
+    @property
+    def units(self) -> list[Unit]:
+        """Candidates."""
+        return self.draft.units
+
+    @property
+    def scores(self) -> list[UnitScores]:
+        """Of the units, per part of the question."""
+        return self.draft.scores
 
     def chosen(self, support: Callable[[Array], Array] | None = None) -> Composed:
         """With sentences, by the support that the core ships, or another table of it."""
@@ -54,5 +63,5 @@ async def compose_all(questions: Sequence[RecordedEvidence], *, read: bool) -> l
         draft = await draft_of(result.query, result.query_analysis.parts, result.chunks, reader)
         if draft.units:
             form = form_of(result.query, result.query_analysis.query_type)
-            composed.append((item, Composed(draft.units, draft.scores, form)))
+            composed.append((item, Composed(draft, form)))
     return composed

@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO, get_args
@@ -23,11 +24,13 @@ from evals.walks.suites import Split, Suite, own_suites
 from evals.walks.twins import with_twins
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.cli.output import progress
-from webrag_core.config import load_settings
+from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +42,30 @@ class RecordedEvidence:
     result: OrchestrationResult
 
 
+async def evidence_of(
+    suite: Suite, goldens: Sequence[GoldenQuery], settings: Settings
+) -> AsyncIterator[RecordedEvidence]:
+    """Ask goldens of a suite, each from an empty corpus. Those whose page cannot be fetched are logged and left out."""
+    own = suite_settings(settings, suite.warc)
+    async with Corpus.open(own, WarcAcquirer(suite.warc)) as corpus:
+        engine = OrchestratorEngine(corpus)
+        for golden in goldens:
+            try:
+                result = await engine.run(request_of(golden))
+            except FetchError as error:
+                logger.warning("%s: %s", golden.id, error.message)
+            else:
+                yield RecordedEvidence(suite.name, golden, result)
+
+
 async def record(suite: Suite, out: TextIO) -> None:
     """Ask every golden and twin of a suite; write one line for each."""
-    settings = suite_settings(load_settings(), suite.warc)
     goldens = with_twins(load_goldens(suite.golden))
-    async with Corpus.open(settings, WarcAcquirer(suite.warc)) as corpus:
-        engine = OrchestratorEngine(corpus)
-        with progress(len(goldens), suite.name) as advance:
-            for golden in goldens:
-                try:
-                    result = await engine.run(request_of(golden))
-                except FetchError as error:
-                    print(f"{golden.id}: {error.message}", file=sys.stderr)
-                else:
-                    line = {"suite": suite.name, "id": golden.id, "result": result.model_dump(mode="json")}
-                    out.write(json.dumps(line, ensure_ascii=False) + "\n")
-                advance(golden.id)
+    with progress(len(goldens), suite.name) as advance:
+        async for item in evidence_of(suite, goldens, load_settings()):
+            line = {"suite": suite.name, "id": item.golden.id, "result": item.result.model_dump(mode="json")}
+            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+            advance(item.golden.id)
 
 
 def load_evidence(path: Path) -> Iterator[RecordedEvidence]:

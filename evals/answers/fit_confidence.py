@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evals.answers.composing import Composed, compose_all
 from evals.answers.evidence import RecordedEvidence, load_evidence
@@ -99,13 +100,18 @@ def figures(items: Sequence[RecordedEvidence], predicted: Array, labels: Array) 
         "auc": round(auc(own, right), 3),
         "auc with twins": round(auc(predicted, labels), 3),
         "ece": round(expected_calibration_error(own, right), 3),
-        "unanswerable at band high": round(float((predicted[unanswerable] >= 0.8).mean()), 3),
-        "unanswerable answered": round(float((predicted[unanswerable] >= 0.5).mean()), 3),
-        "answered": round(float((own >= 0.5).mean()), 3),
-        "right when answered": round(float(right[own >= 0.5].mean()), 3) if (own >= 0.5).any() else None,
+        "unanswerable at band high": _mean(predicted[unanswerable] >= 0.8),
+        "unanswerable answered": _mean(predicted[unanswerable] >= 0.5),
+        "answered": _mean(own >= 0.5),
+        "right when answered": _mean(right[own >= 0.5]),
         "answered at 10% wrong": round(surest / len(order), 3),
         "reliability": reliability(own, right),
     }
+
+
+def _mean(values: NDArray[Any]) -> float | None:
+    """Rounded; None of nothing."""
+    return round(float(values.mean()), 3) if len(values) else None
 
 
 def table_of(fitted: Logistic, features: Sequence[str]) -> dict[str, Any]:

@@ -24,9 +24,13 @@ from evals.answers.composing import MAX_WORDS, Composed, compose_all
 from evals.answers.evidence import RecordedEvidence, load_evidence
 from evals.answers.fit_confidence import figures as confidence_figures
 from evals.answers.scoring import needs_held
+from webrag_core.answering.compose.by_model import offered_units
 from webrag_core.answering.compose.features import FEATURES, unit_features
 from webrag_core.answering.compose.highlights import highlights
 from webrag_core.answering.confidence import confidence_of
+
+TOLD = 60
+"""Sentences that a reranker would score."""
 
 
 def needs_in(item: RecordedEvidence, composed: Composed, places: Sequence[int]) -> set[int]:
@@ -46,25 +50,41 @@ def first_words(composed: Composed, order: NDArray[np.intp], words: int = MAX_WO
     return places
 
 
+def needs_by_row(item: RecordedEvidence, composed: Composed) -> dict[str, set[int]]:
+    """The needs of which an answer holds a gold quote, for each row of the report: ours, baselines, and what whoever
+    chooses could reach at most."""
+    order = composed.scores[0].order
+    fitted = np.argsort(-composed.scores[0].fitted, kind="stable")
+    ranks = np.argsort([unit.rank for unit in composed.units], kind="stable")
+    words = unit_features(item.result.query, composed.units)[:, FEATURES.index("coverage")]
+    shown = [place for one in highlights(composed.units, order) for place in one.units]
+    places: dict[str, Sequence[int]] = {
+        "highlights of 400 words": shown,
+        "baseline: words of the question": first_words(composed, np.argsort(-words)),
+        "baseline: best passage first": first_words(composed, ranks),
+        "a reranker told the gold, 60 sentences": [int(place) for place in fitted[:TOLD]],
+        "a chat model told the gold, what it is sent": offered_units(composed.draft),
+        "in the evidence": range(len(composed.units)),
+    }
+    return {
+        "said": composed.needs(item.golden),
+        **{name: needs_in(item, composed, units) for name, units in places.items()},
+    }
+
+
+def hits_of(item: RecordedEvidence, composed: Composed) -> dict[str, bool]:
+    """Whether the answer to a question says a gold quote, and whether its highlights hold one."""
+    needs = needs_by_row(item, composed)
+    return {"said": bool(needs["said"]), "highlights": bool(needs["highlights of 400 words"])}
+
+
 def report(pairs: Sequence[tuple[RecordedEvidence, Composed]]) -> dict[str, Any]:
     """Figures over all questions of one file."""
     answerable = [(item, composed) for item, composed in pairs if item.golden.kind != "unanswerable"]
     rows: dict[str, list[tuple[bool, bool]]] = {}
-
-    def add(name: str, item: RecordedEvidence, needs: set[int]) -> None:
-        rows.setdefault(name, []).append((bool(needs), len(needs) == len(item.golden.gold_pages)))
-
     for item, composed in answerable:
-        add("answer", item, composed.needs(item.golden))
-        places = [place for one in highlights(composed.units, composed.scores[0].order) for place in one.units]
-        add("highlights of 400 words", item, needs_in(item, composed, places))
-        words = unit_features(item.result.query, composed.units)[:, FEATURES.index("coverage")]
-        add(
-            "baseline: words of the question", item, needs_in(item, composed, first_words(composed, np.argsort(-words)))
-        )
-        ranks = np.argsort([unit.rank for unit in composed.units], kind="stable")
-        add("baseline: best passage first", item, needs_in(item, composed, first_words(composed, ranks)))
-        add("in the evidence", item, needs_in(item, composed, range(len(composed.units))))
+        for name, needs in needs_by_row(item, composed).items():
+            rows.setdefault(name, []).append((bool(needs), len(needs) == len(item.golden.gold_pages)))
     sure = np.array([confidence_of(c.choices, c.scores, a.result.probability_complete) for a, c in pairs])
     right = np.array([float(composed.holds_all(item.golden)) for item, composed in pairs])
     proofs = Counter(choice.saying.proof for _, composed in pairs for choice in composed.choices)

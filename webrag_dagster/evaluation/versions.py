@@ -12,6 +12,7 @@ from pathlib import Path
 
 import evals
 import webrag_core
+from evals.walks.suites import own_suites
 from webrag_dagster.corpus import code_versions
 
 _CORE = Path(webrag_core.__file__).parent
@@ -65,3 +66,11 @@ def retrieval() -> str:
     """Of the retrieval benchmark."""
     questions = _EVALS / "golden" / "retrieval" / "questions.jsonl.gz"
     return content_version([*ranking_files(), questions], code_versions.chunker(), code_versions.embedding())
+
+
+def answers() -> str:
+    """Of the answers in prose."""
+    suites = [suite.golden for suite in own_suites("reporting").values()]
+    composing = sorted((_CORE / "answering").rglob("*.py")) + sorted((_CORE / "answering").rglob("*.json"))
+    files = [*policy_files(), *evidence_files(), *ranking_files(), *composing, *suites]
+    return content_version(files, code_versions.chunker(), code_versions.embedding())

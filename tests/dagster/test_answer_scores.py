@@ -1,0 +1,58 @@
+"""Asset `answer_scores` and check `sentences_proved`: questions of frozen sites, and a sentence that was changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dagster as dg
+import psycopg
+import pytest
+
+from tests.dagster.test_ask_job import ask
+from webrag_core.config import load_settings
+
+
+def test_answers_are_scored_and_gated(
+    definitions: dg.Definitions,
+    instance: dg.DagsterInstance,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WEBRAG_HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setenv("WEBRAG_PREVIEWS", "0")
+    monkeypatch.setenv("WEBRAG_MAX_PAGES", "2")
+    done = definitions.resolve_job_def("evals").execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey("answer_scores")],
+        run_config={"ops": {"answer_scores": {"config": {"items": 2}}}},
+    )
+    [event] = done.asset_materializations_for_node("answer_scores")
+    [check] = done.get_asset_check_evaluations()
+    assert check.passed
+    for name in ("said", "highlights", "in_the_evidence"):
+        assert isinstance(event.metadata[name], dg.FloatMetadataValue), "the UI plots it"
+    rows = event.metadata["item_list"]
+    assert isinstance(rows, dg.TableMetadataValue)
+    assert all(row.data["site"] for row in rows.records)
+
+
+def checked(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dg.AssetCheckEvaluation:
+    key = dg.AssetCheckKey(dg.AssetKey("prose_answers"), "sentences_proved")
+    job: Any = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_check_selection={key})
+    [evaluation] = job.execute_in_process(instance=instance).get_asset_check_evaluations()
+    return evaluation
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_sentence_that_was_changed_is_an_error(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    assert ask(definitions, instance).success
+    first = checked(definitions, instance)
+    assert first.passed
+    assert first.metadata["sentences"].value
+    url = load_settings().database_url
+    assert url is not None
+    with psycopg.connect(url) as connection:
+        connection.execute("UPDATE answer_sentences SET text = text || ' Always.'")
+    second = checked(definitions, instance)
+    assert not second.passed
+    assert second.severity == dg.AssetCheckSeverity.ERROR
