@@ -7,7 +7,7 @@ EVALS = dg.AssetSelection.groups("evals")
 evals_job = dg.define_asset_job(
     "evals",
     selection=EVALS,
-    description="All evaluations: decision goldens, samples of the retrieval questions, of runs per site and of answers.",
+    description="All evaluations: decision goldens, samples of retrieval questions, of runs per site, of answers.",
     executor_def=dg.in_process_executor,
 )
 
