@@ -88,7 +88,7 @@ bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fif
 	$(BIN)/python -m benchmarks.mcp.search
 
 bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text, sessions, the database, a foreign web page
-	for attack in addresses forgeries obedient_model sessions database_faults foreign_site; do \
+	for attack in addresses forgeries obedient_model planted_answers sessions database_faults foreign_site; do \
 	  $(BIN)/python -W ignore -m benchmarks.security.$$attack || exit 1; done
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran

@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.models import Form
 from webrag_core.config import Settings
 from webrag_core.errors import GuardrailsViolationError
+from webrag_core.indexing.terms import terms
 from webrag_core.page_text import visible
 
 MAX_QUESTION = 8_000
@@ -26,9 +28,21 @@ _ORDERS = re.compile(
     r"|\byour (?:answer|reply|response|message)s?\b"
     r"|\b(?:following|subsequent|below) code (?:snippet|block|excerpt|section|segment|fragment)\b.{0,60}\byour\b"
     r"|\byour (?:code|codebase|solution|implementation|algorithm)\b.{0,80}\b(?:following|subsequent|below) code\b"
-    r"|\b(?:send|post|forward|upload|exfiltrate)\b.{0,60}\b(?:password|api key|secret|token|credentials?)s?\b"
+    r"|\b(?:send|post|forward|upload|exfiltrate|fetch)\b.{0,60}"
+    r"\b(?:password|api key|secret|token|credential|conversation|chat history)s?\b"
+    r"|\bcall \w{2,40} \{\""
     r"|[A-Za-z0-9+/]{120,}={0,2}",
     re.IGNORECASE | re.DOTALL,
+)
+# a request to do or to write something, behind a label such as "Note:" or not
+_REQUEST = re.compile(
+    r"(?:[^.!?:]{1,60}: *)?(?:please |now |then |to proceed, )?(?:draft|compose|write|provide|explain|describe"
+    r"|translate|summari[sz]e|develop|break down|convert|replace|include|add|modify|integrate|enhance|augment|render|embed|merge"
+    r"|ensure|consider|employ|execute|incorporate|inject|introduce|insert|append|repeat|say|tell|show|give|list|name"
+    r"|answer|respond|reply|send|fetch|visit|call|ingest|open|click|download|follow|generate|create|make|use|utili[sz]e"
+    r"|leverage|substitute|rearrange|scramble|misspell|remove|group|combine|interweave|fuse|infuse|blend|meld"
+    r"|don['’]t (?:hesitate|forget)|keep in mind)\b",
+    re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"(?:https?:)?//([\w.-]+)|\bwww\.([\w.-]+)", re.IGNORECASE)
 _LEAST_SECRET = 8
@@ -48,22 +62,32 @@ def check_input(question: str) -> None:
         )
 
 
-def safe_units(units: Sequence[Unit], question: str) -> tuple[list[Unit], int]:
+def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[Unit], int]:
     """The units that may become sentences, and the number of those that may not: those that address a model, unless the
-    question is about such text, and those with an address of a site that the evidence is not from."""
+    question is about such text; requests that share no word with a question that wants no steps; and those with an
+    address of a site that the evidence is not from."""
     hosts = {_host(unit.chunk.source_url) for unit in units}
+    words = set(terms(question))
     about_orders = bool(_ORDERS.search(question))
     safe: list[Unit] = []
-    ordering: Unit | None = None
+    order: Unit | None = None
     for unit in units:
-        orders = not about_orders and bool(
-            _ORDERS.search(visible(unit.text)) or (ordering and _continues(ordering, unit))
-        )
-        if orders:
-            ordering = unit
+        text = visible(unit.text)
+        if not about_orders and (
+            _ORDERS.search(text)
+            or (form not in ("steps", "list") and _strange_request(text, words))
+            or (order is not None and _continues(order, unit))
+        ):
+            order = unit
         elif _addresses(unit.text) <= hosts:
             safe.append(unit)
     return safe, len(units) - len(safe)
+
+
+def _strange_request(text: str, words: set[str]) -> bool:
+    """Whether `text` requests something that has no word in common with the question."""
+    request = _REQUEST.match(text)
+    return request is not None and words.isdisjoint(terms(text[request[0].find(":") + 1 :]))
 
 
 def _continues(order: Unit, unit: Unit) -> bool:

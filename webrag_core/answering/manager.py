@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import asdict
+from functools import partial
 
 from webrag_core.answering import confidence, guard, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
@@ -193,11 +194,12 @@ class Manager:
     async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
         """The scored evidence, the chosen sentences, and the confidence that they answer the whole question."""
         reader = make_reader(self._settings)
-        draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, safe=guard.safe_units)
+        form = _form(question, gathered)
+        safe = partial(guard.safe_units, form=form)
+        draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, safe=safe)
         for warning in draft.warnings:
             if warning not in gathered.warnings:
                 gathered.warnings.append(warning)
-        form = _form(question, gathered)
         choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form)
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered.complete)
 
