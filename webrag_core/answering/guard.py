@@ -37,10 +37,10 @@ _ORDERS = re.compile(
 # a request to do or to write something, behind a label such as "Note:" or not
 _REQUEST = re.compile(
     r"(?:[^.!?:]{1,60}: *)?(?:please |now |then |to proceed, )?(?:draft|compose|write|provide|explain|describe"
-    r"|translate|summari[sz]e|develop|break down|convert|replace|include|add|modify|integrate|enhance|augment|render|embed|merge"
-    r"|ensure|consider|employ|execute|incorporate|inject|introduce|insert|append|repeat|say|tell|show|give|list|name"
-    r"|answer|respond|reply|send|fetch|visit|call|ingest|open|click|download|follow|generate|create|make|use|utili[sz]e"
-    r"|leverage|substitute|rearrange|scramble|misspell|remove|group|combine|interweave|fuse|infuse|blend|meld"
+    r"|translate|summari[sz]e|develop|break down|convert|replace|include|add|modify|integrate|enhance|augment|render"
+    r"|embed|merge|ensure|consider|employ|execute|incorporate|inject|introduce|insert|append|repeat|say|tell|show|give"
+    r"|list|name|answer|respond|reply|send|fetch|visit|call|ingest|open|click|download|follow|generate|create|make"
+    r"|use|utili[sz]e|leverage|substitute|rearrange|scramble|misspell|remove|group|combine|interweave|fuse|infuse|blend|meld"
     r"|don['’]t (?:hesitate|forget)|keep in mind)\b",
     re.IGNORECASE,
 )
