@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from webrag_core.history.anchoring import PageText, Place, find_quote
+from webrag_core.history.anchoring import Place, find_quote
+from webrag_core.history.page_text import PageText
 
 OLD = """# Queues
 

@@ -18,19 +18,14 @@ still stands, and is changed otherwise.
 from __future__ import annotations
 
 import re
-import unicodedata
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from functools import cached_property
 from typing import Literal
 
-from webrag_core.history.diff import shared_words
-from webrag_core.history.facts import Fact, facts_changed
-from webrag_core.indexing.markdown import plain_text
-from webrag_core.indexing.sentences import Sentence, sentences_of
+from webrag_core.history.facts import Fact, deprecation_changed, facts_changed
+from webrag_core.history.page_text import PageText, without_markup, words_of
 
 State = Literal["valid", "moved", "changed", "gone", "broken"]
 How = Literal["same", "text", "markup", "page", "reworded", "lost"]
@@ -41,17 +36,10 @@ SURROUNDINGS = 64
 """Characters before and after a quote that tell its place from others with the same text."""
 CLEAR_MARGIN = 8
 """Characters by which the surroundings of one place must agree longer than those of the next, to be told apart."""
-_ALIKE = 0.75  # share of the words of two headings, from which on one was edited into the other
 DISTINCT = 40
 """Characters from which on a quote is not said by chance in another place; shorter ones need equal surroundings."""
 
-_SPACE = re.compile(r"\s+")
 _WORD = re.compile(r"\w+")
-_QUALIFIED = re.compile(r"\w(?:\.|::|#|/)\w")
-_CODE = re.compile(r"\w+(?:(?:\.|::|_)\w+)+|--?\w[\w-]*|\b[A-Z]?[a-z]+[A-Z]\w*")  # names of programs
-_SECTION_NUMBER = re.compile(r"^\d+(?:\.\d+)*\.?\s+")
-_DIGITS = re.compile(r"\d+")
-_SIGNS = str.maketrans("‘’‚‛“”„‟«»‐‑‒–—―−\u00a0\u202f\u2009", '\'\'\'\'""""""-------   ')
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,178 +59,6 @@ class Place:
     sentences: int = 1
     standing: int = 1
     """Sentences (or smaller units) of the quote, and how many of them stand unchanged."""
-
-
-class PageText:
-    """A page's text, prepared once for many quotes."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._units = sentences_of(text)
-        self._unit_starts = [unit.start for unit in self._units]
-        self._blocks = list(dict.fromkeys(unit.block for unit in self._units))
-        self._starts = [block.start for block in self._blocks]
-
-    def headings_at(self, position: int) -> tuple[str, ...]:
-        """The heading path at a position."""
-        number = self._block(position)
-        return self._blocks[number].heading_path if number >= 0 else ()
-
-    def same_section(self, position: int, other: PageText, place: int) -> bool:
-        """Whether two positions stand under headings that name the same thing."""
-        one, two = (_lettered(path) for path in (self.headings_at(position), other.headings_at(place)))
-        if one == two:
-            return True
-        if max(len(one), len(two)) < 2 and max(self.titles, other.titles) < 2:
-            return True  # above the first section there is only the page, whatever its title
-        if not one or not two:
-            return False
-        for mine, its in zip(reversed(one[1:] or one), reversed(two[1:] or two), strict=False):
-            if not _same_name(mine, its):
-                return False
-            if _QUALIFIED.search(_name(its)) and other.is_unique(its):
-                return True  # it says itself where it belongs
-        return True
-
-    @cached_property
-    def titles(self) -> int:
-        """Headings of the highest level: one is the page's title."""
-        return len({path[0] for path in map(_lettered, {block.heading_path for block in self._blocks}) if path})
-
-    def is_unique(self, heading: str) -> bool:
-        """Whether no other section of the page has the name of this one."""
-        return self._names[_name(heading)] < 2
-
-    @cached_property
-    def _names(self) -> Counter[str]:
-        """How many sections have each name."""
-        return Counter(_name(path[-1]) for path in {block.heading_path for block in self._blocks} if path)
-
-    def edges(self, start: int, end: int) -> tuple[bool, bool]:
-        """Whether a sentence (or smaller unit) begins with a span, and whether one ends with it."""
-        return start in self.plain.beginnings, end in self.plain.endings
-
-    def units(self, start: int, end: int) -> list[tuple[int, int]]:
-        """The sentences (or smaller units) of a span, each cut to it; the span itself without any."""
-        near = slice(max(0, bisect_right(self._unit_starts, start) - 1), bisect_left(self._unit_starts, end))
-        spans = [one.stripped(self.text) for one in self._units[near] if one.end > start]
-        cut = [(max(first, start), min(last, end)) for first, last in spans]
-        return [(first, last) for first, last in cut if last > first] or [(start, end)]
-
-    def neighbours(self, start: int, end: int) -> tuple[str, str]:
-        """Plain text of the blocks before and after those of a span."""
-        first, last = self._block(start) - 1, self._block(end - 1) + 1
-        return self._block_text(first), self._block_text(last)
-
-    @cached_property
-    def plain(self) -> _PlainText:
-        """The text without markup."""
-        return _PlainText(self.text, self._units)
-
-    def _block(self, position: int) -> int:
-        return bisect_right(self._starts, position) - 1
-
-    def _block_text(self, number: int) -> str:
-        if not 0 <= number < len(self._blocks):
-            return ""
-        return plain_text(self.text[self._blocks[number].start : self._blocks[number].end])
-
-
-class _PlainText:
-    """Units of a text without their markup, joined by single spaces."""
-
-    def __init__(self, source: str, units: Sequence[Sentence]) -> None:
-        self.source = source
-        self.units = units
-        parts = [without_markup(source[one.start : one.end]) for one in self.units]
-        self._starts: list[int] = []
-        position = 0
-        for part in parts:
-            self._starts.append(position)
-            position += len(part) + 1
-        self.text = " ".join(parts)
-        spans = [one.stripped(source) for one in self.units]
-        self.beginnings, self.endings = {start for start, _ in spans}, {end for _, end in spans}
-
-    @cached_property
-    def _pairs(self) -> list[Counter[tuple[str, str]]]:
-        """Word pairs of each unit."""
-        return [_pairs(self.source[one.start : one.end]) for one in self.units]
-
-    @cached_property
-    def _holders(self) -> dict[tuple[str, str], list[int]]:
-        """The units that hold each word pair."""
-        holders: dict[tuple[str, str], list[int]] = {}
-        for number, pairs in enumerate(self._pairs):
-            for pair in pairs:
-                holders.setdefault(pair, []).append(number)
-        return holders
-
-    def span(self, start: int, end: int) -> tuple[int, int]:
-        """The units of the source that hold [start, end) of this text."""
-        first = bisect_right(self._starts, start) - 1
-        last = bisect_right(self._starts, end - 1) - 1
-        return self.units[first].stripped(self.source)[0], self.units[last].stripped(self.source)[1]
-
-    def edges(self, start: int, end: int) -> tuple[bool, bool]:
-        """As `PageText.edges`, of a span of this text."""
-        last = bisect_right(self._starts, end - 1)
-        following = self._starts[last] - 1 if last < len(self._starts) else len(self.text)
-        return self._starts[bisect_right(self._starts, start) - 1] == start, following == end
-
-    def windows(self, pairs: Counter[tuple[str, str]]) -> list[tuple[int, int]]:
-        """Runs of one or two units that share word pairs with a quoted unit, the most first."""
-        hits: Counter[int] = Counter()
-        for pair, count in pairs.items():
-            for number in self._holders.get(pair, ()):
-                hits[number] += min(count, self._pairs[number][pair])
-        scored: list[tuple[int, int, int]] = []
-        for number, _ in hits.most_common(8):
-            for length in (1, 2):
-                for first in range(max(0, number - length + 1), number + 1):
-                    last = min(first + length, len(self.units))
-                    scored.append((-sum(hits[one] for one in range(first, last)), last - first, first))
-        return [(first, first + length) for _, length, first in sorted(set(scored))[:12]]
-
-
-def _lettered(headings: tuple[str, ...]) -> tuple[str, ...]:
-    """Without section numbers, and without those that are numbers alone, as of footnotes."""
-    lettered = (heading for heading in headings if any(character.isalpha() for character in heading))
-    return tuple(_SECTION_NUMBER.sub("", heading) for heading in lettered)
-
-
-def _name(heading: str) -> str:
-    """What a heading names: of a signature the name before its bracket, else all of it."""
-    before, bracket, _ = heading.partition("(")
-    words = before.split()
-    return words[-1] if bracket and words else heading.casefold()
-
-
-def _same_name(one: str, other: str) -> bool:
-    if _name(one) == _name(other):
-        return True
-    if "(" in one + other:
-        return False
-    codes = set(_CODE.findall(one)), set(_CODE.findall(other))
-    return codes[0] == codes[1] if any(codes) else shared_words(_DIGITS.sub("", one), _DIGITS.sub("", other)) >= _ALIKE
-
-
-def without_markup(markdown: str) -> str:
-    """The words of a text, as two pages that say the same may differ: typographic signs and white space made equal."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", plain_text(_unlisted(markdown)))).translate(_SIGNS).strip()
-
-
-def letters_of(markdown: str) -> str:
-    """Letters and digits of a text without its markup. Where a quote stands (steps 1 to 3), its letters do."""
-    return "".join(_WORD.findall(without_markup(markdown)))
-
-
-_MARKS = re.compile(r"(?m)^[ \t]*(?:>[ \t]?)*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|:)[ \t]+)?")
-
-
-def _unlisted(markdown: str) -> str:
-    """Without the marks at the beginnings of lines."""
-    return _MARKS.sub("", markdown)
 
 
 def find_quote(old: PageText, start: int, end: int, new: PageText, *, similar: bool = True) -> Place | None:
@@ -335,21 +151,17 @@ def _best_of(
 
 
 def _similar(quote: str, new: PageText) -> Place | None:
-    pairs, words = _pairs(quote), _WORD.findall(plain_text(quote).casefold())
+    words = words_of(quote)
     if not words:
         return None
-    plain = new.plain
-    best: tuple[float, int, int] | None = None
-    for first, last in plain.windows(pairs):
-        start, end = plain.units[first].stripped(new.text)[0], plain.units[last - 1].stripped(new.text)[1]
-        there = _WORD.findall(plain_text(new.text[start:end]).casefold())
-        blocks = SequenceMatcher(None, words, there, autojunk=False).get_matching_blocks()
-        kept = sum(block.size for block in blocks) / len(words)
-        if best is None or kept > best[0]:
-            best = (kept, start, end)
-    if best is None or best[0] < REWORDED:
-        return None if best is None else Place("changed", "lost", round(best[0], 3), standing=0)
-    kept, start, end = best
+    best = _best_window(words, new)
+    if best is None:
+        return None
+    shared, window = best
+    kept = shared / len(words)
+    if kept < REWORDED:
+        return Place("changed", "lost", round(kept, 3), standing=0)
+    start, end = new.words.span(window)
     return Place(
         "changed",
         "reworded",
@@ -362,9 +174,21 @@ def _similar(quote: str, new: PageText) -> Place | None:
     )
 
 
-def _pairs(markdown: str) -> Counter[tuple[str, str]]:
-    words = _WORD.findall(plain_text(markdown).casefold())
-    return Counter(zip(["", *words], words, strict=False))
+def _best_window(words: Sequence[str], new: PageText) -> tuple[int, tuple[int, int]] | None:
+    """The window of `new` that has most of these words in their order, the first of equal ones, and how many.
+
+    Words in any order are an upper bound: windows that cannot win by it are not aligned.
+    """
+    windows, counts = new.words.windows(words), Counter(words)
+    bounds = sorted((-new.words.shared(window, counts), place) for place, window in enumerate(windows))
+    best: tuple[int, int] | None = None  # negative number of words, place
+    for bound in bounds:
+        if best is not None and bound > best:
+            break
+        matcher = SequenceMatcher(None, words, new.words.words(windows[bound[1]]), autojunk=False)
+        shared = sum(block.size for block in matcher.get_matching_blocks())
+        best = min(filter(None, (best, (-shared, bound[1]))))
+    return None if best is None else (-best[0], windows[best[1]])
 
 
 def _occurrences(quote: str, text: str) -> list[int]:
@@ -409,9 +233,6 @@ def _common(pairs: zip[tuple[str, str]]) -> int:
 def _context_changed(old: PageText, start: int, end: int, new: PageText, at: int, at_end: int) -> bool:
     if old.headings_at(start) != new.headings_at(at):
         return True
-    before, after = old.neighbours(start, end), new.neighbours(at, at_end)
-    if all(one != other for one, other in zip(before, after, strict=True)):
-        return True
-    return any(
-        one != other and "deprecation" in facts_changed(one, other) for one, other in zip(before, after, strict=True)
-    )
+    pairs = zip(old.neighbours(start, end), new.neighbours(at, at_end), strict=True)
+    changed = [(one, other) for one, other in pairs if one != other]
+    return len(changed) == 2 or any(deprecation_changed(one, other) for one, other in changed)

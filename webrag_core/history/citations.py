@@ -15,8 +15,9 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
-from webrag_core.history.anchoring import How, PageText, Place, State, find_quote, letters_of
+from webrag_core.history.anchoring import How, Place, State, find_quote
 from webrag_core.history.facts import Fact
+from webrag_core.history.page_text import PageText, letters_of
 from webrag_core.history.pages import Cause
 from webrag_core.indexing.lexical import FREQUENCIES
 from webrag_core.indexing.markdown import plain_text
@@ -155,8 +156,9 @@ async def citation_states(
     unchecked = [row for row in rows if row.intact and not row.unchanged and row.state is None]
     # those of one pair of versions together: both texts are then prepared once
     unchecked.sort(key=lambda row: (row.version_id, row.current_id or 0))
+    texts = _Texts()
     for start in range(0, len(unchecked), _BATCH):
-        await _check(database, unchecked[start : start + _BATCH])
+        await _check(database, texts, unchecked[start : start + _BATCH])
     if unchecked:
         async with database.connection() as connection:
             rows = await _load(connection, documents, answers)
@@ -218,10 +220,10 @@ def _state(row: _Row) -> CitationState:
     )
 
 
-async def _check(database: Database, rows: Sequence[_Row]) -> None:
+async def _check(database: Database, texts: _Texts, rows: Sequence[_Row]) -> None:
     """Find where these quotes stand now and store it."""
     async with database.snapshot() as connection:
-        pages = _Pages(connection)
+        pages = _Pages(connection, texts)
         places = [(row, *await _place(pages, row)) for row in rows]
     async with database.transaction() as connection, connection.cursor() as cursor:
         await cursor.executemany(
@@ -317,30 +319,41 @@ async def _rarest(connection: AsyncConnection, words: Sequence[str]) -> list[str
     return sorted((term for term in distinct if counts.get(term)), key=lambda term: (counts[term], term))[:_RARE_TERMS]
 
 
-class _Pages:
-    """Texts of versions, prepared for many quotes; the last ones stay."""
+class _Texts:
+    """Texts of versions, which never change: the last ones stay, prepared for many quotes."""
 
-    def __init__(self, connection: AsyncConnection) -> None:
+    def __init__(self) -> None:
+        self.pages: dict[int, PageText] = {}
+        self.letters: dict[int, str] = {}
+
+
+class _Pages:
+    """What one snapshot of the corpus has."""
+
+    def __init__(self, connection: AsyncConnection, texts: _Texts) -> None:
         self.connection = connection
-        self._texts: dict[int, PageText] = {}
-        self._letters: dict[int, str] = {}
+        self._texts = texts
         self._scopes: dict[int, Scope] = {}
 
     async def text(self, version_id: int) -> PageText:
         """The text of a version."""
-        if version_id not in self._texts:
-            self._texts[version_id] = await asyncio.to_thread(PageText, await self._markdown(version_id))
-            while len(self._texts) > _TEXTS:
-                del self._texts[next(iter(self._texts))]
-        return self._texts[version_id]
+        texts = self._texts.pages
+        page = texts.pop(version_id, None)
+        if page is None:
+            page = await asyncio.to_thread(PageText, await self._markdown(version_id))
+        texts[version_id] = page  # the last one of all
+        while len(texts) > _TEXTS:
+            del texts[next(iter(texts))]
+        return page
 
     async def letters(self, version_id: int) -> str:
         """Letters and digits of a version's text, without its markup."""
-        if version_id not in self._letters:
-            self._letters[version_id] = await asyncio.to_thread(letters_of, await self._markdown(version_id))
-            while len(self._letters) > _LETTERS:
-                del self._letters[next(iter(self._letters))]
-        return self._letters[version_id]
+        texts = self._texts.letters
+        if version_id not in texts:
+            texts[version_id] = await asyncio.to_thread(letters_of, await self._markdown(version_id))
+            while len(texts) > _LETTERS:
+                del texts[next(iter(texts))]
+        return texts[version_id]
 
     async def _markdown(self, version_id: int) -> str:
         cursor = await self.connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (version_id,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from typing import Literal
 
 from webrag_core.indexing.markdown import plain_text
@@ -42,18 +43,32 @@ def facts_changed(before: str, after: str) -> list[Fact]:
     return sorted(kind for kind in old if old[kind] != new[kind])
 
 
+def deprecation_changed(before: str, after: str) -> bool:
+    """Whether one text (Markdown) has other notes of deprecation than the other."""
+    old, new = plain_text(before), plain_text(after)
+    return _deprecations(old, _words(old)) != _deprecations(new, _words(new))
+
+
 def _facts(markdown: str) -> dict[Fact, Counter[str]]:
     text = plain_text(markdown)
     versions = [match.group().lower() for match in _VERSION.finditer(text)]
     numbers = [match.group() for match in _NUMBER.finditer(_VERSION.sub(" ", text))]
-    words = [_plain_word(match.group().lower()) for match in _WORD.finditer(text)]
+    words = _words(text)
     return {
         "number": Counter(numbers) + Counter(word for word in words if word in _WORDS["number"]),
         "version": Counter(versions),
         "negation": Counter(word for word in words if word in _WORDS["negation"] or word == "n't"),
-        "deprecation": Counter(word for word in words if word in _WORDS["deprecation"])
-        + Counter("no longer" for _ in _NO_LONGER.finditer(text)),
+        "deprecation": _deprecations(text, words),
     }
+
+
+def _deprecations(text: str, words: Sequence[str]) -> Counter[str]:
+    notes = Counter(word for word in words if word in _WORDS["deprecation"])
+    return notes + Counter("no longer" for _ in _NO_LONGER.finditer(text))
+
+
+def _words(text: str) -> list[str]:
+    return [_plain_word(match.group().lower()) for match in _WORD.finditer(text)]
 
 
 def _plain_word(word: str) -> str:

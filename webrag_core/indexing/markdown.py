@@ -15,14 +15,14 @@ from mdit_py_plugins.deflist import deflist_plugin
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # code, an escaped character, a link or image, emphasis. Underscores go only in pairs around words: __init__ is a name
 _INLINE = re.compile(
+    r"(?=[`\\!\[_*])(?:"  # the first characters of what follows: most places are passed at once
     r"(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|!?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\\]|\\.|\([^()]*\))*+\)"
     r"|(?<![\w.])_(?P<stressed>[^_\n]+)_(?!\w)"
-    r"|[`*]+",
+    r"|[`*]+)",
     re.DOTALL,
 )
-_SPACE = re.compile(r"\s+")
 _ADMONITION = re.compile(
     r"^\W{0,20}(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W",
     re.IGNORECASE,
@@ -77,7 +77,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def plain_text(markdown: str) -> str:
     """One line of Markdown without its marks: link texts stay, URLs, emphasis, escapes and code marks go."""
-    return _SPACE.sub(" ", _INLINE.sub(_without_marks, markdown)).strip()
+    return " ".join(_INLINE.sub(_without_marks, markdown).split())
 
 
 def without_link_lines(markdown: str) -> str:
