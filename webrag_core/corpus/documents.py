@@ -13,7 +13,7 @@ from psycopg.rows import class_row
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.links import PageLink
-from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
+from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
 
 CONFIRMATIONS = 3
@@ -273,6 +273,13 @@ async def _replace_links(connection: AsyncConnection, version_id: int, links: Se
             )
 
 
+_TOUCH = (
+    "UPDATE documents SET last_checked = %(checked)s, etag = coalesce(%(etag)s, etag), next_check = %(next)s,"
+    " last_modified = coalesce(%(modified)s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL,"
+    " missing_since = NULL WHERE id = %(document)s RETURNING "
+)
+
+
 async def touch_unchanged(
     connection: AsyncConnection,
     document_id: int,
@@ -282,13 +289,20 @@ async def touch_unchanged(
     next_check: datetime,
 ) -> None:
     """A conditional request said that the stored version is still what the page says. Call inside a transaction."""
-    await record_sighting(connection, document_id, Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer)))
-    await connection.execute(
-        "UPDATE documents SET last_checked = %s, etag = coalesce(%s, etag), next_check = %s,"
-        " last_modified = coalesce(%s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL,"
-        " missing_since = NULL WHERE id = %s",
-        (page.checked_at, page.headers.get("etag"), next_check, page.headers.get("last-modified"), document_id),
+    cursor = await connection.execute(
+        EXTENDING + _TOUCH + REPEATED,
+        {
+            **{"document": document_id, "version": version_id, "at": page.fetched_at},
+            "checked": page.checked_at,
+            "next": next_check,
+            "etag": page.headers.get("etag"),
+            "modified": page.headers.get("last-modified"),
+        },
     )
+    row = await cursor.fetchone()
+    if row is None or not row[0]:  # the period of this text is not the latest one
+        late = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
+        await record_sighting(connection, document_id, late)
 
 
 async def record_failure(connection: AsyncConnection, url: str, error: FetchError, next_check: datetime) -> None:

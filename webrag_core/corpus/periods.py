@@ -76,6 +76,18 @@ def _rank(sighting: Sighting) -> tuple[int, str]:
 _PERIODS = (
     "SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods WHERE document_id = %s"
 )
+EXTENDING = (
+    "WITH latest AS (SELECT version_id, seen_from, seen_last, seen_until, acquirer, basis FROM version_periods"
+    " WHERE document_id = %(document)s AND seen_until IS NULL), extension AS ("
+    " UPDATE version_periods p SET seen_last = %(at)s FROM latest l WHERE p.document_id = %(document)s"
+    " AND p.seen_until IS NULL AND l.version_id IS NOT DISTINCT FROM %(version)s::integer AND l.seen_from <= %(at)s"
+    " AND l.seen_last < %(at)s) "
+)
+"""A WITH clause: the `latest` period of a document, prolonged where a sighting repeats it."""
+REPEATED = (
+    "EXISTS (SELECT FROM latest WHERE version_id IS NOT DISTINCT FROM %(version)s::integer AND seen_from <= %(at)s)"
+)
+"""Behind `EXTENDING`: whether the sighting repeats the latest period, and nothing is left to record."""
 _LEDGER = (
     "SELECT f.seen_at, f.version_id, f.acquirer FROM fetch_log f JOIN documents d ON d.canonical_url = f.final_url"
     " JOIN document_versions v ON v.id = f.version_id AND v.document_id = d.id WHERE d.id = %s"
@@ -85,19 +97,16 @@ _LEDGER = (
 async def record_sighting(connection: AsyncConnection, document_id: int, sighting: Sighting) -> None:
     """Add a sighting to the periods of a document. Call inside a transaction that holds the lock of its URL, before or
     after the ledger has the line."""
-    cursor = await connection.execute(_PERIODS + " AND seen_until IS NULL", (document_id,))
+    values = {"document": document_id, "version": sighting.version_id, "at": sighting.at}
+    cursor = await connection.execute(EXTENDING + "TABLE latest", values)
     row = await cursor.fetchone()
     if row is None:
         await _insert(connection, document_id, periods_of([sighting]))
         return
     latest = Period(*row)
     if latest.version_id == sighting.version_id and latest.seen_from <= sighting.at:
-        await connection.execute(
-            "UPDATE version_periods SET seen_last = %(at)s WHERE document_id = %(document)s AND seen_until IS NULL"
-            " AND seen_last < %(at)s",
-            {"at": sighting.at, "document": document_id},
-        )
-    elif sighting.at > latest.seen_last:
+        return
+    if sighting.at > latest.seen_last:
         await connection.execute(
             "UPDATE version_periods SET seen_until = %s WHERE document_id = %s AND seen_until IS NULL",
             (sighting.at, document_id),
