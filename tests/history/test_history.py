@@ -101,6 +101,18 @@ def test_a_date_has_three_kinds_of_answer(ask: Any) -> None:
             gone = await page_at(connection, GONE, AsOf.parse("2024-03-02"))
             assert (gone.certainty, gone.version, gone.text) == ("certain", None, None)
             assert "absent" in gone.note
+            today = await page_at(connection, GONE, AsOf.now())
+            assert today.note == "the page was last found absent on 2024-03-03 12:00:00; not looked at since"
+            for absent in (gone, today):
+                assert absent.nearest is not None
+                assert absent.nearest.version == 1
+            await connection.execute(
+                "INSERT INTO url_aliases (url, document_id) SELECT %s, id FROM documents WHERE canonical_url = %s",
+                (f"{HOST}/alias", GREEN),
+            )
+            alias = await page_at(connection, f"{HOST}/alias", AsOf.parse("2023-03-01"))
+            assert alias.text is not None
+            assert alias.note.startswith(f"the address leads to {GREEN}; seen from 2023-03-01 12:00:00")
             with pytest.raises(InvalidInputError, match="nothing is stored of"):
                 await page_at(connection, f"{HOST}/none", AsOf.now())
         assert not await broken_rules(corpus.database)
@@ -285,7 +297,9 @@ def test_periods_stay_when_texts_go(ask: Any, settings: Settings) -> None:
             found = await page_at(connection, GREEN, AsOf.parse("2023-03-01"))
             assert (found.certainty, found.version, found.text) == ("certain", 1, None)
             assert found.note.endswith("its text is no longer kept")
-            with pytest.raises(InvalidInputError, match="no longer kept"):
+            assert found.nearest is not None
+            assert found.nearest.version == 2
+            with pytest.raises(InvalidInputError, match="no longer kept, those of versions 2 are"):
                 await compare(connection, GREEN, "1", "2")
         then = await search_at(corpus, SearchRequest(query=QUESTION), AsOf.parse("2023-06"))
         assert any("no longer kept" in warning for warning in then.warnings)
@@ -346,7 +360,12 @@ def test_the_story_on_the_command_line(webrag_here: Webrag, tmp_path: Path) -> N
     assert "80 degrees" in told("answers", "show", "1")
     assert "80 degrees" in told("search", QUESTION, "--at", "2023-06")
     assert "80 degrees" in told("answer", GREEN, QUESTION, "--at", "2023-06")
-    for wrong in (("history", GREEN, "--at", "tomorrow"), ("history", f"{HOST}/none"), ("answers", "show", "9")):
+    for wrong in (
+        ("history", GREEN, "--at", "tomorrow"),
+        ("history", f"{HOST}/none"),
+        ("answers", "show", "9"),
+        ("citations", "--answer", "9"),
+    ):
         done = webrag_here(*wrong, **environment)
         assert done.returncode == 2
         assert done.stderr.startswith("error: ")

@@ -101,12 +101,14 @@ def citations(
     as_json: Json = False,
 ) -> None:
     """Show whether the quotes of stored answers still stand on their pages. Fetch nothing."""
+    from webrag_core.history.answers import open_answer
     from webrag_core.history.citations import citation_states
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
-            states = await citation_states(database, answers=None if answer is None else [answer])
+            opened = None if answer is None else await open_answer(database, answer)
+            states = await citation_states(database) if opened is None else opened.citations
         rows = [one for one in states if not changed or one.state != "valid"]
         if as_json:
             print_json([one.model_dump(mode="json") for one in rows])
@@ -193,7 +195,7 @@ def show_command(number: Annotated[int, typer.Argument(help="Number of the answe
 
 def _print_history(story: PageHistory) -> None:
     print_line(story.url, style="bold")
-    several = len({one.url for one in story.periods}) > 1
+    several = {one.url for one in story.periods} != {story.url}
     print_table(
         ("version", "seen from", "last seen", "something else from", "why", *(("address",) if several else ())),
         (

@@ -57,6 +57,11 @@ async def compare(connection: AsyncConnection, url: str, before: str, after: str
     return PageComparison(url=history.url, before=one, after=other, diff=diff_texts(one.text, other.text), note=note)
 
 
+def _kept(periods: list[HistoryPeriod]) -> str:
+    numbers = sorted({one.version for one in periods if one.version is not None and one.kept})
+    return f"those of versions {', '.join(map(str, numbers))} are" if numbers else "nor is any other"
+
+
 async def _version(connection: AsyncConnection, url: str, periods: list[HistoryPeriod], wanted: str) -> VersionText:
     text = wanted.strip().removeprefix("v")
     if text.isdecimal() and len(text) < 4:  # four digits are a year
@@ -72,7 +77,7 @@ async def _version(connection: AsyncConnection, url: str, periods: list[HistoryP
     if not own[0].kept:
         raise InvalidInputError(
             f"there was a version {own[0].version} of {url} from {own[0].seen_from:%Y-%m-%d} to"
-            f" {own[-1].seen_last:%Y-%m-%d}; its text is no longer kept"
+            f" {own[-1].seen_last:%Y-%m-%d}; its text is no longer kept, {_kept(periods)}"
         )
     cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (own[0].version_id,))
     (markdown,) = await cursor.fetchone() or ("",)

@@ -57,8 +57,8 @@ class PageAt(BaseModel):
 
     `certain`: it was seen with this text (or confirmed absent: no version) at that time or both before and after it.
     `between`: it last had this text at `seen_last`; `next_version` was seen at `seen_until`, None where nothing was.
-    `not_seen`: nothing is known of that time; `nearest` is the period that comes closest. `note` says so in one
-    sentence. `text` is None where there was none, or where it is no longer kept.
+    `not_seen`: nothing is known of that time. `note` says so in one sentence. `text` is None where there was none, or
+    where it is no longer kept; `nearest` is then the period that comes closest, one with a text where there is one.
     """
 
     url: str
@@ -120,6 +120,11 @@ async def page_at(connection: AsyncConnection, url: str, at: AsOf) -> PageAt:
         chosen.text = (await cursor.fetchone() or (None,))[0]
         if chosen.text is None:
             chosen.note = f"{chosen.note}; its text is no longer kept"
+    rows = timelines[answers.index(chosen)]
+    if chosen.text is None and chosen.nearest is None:
+        chosen.nearest = _nearest(rows, at)
+    if rows[0].url != address:
+        chosen.note = f"the address leads to {rows[0].url}; {chosen.note}"
     return chosen
 
 
@@ -171,7 +176,12 @@ def _answer(url: str, rows: list[_Row], at: AsOf) -> PageAt:
     begun = [row for row in rows if row.seen_from <= at.end]
     if at.in_future:
         last = rows[-1]
-        return _not_seen(url, at, last, f"{at.text} is in the future; the page was last seen on {_day(last.seen_last)}")
+        return _not_seen(
+            url,
+            at,
+            _nearest(rows, at) or last,
+            f"{at.text} is in the future; the page was last seen on {_day(last.seen_last)}",
+        )
     if not begun:
         return _not_seen(url, at, rows[0], f"the page was first seen on {_day(rows[0].seen_from)}, after {at.text}")
     place = len(begun) - 1
@@ -184,9 +194,9 @@ def _answer(url: str, rows: list[_Row], at: AsOf) -> PageAt:
     elif later is not None:
         certainty = "between"
         change = "it was absent" if later.version is None else f"it had version {later.version}"
-        note = f"last seen so on {_time(row.seen_last)}; {change} on {_time(later.seen_from)}, it changed in between"
+        note = f"{_last(row)}; {change} on {_time(later.seen_from)} and changed in between"
     else:
-        certainty, note = "between", f"last seen so on {_time(row.seen_last)}; not looked at since"
+        certainty, note = "between", f"{_last(row)}; not looked at since"
     return PageAt(
         url=url,
         at=at.text,
@@ -201,6 +211,20 @@ def _answer(url: str, rows: list[_Row], at: AsOf) -> PageAt:
         next_version=None if later is None or certainty == "certain" else later.version,
         note=note,
     )
+
+
+def _last(row: _Row) -> str:
+    return (
+        f"{'last seen so' if row.version is not None else 'the page was last found absent'} on {_time(row.seen_last)}"
+    )
+
+
+def _nearest(rows: list[_Row], at: AsOf) -> HistoryPeriod | None:
+    """The period that is closest to a time, of those whose texts are kept."""
+    texts = [row for row in rows if row.version is not None and row.kept]
+    if not texts:
+        return None
+    return _plain(min(texts, key=lambda row: max(row.seen_from - at.end, at.start - row.seen_last)))
 
 
 def _not_seen(url: str, at: AsOf, nearest: _Row, note: str) -> PageAt:
