@@ -174,16 +174,13 @@ async def _load(connection: AsyncConnection, documents: list[int]) -> list[list[
 def _answer(url: str, rows: list[_Row], at: AsOf) -> PageAt:
     """What one document's periods say of `at`, without its text."""
     begun = [row for row in rows if row.seen_from <= at.end]
-    if at.in_future:
-        last = rows[-1]
-        return _not_seen(
-            url,
-            at,
-            _nearest(rows, at) or last,
-            f"{at.text} is in the future; the page was last seen on {_day(last.seen_last)}",
-        )
-    if not begun:
-        return _not_seen(url, at, rows[0], f"the page was first seen on {_day(rows[0].seen_from)}, after {at.text}")
+    if at.in_future or not begun:
+        first, last = _day(rows[0].seen_from), _day(rows[-1].seen_last)
+        note = f"the page was first seen on {first}, after {at.text}"
+        if at.in_future:
+            note = f"{at.text} is in the future; the page was last seen on {last}"
+        near = _nearest(rows, at) or _plain(rows[-1 if at.in_future else 0])
+        return PageAt(url=url, at=at.text, certainty="not_seen", nearest=near, note=note)
     place = len(begun) - 1
     row, later = begun[place], rows[place + 1] if place + 1 < len(rows) else None
     if row.seen_last >= at.start:
@@ -225,10 +222,6 @@ def _nearest(rows: list[_Row], at: AsOf) -> HistoryPeriod | None:
     if not texts:
         return None
     return _plain(min(texts, key=lambda row: max(row.seen_from - at.end, at.start - row.seen_last)))
-
-
-def _not_seen(url: str, at: AsOf, nearest: _Row, note: str) -> PageAt:
-    return PageAt(url=url, at=at.text, certainty="not_seen", nearest=_plain(nearest), note=note)
 
 
 def _changes(rows: list[_Row]) -> list[PageChange]:
