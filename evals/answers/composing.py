@@ -58,10 +58,10 @@ async def compose_all(questions: Sequence[RecordedEvidence], *, read: bool) -> l
     """The units of each question that has any, scored with or without the reader."""
     composed = []
     for item in questions:
-        result = item.result
+        query, gathered = item.golden.query, item.gathered
         reader = Reader() if read else None
-        draft = await draft_of(result.query, result.query_analysis.parts, result.chunks, reader)
+        draft = await draft_of(query, gathered.parts, gathered.ranked, reader)
         if draft.units:
-            form = form_of(result.query, result.query_analysis.query_type)
+            form = form_of(query, gathered.kind)
             composed.append((item, Composed(draft, form)))
     return composed

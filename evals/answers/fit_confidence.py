@@ -69,7 +69,7 @@ def weight_of(item: RecordedEvidence) -> float:
 
 def confidence_sample(item: RecordedEvidence, composed: Composed) -> Sample:
     """One answer."""
-    _, features = confidence.confidence_features(composed.choices, composed.scores, item.result.probability_complete)
+    _, features = confidence.confidence_features(composed.choices, composed.scores, item.gathered.complete)
     label = np.array([composed.holds_all(item.golden)], dtype=np.float64)
     return Sample(features[None, :], label, np.array([weight_of(item)]))
 

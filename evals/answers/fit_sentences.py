@@ -57,16 +57,16 @@ class Fit:
 
 def row_of(item: RecordedEvidence) -> Row | None:
     """The units of an answerable question's evidence; None for one without any."""
-    units = units_of(item.result.chunks)
+    units = units_of(item.gathered.ranked)
     if not units or item.golden.kind == "unanswerable":
         return None
     shares = [gold_shares(item.golden, unit.chunk.source_url, unit.text) for unit in units]
     return Row(
         item.suite,
-        unit_features(item.result.query, units),
+        unit_features(item.golden.query, units),
         np.array([max(share.values(), default=0.0) >= HIT for share in shares], dtype=np.float64),
         [len(unit.text.split()) for unit in units],
-        item.result.query,
+        item.golden.query,
         [read_text(unit) for unit in units],
     )
 

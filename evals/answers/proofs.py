@@ -108,7 +108,7 @@ def corrupt_all(runs: Path, report: Counter[str]) -> None:
     for number, item in enumerate(load_evidence(runs)):
         if number % 5:
             continue
-        for unit in units_of(item.result.chunks)[:20]:
+        for unit in units_of(item.gathered.ranked)[:20]:
             saying = say(unit)
             if saying is None:
                 continue

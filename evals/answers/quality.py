@@ -56,7 +56,7 @@ def needs_by_row(item: RecordedEvidence, composed: Composed) -> dict[str, set[in
     order = composed.scores[0].order
     fitted = np.argsort(-composed.scores[0].fitted, kind="stable")
     ranks = np.argsort([unit.rank for unit in composed.units], kind="stable")
-    words = unit_features(item.result.query, composed.units)[:, FEATURES.index("coverage")]
+    words = unit_features(item.golden.query, composed.units)[:, FEATURES.index("coverage")]
     shown = [place for one in highlights(composed.units, order) for place in one.units]
     places: dict[str, Sequence[int]] = {
         "highlights of 400 words": shown,
@@ -85,7 +85,7 @@ def report(pairs: Sequence[tuple[RecordedEvidence, Composed]]) -> dict[str, Any]
     for item, composed in answerable:
         for name, needs in needs_by_row(item, composed).items():
             rows.setdefault(name, []).append((bool(needs), len(needs) == len(item.golden.gold_pages)))
-    sure = np.array([confidence_of(c.choices, c.scores, a.result.probability_complete) for a, c in pairs])
+    sure = np.array([confidence_of(c.choices, c.scores, a.gathered.complete) for a, c in pairs])
     right = np.array([float(composed.holds_all(item.golden)) for item, composed in pairs])
     proofs = Counter(choice.saying.proof for _, composed in pairs for choice in composed.choices)
     return {

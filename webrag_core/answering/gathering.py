@@ -84,7 +84,7 @@ async def gather(
 ) -> Gathered:
     """Raises what the loop and the search raise (`OrchestratorEngine.run`, `search`)."""
     if question.evidence_from == "pages":
-        return _of_run(await _run(engine, question, question.text, progress))
+        return gathered_of(await _run(engine, question, question.text, progress))
     return await _stored(corpus, question)
 
 
@@ -109,7 +109,8 @@ async def _run(
     return await engine.run(request, progress)
 
 
-def _of_run(result: OrchestrationResult) -> Gathered:
+def gathered_of(result: OrchestrationResult) -> Gathered:
+    """The evidence of a finished run."""
     analysis = result.query_analysis
     gathered = Gathered(
         parts=analysis.parts,
