@@ -85,7 +85,7 @@ def report(pairs: Sequence[tuple[RecordedEvidence, Composed]]) -> dict[str, Any]
     for item, composed in answerable:
         for name, needs in needs_by_row(item, composed).items():
             rows.setdefault(name, []).append((bool(needs), len(needs) == len(item.golden.gold_pages)))
-    sure = np.array([confidence_of(c.choices, c.scores, a.gathered.complete) for a, c in pairs])
+    sure = np.array([confidence_of(c.choices, c.scores, a.gathered) for a, c in pairs])
     right = np.array([float(composed.holds_all(item.golden)) for item, composed in pairs])
     proofs = Counter(choice.saying.proof for _, composed in pairs for choice in composed.choices)
     return {

@@ -20,14 +20,21 @@ from numpy.typing import NDArray
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
+from webrag_core.orchestration.verdict import calibration_note
+from webrag_core.providers.embedder import ModelIdentity
+from webrag_core.retrieval.calibration import Provenance
 
 TABLE = Path(__file__).with_name("confidence.json")
 SUPPORT_FEATURES = {"read": ("share", "reading"), "unread": ("share",)}
 CONFIDENCE_FEATURES = {
     "read": ("best support", "second support", "evidence complete", "best reading"),
     "unread": ("best support", "second support", "evidence complete"),
+    "read stored": ("best support", "second support", "best passage", "best reading"),
+    "unread stored": ("best support", "second support", "best passage"),
 }
+"""Inputs of each table: with or without the reader, of evidence that was walked to or was stored."""
 ANSWERED_AT = 0.50
 """Confidence below which no sentence is said."""
 SURE_AT = 0.70
@@ -80,7 +87,7 @@ def reader_of(scores: UnitScores) -> str:
 
 
 def confidence_features(
-    choices: Sequence[Choice], scores: Sequence[UnitScores], probability_complete: float
+    choices: Sequence[Choice], scores: Sequence[UnitScores], gathered: Gathered
 ) -> tuple[str, Array]:
     """The name of the table, and the features of an answer, shape (k,). Of a question of several parts, those of the
     part that is answered worst."""
@@ -88,16 +95,16 @@ def confidence_features(
     rows = []
     for part, score in enumerate(scores):
         best, second = (*sorted((one.support for one in choices if one.part == part), reverse=True), 0.0, 0.0)[:2]
-        row = [np.log(best + _LEAST), np.log(second + _LEAST), probability_complete]
+        row = [np.log(best + _LEAST), np.log(second + _LEAST), gathered.complete]
         rows.append(row if table == "unread" else [*row, float(np.nanmax(score.reading))])
-    return table, np.array(min(rows))
+    return table if gathered.walk else f"{table} stored", np.array(min(rows))
 
 
-def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], probability_complete: float) -> float:
+def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], gathered: Gathered) -> float:
     """Probability in [0, 1] that the chosen sentences answer the whole question; 0 without any."""
     if not choices:
         return 0.0
-    table, features = confidence_features(choices, scores, probability_complete)
+    table, features = confidence_features(choices, scores, gathered)
     return float(_table("confidence", table).of(features[None, :])[0])
 
 
@@ -107,16 +114,25 @@ def lifted(confidence: float) -> float:
     return max(ANSWERED_AT, confidence)
 
 
-def note_of(evidence_note: str, scores: Sequence[UnitScores], *, model: str | None = None) -> str:
-    """How far the confidence can be trusted, given what is said of the evidence's own probability. `model`: the chat
-    model that chose the sentences."""
+def note_of(
+    gathered: Gathered,
+    scores: Sequence[UnitScores],
+    *,
+    embedding: ModelIdentity,
+    reranker: str,
+    model: str | None = None,
+) -> str:
+    """How far the confidence can be trusted, given the models that found the evidence. `model`: the chat model that
+    chose the sentences."""
     if model is not None:
         return f"uncalibrated: the sentences were chosen by {model}"
-    if not evidence_note.startswith("calibrated"):
-        return evidence_note or "uncalibrated"
-    sites = len(stored()["provenance"]["data"])
+    if not gathered.note.startswith("calibrated"):
+        return gathered.note or "uncalibrated"
+    note = calibration_note(provenance(), embedding, reranker)
+    if not note.startswith("calibrated"):
+        return note
     unread = " without the reading model" if len(scores[0].total) and reader_of(scores[0]) == "unread" else ""
-    return f"calibrated on {sites} sites{unread}"
+    return f"calibrated on {len(provenance().data)} sites{unread}"
 
 
 @lru_cache(maxsize=1)
@@ -129,3 +145,8 @@ def stored() -> Mapping[str, Any]:
 def _table(kind: str, name: str) -> Logistic:
     row = stored()[kind][name]
     return Logistic(row["constant"], tuple(row["coefficients"]))
+
+
+def provenance() -> Provenance:
+    """What the tables were fitted on, and the models they hold for."""
+    return Provenance.of(stored())

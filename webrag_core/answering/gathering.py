@@ -130,16 +130,16 @@ async def _stored(corpus: Corpus, question: Question) -> Gathered:
     request = SearchRequest(query=question.text, filters=filters)
     if question.at is None:
         results = await search(corpus, request)
+        note = "calibrated"
     else:
         results = await search_at(corpus, request, AsOf.parse(question.at))
+        note = "uncalibrated: fitted for what is stored today"
     analysis = analyze_query(question.text)
     return Gathered(
         ranked=results.chunks,
         parts=analysis.parts,
         kind=analysis.query_type,
         complete=results.top_score,
-        note="uncalibrated: fitted for answers that start at a page"
-        if results.chunks
-        else "nothing that is stored has to do with the question",
+        note=note if results.chunks else "nothing that is stored has to do with the question",
         warnings=results.warnings,
     )

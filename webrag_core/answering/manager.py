@@ -103,7 +103,13 @@ class Manager:
                     status=_status(sure, partial=bool(missing)),
                     band=confidence.band_of(sure),
                     confidence=round(sure, 3),
-                    confidence_note=confidence.note_of(gathered.note, draft.scores, model=model),
+                    confidence_note=confidence.note_of(
+                        gathered,
+                        draft.scores,
+                        embedding=self._corpus.indexer.embedder.identity,
+                        reranker=self._settings.reranker_provider,
+                        model=model,
+                    ),
                     final_reason=_reason(sure, draft, gathered, model),
                     sentences=said.sentences,
                     highlights=nearest,
@@ -163,7 +169,7 @@ class Manager:
         said, and the report of the model, if it chose."""
         report = await self._say_by_model(question, draft, said, gathered)
         if report is not None:
-            sure = confidence.lifted(confidence.confidence_of(said.choices, draft.scores, gathered.complete))
+            sure = confidence.lifted(confidence.confidence_of(said.choices, draft.scores, gathered))
         elif sure >= confidence.ANSWERED_AT:
             for choice in choices:
                 await said.say(choice)
@@ -201,7 +207,7 @@ class Manager:
             if warning not in gathered.warnings:
                 gathered.warnings.append(warning)
         choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form)
-        return draft, choices, confidence.confidence_of(choices, draft.scores, gathered.complete)
+        return draft, choices, confidence.confidence_of(choices, draft.scores, gathered)
 
 
 def _tell_nobody(event: Event) -> None:

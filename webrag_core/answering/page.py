@@ -31,6 +31,8 @@ PROOFS = {
 _LINE = re.compile(r"\S(?:.*\S)?")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
 _FRAGMENT_WORDS = 6
+AROUND = 160
+"""Characters of the page around a quote (`SentenceCitation.before`, `after`)."""
 
 
 def render_page(answer: Answer) -> str:
@@ -77,14 +79,17 @@ def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Ma
     """The quote in its paragraph as HTML, the quoted words (of a highlight: its likeliest sentences) marked. Marks of
     Markdown are left out; the stamp below says where the exact text stands."""
     spans = [(0, len(citation.quote))] if highlight is None else sorted(highlight.marks)
-    pieces = [Markup('<span class="around">{}</span>').format(readable(citation.before.rpartition("\n\n")[2]))]
+    before, after = citation.before.rpartition("\n\n"), citation.after.partition("\n\n")
+    lead = before[2] if before[1] or citation.char_start <= AROUND else before[2].partition(" ")[2]  # no half words
+    tail = after[0] if after[1] or len(citation.after) < AROUND else after[0].rpartition(" ")[0]
+    pieces = [Markup('<span class="around">{}</span>').format(readable(lead))]
     position = 0
     for start, end in spans:
         pieces.append(escape(readable(citation.quote[position:start])))
         pieces.append(Markup("<mark>{}</mark>").format(readable(citation.quote[start:end])))
         position = end
     pieces.append(escape(readable(citation.quote[position:])))
-    pieces.append(Markup('<span class="around">{}</span>').format(readable(citation.after.partition("\n\n")[0])))
+    pieces.append(Markup('<span class="around">{}</span>').format(readable(tail)))
     return Markup("").join(pieces)
 
 

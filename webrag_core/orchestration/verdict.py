@@ -5,7 +5,7 @@ from __future__ import annotations
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, Status
 from webrag_core.orchestration.policies.calibrated import Calibrated, completeness_provenance, table_of
 from webrag_core.providers.embedder import ModelIdentity
-from webrag_core.retrieval.calibration import model_name
+from webrag_core.retrieval.calibration import Provenance, model_name
 
 RELEVANT_AT = 0.25
 """Raw score of the best passage from which it counts as relevant. Below it, one claim in ten is right (measured on
@@ -28,7 +28,12 @@ def probability_note(policy: str, embedding: ModelIdentity, reranker: str, last:
     of the last round."""
     if policy != Calibrated.name:
         return "stated by the policy, uncalibrated"
-    source, model = completeness_provenance(table_of(last)), model_name(embedding)
+    return calibration_note(completeness_provenance(table_of(last)), embedding, reranker)
+
+
+def calibration_note(source: Provenance, embedding: ModelIdentity, reranker: str) -> str:
+    """Whether a table that was fitted on `source` holds for these models, for people."""
+    model = model_name(embedding)
     if model != source.embedding_model:
         return f"uncalibrated: fitted for {source.embedding_model}, not for {model}"
     if reranker not in LOCAL_RERANKERS:
