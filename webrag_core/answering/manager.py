@@ -15,6 +15,7 @@ from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.highlights import Shown, highlights
+from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
@@ -202,7 +203,8 @@ class Manager:
         reader = make_reader(self._settings)
         form = _form(question, gathered)
         safe = partial(guard.safe_units, form=form)
-        draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, safe=safe)
+        reranker = make_sentence_reranker(self._settings)
+        draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, reranker=reranker, safe=safe)
         for warning in draft.warnings:
             if warning not in gathered.warnings:
                 gathered.warnings.append(warning)

@@ -123,7 +123,8 @@ class ModelComposer:
                         continue
                     index = next(index for index in offered if units[index] is saying.unit)
                     part = sentence.part if 0 <= sentence.part < len(self.draft.parts) else 0
-                    chosen.append(Choice(saying, index, part, float(self.supports[part][index])))
+                    support = float(self.supports[part][index])
+                    chosen.append(Choice(saying, index, part, support, worth=support))
                     yield chosen[-1]
             except ChatError as error:
                 if not chosen:

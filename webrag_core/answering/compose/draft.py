@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.sentence_scores import UnitScores, fitted_scores, score_units
 from webrag_core.answering.compose.units import Unit, units_of
 from webrag_core.retrieval.models import RankedChunk
@@ -36,16 +37,22 @@ async def draft_of(
     ranked: Sequence[RankedChunk],
     reader: Reader | None,
     *,
+    reranker: SentenceReranker | None = None,
     safe: Safe = lambda units, question: (units, 0),
 ) -> Draft:
-    """Cut the evidence into units and score them."""
+    """Cut the evidence into units and score them; a `reranker` orders them."""
     units, unsafe = safe(units_of(ranked), question)
     own = tuple(parts) or (question,)
     fitted = {query: fitted_scores(query, units) for query in dict.fromkeys((question, *own))}
-    scores = [await score_units(tuple(dict.fromkeys((question, part))), fitted, units, reader) for part in own]
+    scores = []
+    for part in own:
+        relevance = None if reranker is None else await reranker.relevance(part, units, fitted[part])
+        scores.append(await score_units(tuple(dict.fromkeys((question, part))), fitted, units, reader, relevance))
     warnings = []
     if unsafe:
         warnings.append(f"sentences that address a model or name other sites, and are not used: {unsafe}")
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
+    if reranker is not None and reranker.failure is not None:
+        warnings.append(f"sentences ordered without the reranker: {reranker.failure}")
     return Draft(own, units, scores, warnings)

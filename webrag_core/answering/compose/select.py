@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import items_around
 from webrag_core.answering.compose.say import Saying, say
@@ -18,17 +20,19 @@ _MAX_LOOKUP = 3  # sentences that say one value
 _REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
 _LEAST_WORDS = 4
 _TRIED = 20  # units, best first, that are tried for each part
-_WORTH_SAYING = 0.2  # of the best sentence's support
+_WORTH_SAYING = 0.2  # of the best sentence's worth
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A sentence, the index of its unit, the part of the question that it is for, and its support in [0, 1]."""
+    """A sentence, the index of its unit, the part of the question that it is for, its support in [0, 1], and `worth`,
+    by which it was chosen: the relevance of a configured reranker, else the support."""
 
     saying: Saying
     index: int
     part: int
     support: float
+    worth: float
 
 
 def select(
@@ -43,13 +47,17 @@ def select(
     """
     chosen: list[Choice] = []
     room = max_words
+    worths = [
+        supports[part] if score.relevance is None else np.nan_to_num(score.relevance)
+        for part, score in enumerate(scores)
+    ]
 
     def take(part: int, index: int, *, item: bool = False) -> bool:
         nonlocal room
         saying = _fitting(units[index], room, chosen, item=item)
         if saying is None:
             return False
-        chosen.append(Choice(saying, index, part, float(supports[part][index])))
+        chosen.append(Choice(saying, index, part, float(supports[part][index]), float(worths[part][index])))
         room -= saying.words
         return True
 
@@ -61,16 +69,15 @@ def select(
         if part > 0 or not items:
             next((index for index in score.order if take(part, index)), None)
     ranked = sorted(
-        ((supports[part][index], part, index) for part, score in enumerate(scores) for index in score.order[:_TRIED]),
+        ((worths[part][index], part, index) for part, score in enumerate(scores) for index in score.order[:_TRIED]),
         key=lambda one: -one[0],
     )
     for _, part, index in ranked:
         if len(chosen) >= (_MAX_LOOKUP if form == "lookup" else MAX_SENTENCES):
             break
         take(part, index)
-    best = max((choice.support for choice in chosen), default=0.0)
-    worth = [choice for choice in chosen if choice.index in items or choice.support >= _WORTH_SAYING * best]
-    return reading_order(worth)
+    best = max((choice.worth for choice in chosen), default=0.0)
+    return reading_order([one for one in chosen if one.index in items or one.worth >= _WORTH_SAYING * best])
 
 
 def _fitting(unit: Unit, room: int, chosen: Sequence[Choice], *, item: bool) -> Saying | None:
@@ -91,7 +98,7 @@ def reading_order(chosen: Sequence[Choice]) -> list[Choice]:
     best: dict[int, float] = {}
     for choice in chosen:
         document = choice.saying.unit.chunk.document_id
-        best[document] = max(best.get(document, 0.0), choice.support)
+        best[document] = max(best.get(document, 0.0), choice.worth)
     return sorted(
         chosen,
         key=lambda choice: (

@@ -47,16 +47,20 @@ def stored_weights() -> SentenceWeights:
 @dataclass(frozen=True, slots=True)
 class UnitScores:
     """Scores of all units for one part of a question, shape (units,): `fitted` of all, `reading` in [-1, 1] of those
-    read (NaN for the others and without a reader), `total`, by which they are ranked."""
+    read (NaN for the others and without a reader), `total` of both. `relevance` in [0, 1] is that of a configured
+    reranker, of those that it was sent (NaN for the others; None without one): it orders the units, and changes no
+    probability."""
 
     fitted: Array
     reading: Array
     total: Array
+    relevance: Array | None = None
 
     @property
     def order(self) -> list[int]:
-        """Indexes of the units, best first."""
-        return [int(index) for index in np.argsort(-self.total, kind="stable")]
+        """Indexes of the units, best first: those with a relevance by it, then the others by their total."""
+        keys = (-self.total,) if self.relevance is None else (-self.total, -np.nan_to_num(self.relevance, nan=-1.0))
+        return [int(index) for index in np.lexsort(keys)]
 
 
 def fitted_scores(query: str, units: Sequence[Unit]) -> Array:
@@ -65,21 +69,27 @@ def fitted_scores(query: str, units: Sequence[Unit]) -> Array:
 
 
 async def score_units(
-    queries: Sequence[str], fitted: Mapping[str, Array], units: Sequence[Unit], reader: Reader | None
+    queries: Sequence[str],
+    fitted: Mapping[str, Array],
+    units: Sequence[Unit],
+    reader: Reader | None,
+    relevance: Array | None = None,
 ) -> UnitScores:
     """Score units for the last of `queries`: the question, then the part of it that is meant, if any, on which it may
-    lean. `fitted` holds the `fitted_scores` of each query."""
+    lean. `fitted` holds the `fitted_scores` of each query. The reader reads the best by `relevance`, where a reranker
+    gave one, else by the fitted scores."""
     scores = np.array(focused_mean([fitted[query] for query in queries]))
     reading = np.full(len(units), np.nan)
+    unread = UnitScores(scores, reading, scores, relevance)
     if reader is None or not units:
-        return UnitScores(scores, reading, scores)
-    best = [int(index) for index in np.argsort(-scores, kind="stable")[:READ]]
+        return unread
+    best = unread.order[:READ]
     texts = [read_text(units[index]) for index in best]
     readings = focused_mean([await reader.read_texts(query, texts) for query in queries])
     if not readings:
-        return UnitScores(scores, reading, scores)
+        return unread
     reading[best] = readings
-    return UnitScores(scores, reading, totals(scores, reading, stored_weights().reading))
+    return UnitScores(scores, reading, totals(scores, reading, stored_weights().reading), relevance)
 
 
 def totals(fitted: Array, reading: Array, weight: float) -> Array:
