@@ -64,7 +64,9 @@ bench-sitewalk: $(VENV)/.runtime ## the loop on the sites that nothing was fitte
 
 bench-prose: $(VENV)/.dev      ## answers in prose on the sites that nothing was fitted on, and every proof (after make sites)
 	$(BIN)/python -m evals.answers.evidence --split reporting --out runs/evidence-reporting.jsonl
+	$(BIN)/python -m evals.answers.evidence --split reporting --stored --out runs/stored-reporting.jsonl
 	$(BIN)/python -m evals.answers.quality runs/evidence-reporting.jsonl
+	$(BIN)/python -m evals.answers.quality runs/stored-reporting.jsonl
 	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/evidence-reporting.jsonl
 
 bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and past search, on releases of real documentation

@@ -14,7 +14,7 @@ from webrag_core.indexing.sentences import sentences_of
 from webrag_core.retrieval.merging import by_score
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
-MAX_CHUNKS = 20
+MAX_CHUNKS = 12
 """Passages, best first, whose units are candidates."""
 MAX_UNITS = 400
 _MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
