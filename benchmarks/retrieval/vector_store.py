@@ -23,6 +23,7 @@ from webrag_core.indexing.chunker import Chunk
 from webrag_core.indexing.chunks import copy_chunks, embedding_inputs
 from webrag_core.indexing.embedding_models import ensure_vector_index, live_model
 from webrag_core.indexing.indexer import Indexer
+from webrag_core.indexing.markdown import Block
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.embedder import identity_of
 from webrag_core.providers.static_model import count_tokens
@@ -116,12 +117,9 @@ class _CutIndexer(Indexer):
 
     cuts: Sequence[CutPage] = ()
 
-    async def _chunks(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
-        def cut() -> tuple[list[Chunk], list[tuple[str, str]]]:
-            parents = as_chunks(self.cuts[version.id - 1])
-            return parents, list(embedding_inputs(version, parents))
-
-        return await asyncio.to_thread(cut)
+    def _chunks(self, version: StoredVersion, blocks: Sequence[Block]) -> tuple[list[Chunk], list[tuple[str, str]]]:
+        parents = as_chunks(self.cuts[version.id - 1])
+        return parents, list(embedding_inputs(version, parents))
 
 
 def as_chunks(cut: CutPage) -> list[Chunk]:

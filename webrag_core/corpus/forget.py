@@ -124,6 +124,7 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
     document = await find_document(connection, url)
     urls = sorted({*urls, *await _urls_of(connection, url)})
     counts: Counter[str] = Counter()
+    counts["edges"] = await _remove_edges(connection, None if document is None else document.id, urls)
     if document is not None:
         counts += await _remove_document(connection, document.id)
     counts += await _remove_mentions(connection, urls)
@@ -178,6 +179,39 @@ async def _remove_document(connection: AsyncConnection, document_id: int) -> Cou
     counts["versions"] = int((await cursor.fetchone() or (0,))[0])
     counts["documents"] = await _delete(connection, "documents", "id = %(document)s", document=document_id)
     return counts
+
+
+async def _remove_edges(connection: AsyncConnection, document_id: int | None, urls: Sequence[str]) -> int:
+    """Remove the edges that a page states, those that lead to it, and every node that is left without an edge."""
+    # writers of edges hold it shared: none of them relies on a node that goes
+    await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('graph nodes', 0))")
+    cursor = await connection.execute(
+        "WITH own AS (SELECT n.id FROM unnest(%(urls)s::text[]) u JOIN graph_nodes n ON n.key = u AND n.kind = 'page'),"
+        # each part has an index of its own
+        " lost AS (DELETE FROM graph_edges WHERE id IN ("
+        "  SELECT e.id FROM graph_edges e WHERE e.document_id = %(document)s"
+        "  UNION SELECT e.id FROM graph_edges e JOIN own ON e.src = own.id WHERE e.seen_until IS NULL"
+        "  UNION SELECT e.id FROM graph_edges e JOIN own ON e.dst = own.id WHERE e.seen_until IS NULL"
+        "  UNION SELECT e.id FROM graph_edges e JOIN own ON e.src = own.id WHERE e.seen_until IS NOT NULL"
+        "  UNION SELECT e.id FROM graph_edges e JOIN own ON e.dst = own.id WHERE e.seen_until IS NOT NULL)"
+        "  RETURNING document_id, src, dst, place, seen_until),"
+        " counted AS (UPDATE graph_documents g SET edges = g.edges - l.edges, counted = false FROM"
+        "  (SELECT document_id, count(*) AS edges FROM lost WHERE seen_until IS NULL GROUP BY document_id) l"
+        "  WHERE l.document_id = g.document_id)"
+        " SELECT (SELECT count(*) FROM lost),"
+        "  (SELECT array_agg(DISTINCT n) FROM lost CROSS JOIN LATERAL unnest(ARRAY[src, dst, place]) n)",
+        {"document": document_id, "urls": list(urls)},
+    )
+    edges, nodes = await cursor.fetchone() or (0, None)
+    await connection.execute(
+        "DELETE FROM graph_nodes n WHERE (n.id = ANY(%(nodes)s) OR n.key = ANY(%(urls)s) AND n.kind = 'page')"
+        " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.src = n.id AND e.seen_until IS NULL)"
+        " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.dst = n.id AND e.seen_until IS NULL)"
+        " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.src = n.id AND e.seen_until IS NOT NULL)"
+        " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.dst = n.id AND e.seen_until IS NOT NULL)",
+        {"nodes": nodes or [], "urls": list(urls)},
+    )
+    return int(edges)
 
 
 async def _remove_citations(connection: AsyncConnection, document_id: int) -> int:

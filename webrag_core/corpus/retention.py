@@ -83,6 +83,14 @@ _CATEGORIES = (
         lambda s: s.version_retention_days,
         change="markdown = NULL, pruned_at = now()",
     ),
+    # past edges go with the text that proves them
+    _Category(
+        "past_edges",
+        "graph_edges",
+        "x.seen_until IS NOT NULL AND EXISTS (SELECT FROM document_versions v WHERE v.id = x.version_id"
+        " AND v.pruned_at IS NOT NULL)",
+        lambda s: s.version_retention_days,
+    ),
     _Category(
         "cached_vectors",
         "embedding_cache",

@@ -331,6 +331,39 @@ _RULES = (
         "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)",
     ),
     _Rule(
+        "edges-stand-in-their-text",
+        "SELECT d.canonical_url, count(*) || ' edges beyond the end of their text' FROM graph_edges e"
+        " JOIN document_versions v ON v.id = e.version_id JOIN documents d ON d.id = e.document_id WHERE {selected}"
+        " AND v.pruned_at IS NULL AND (v.document_id <> d.id OR e.char_end > v.characters)"
+        " GROUP BY d.canonical_url ORDER BY 1",
+    ),
+    _Rule(
+        "live-edges-are-of-the-current-version",
+        "SELECT d.canonical_url, count(*) || ' live edges of another version' FROM graph_edges e"
+        " JOIN documents d ON d.id = e.document_id WHERE {selected} AND e.seen_until IS NULL"
+        " AND d.current_version IS DISTINCT FROM e.version_id GROUP BY d.canonical_url ORDER BY 1",
+    ),
+    _Rule(
+        "edges-are-counted",
+        "SELECT d.canonical_url, g.edges || ' edges written, ' || n.edges || ' there' FROM graph_documents g"
+        " JOIN documents d ON d.id = g.document_id CROSS JOIN LATERAL (SELECT count(*) AS edges FROM graph_edges e"
+        "  WHERE e.document_id = d.id AND e.seen_until IS NULL) n WHERE {selected} AND n.edges <> g.edges ORDER BY 1",
+    ),
+    _Rule(
+        "edges-have-nodes",
+        "SELECT d.canonical_url, count(*) || ' edges of nodes that do not exist' FROM graph_edges e"
+        " JOIN documents d ON d.id = e.document_id WHERE {selected}"
+        " AND (NOT EXISTS (SELECT FROM graph_nodes n WHERE n.id = e.src)"
+        "  OR NOT EXISTS (SELECT FROM graph_nodes n WHERE n.id = e.dst)"
+        "  OR NOT EXISTS (SELECT FROM graph_nodes n WHERE n.id = e.place)) GROUP BY d.canonical_url ORDER BY 1",
+    ),
+    _Rule(
+        "edges-have-a-page",
+        "SELECT 'document ' || e.document_id, count(*) || ' edges of no document' FROM graph_edges e"
+        " WHERE %(documents)s::integer[] IS NULL AND NOT EXISTS (SELECT FROM documents d WHERE d.id = e.document_id)"
+        " GROUP BY e.document_id ORDER BY 1",
+    ),
+    _Rule(
         "alias-is-no-document",
         "SELECT a.url, 'an alias, and a searchable document' FROM url_aliases a JOIN documents d"
         " ON d.canonical_url = a.url AND d.id <> a.document_id"

@@ -55,13 +55,16 @@ class _Piece:
     tokens: int
 
 
-def chunk_markdown(text: str, *, parent_max: int, child_target: int) -> list[Chunk]:
-    """Parents in reading order, each with its children.
+def chunk_markdown(
+    text: str, *, parent_max: int, child_target: int, blocks: Sequence[Block] | None = None
+) -> list[Chunk]:
+    """Parents in reading order, each with its children. `blocks` are those of `text` where they are known.
 
     Raises IntegrityError when parents do not cover every non-blank character of `text` exactly once or children
     do not partition their parent (a defect of this module: nothing is to be stored then).
     """
-    pieces = _measure(text, [part for block in parse_blocks(text) for part in _windows(text, block)])
+    blocks = parse_blocks(text) if blocks is None else blocks
+    pieces = _measure(text, [part for block in blocks for part in _windows(text, block)])
     child_target = min(child_target, parent_max)
     pieces = _split(text, pieces, child_target)
     parents = [_parent(text, group, child_target) for group in _pack_parents(pieces, parent_max)]

@@ -23,7 +23,18 @@ from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import chunker_key
+from webrag_core.indexing.graph.edges import (
+    UP_TO_DATE,
+    count_degrees,
+    edges_are_missing,
+    edges_of,
+    page_inputs,
+    rebuild_edges,
+    replace_edges,
+    resolve_nodes,
+)
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
+from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.retirement import moved_urls, retire_gone, retire_moved
 from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
@@ -81,10 +92,10 @@ class Indexer:
         else:  # as `_is_settled`, except for outdated versions, which `activate` detects
             condition = sql.SQL(
                 "(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s AND v.child_count ="
-                " (SELECT count(*) FROM {} e WHERE e.document_id = d.id) AND NOT EXISTS (SELECT FROM url_aliases a"
-                "  JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id AND o.id <> d.id"
-                "  AND o.status <> 'gone')) IS NOT TRUE"
-            ).format(vector_table(await self.model_id()))
+                " (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id) AND NOT EXISTS (SELECT FROM"
+                "  url_aliases a JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id"
+                "  AND o.id <> d.id AND o.status <> 'gone') AND {edges}) IS NOT TRUE"
+            ).format(vectors=vector_table(await self.model_id()), edges=sql.SQL(UP_TO_DATE))
         query = sql.SQL(
             "SELECT v.id FROM unnest(%(versions)s::integer[]) WITH ORDINALITY AS w (id, place)"
             " JOIN document_versions v ON v.id = w.id JOIN documents d ON d.id = v.document_id"
@@ -104,7 +115,7 @@ class Indexer:
         version = await self._version(version_id)
         if version.chunker == self._key:
             return 0
-        parents, texts = await self._chunks(version)
+        parents, texts = await asyncio.to_thread(lambda: self._chunks(version, parse_blocks(version.markdown)))
         columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, version.canonical_url)
@@ -140,9 +151,17 @@ class Indexer:
     async def _activate(self, version: StoredVersion, model_id: int) -> IndexOutcome:
         version_id = version.id
         async with self._database.connection() as connection:
-            if await self._is_settled(connection, version, model_id):
+            settled = await self._is_settled(connection, version, model_id)
+            if settled and not await edges_are_missing(connection, version):
                 return IndexOutcome(version.document_id, version_id, 0, False)
-        parents, texts = await self._chunks(version)
+        if settled:
+            await rebuild_edges(self._database, version)
+            return IndexOutcome(version.document_id, version_id, 0, False)
+        async with self._database.connection() as connection:
+            inputs = await page_inputs(connection, version)
+        blocks = await asyncio.to_thread(parse_blocks, version.markdown)
+        parents, texts = await asyncio.to_thread(self._chunks, version, blocks)
+        extraction = await asyncio.to_thread(edges_of, version, inputs, blocks)
         counts = await asyncio.to_thread(_count_terms, version, parents)
         columns = await asyncio.to_thread(chunk_table.child_columns, texts)
         async with self._database.connection() as connection:
@@ -150,6 +169,8 @@ class Indexer:
         embedded = 0
         for _ in range(_ATTEMPTS):
             embedded += await self._embed(dict(texts), model_id)
+            async with self._database.connection() as connection:
+                node_ids = await resolve_nodes(connection, extraction)
             async with self._database.transaction() as connection:
                 await models.require_live(connection, model_id)
                 await documents.lock_urls(
@@ -162,6 +183,8 @@ class Indexer:
                     await chunk_table.write_chunks(connection, version, parents, columns, self._key)
                 if not await self._write_vectors(connection, version, model_id):
                     raise Rollback
+                if not await replace_edges(connection, version, inputs, extraction, node_ids):
+                    raise Rollback
                 ids = await chunk_table.parent_ids(connection, version_id)
                 await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
                 changed = await self._make_current(connection, version)
@@ -169,7 +192,7 @@ class Indexer:
                     await documents.log_change(connection, version.document_id, version_id, "version")
                 await retire_moved(connection, version.document_id, model_id)
                 return IndexOutcome(version.document_id, version_id, embedded, changed)
-        raise IntegrityError(f"vectors of {version.canonical_url} disappeared {_ATTEMPTS} times")
+        raise IntegrityError(f"vectors or nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
     async def retire(self, url: str) -> bool:
         """Remove the document at `url` from the index if it is confirmed gone. Return True if removed."""
@@ -178,8 +201,9 @@ class Indexer:
             return await retire_gone(connection, url, model_id)
 
     async def finish_bulk(self) -> bool:
-        """Build the vector index after bulk writes, if the corpus has outgrown exact search."""
+        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges."""
         model_id = await self.model_id()
+        await count_degrees(self._database)
         return await models.ensure_vector_index(self._database, model_id)
 
     async def _version(self, version_id: int) -> StoredVersion:
@@ -189,18 +213,15 @@ class Indexer:
             raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
         return version
 
-    async def _chunks(self, version: StoredVersion) -> tuple[list[Chunk], list[tuple[str, str]]]:
-        """Return parents, and (sha256, embedding text) of every child in order; runs in a thread."""
-
-        def cut() -> tuple[list[Chunk], list[tuple[str, str]]]:
-            parents = chunk_markdown(
-                version.markdown,
-                parent_max=self._settings.parent_max_tokens,
-                child_target=self._settings.child_target_tokens,
-            )
-            return parents, list(chunk_table.embedding_inputs(version, parents))
-
-        return await asyncio.to_thread(cut)
+    def _chunks(self, version: StoredVersion, blocks: Sequence[Block]) -> tuple[list[Chunk], list[tuple[str, str]]]:
+        """Return parents, and (sha256, embedding text) of every child in order; for a thread."""
+        parents = chunk_markdown(
+            version.markdown,
+            parent_max=self._settings.parent_max_tokens,
+            child_target=self._settings.child_target_tokens,
+            blocks=blocks,
+        )
+        return parents, list(chunk_table.embedding_inputs(version, parents))
 
     async def _is_settled(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
         """True when the version is current and complete, or must not become current."""

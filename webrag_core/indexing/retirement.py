@@ -11,6 +11,7 @@ from webrag_core.corpus import documents
 from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
 from webrag_core.errors import Reason
 from webrag_core.indexing.embedding_models import cache_superseded
+from webrag_core.indexing.graph.edges import close_edges
 from webrag_core.store.vector_tables import vector_table
 
 _MOVED = (
@@ -72,6 +73,7 @@ async def _retire(
     for table in (vector_table(model_id), sql.Identifier("lexical_postings"), sql.Identifier("lexical_documents")):
         await connection.execute(sql.SQL("DELETE FROM {} WHERE document_id = %s").format(table), (document_id,))
     await connection.execute("DELETE FROM chunks WHERE document_id = %s", (document_id,))
+    await close_edges(connection, document_id)
     await connection.execute(
         "DELETE FROM link_candidates l USING document_versions v WHERE v.id = l.version_id AND v.document_id = %s",
         (document_id,),

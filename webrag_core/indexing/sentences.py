@@ -44,10 +44,10 @@ class Sentence:
 
 def sentences_of(text: str) -> list[Sentence]:
     """The units of every block of `text` (Markdown), in order."""
-    return [sentence for block in parse_blocks(text) for sentence in _units(text, block)]
+    return [sentence for block in parse_blocks(text) for sentence in units_of(text, block)]
 
 
-def _units(text: str, block: Block) -> list[Sentence]:
+def units_of(text: str, block: Block) -> list[Sentence]:
     body = text[block.start : block.end]
     cuts: list[int] = []
     if block.kind == "table" and len(body) > LONG:

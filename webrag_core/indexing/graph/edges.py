@@ -1,0 +1,299 @@
+"""Tables `graph_nodes`, `graph_edges`, `graph_documents`: the edges of current pages, and when they were seen.
+
+The edges of a page change with the transaction that makes a version current. What both versions say keeps the time
+since which it is said and moves to the new span; what the new one does not say any more ends where its period begins.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from psycopg import AsyncConnection
+
+from webrag_core.corpus.documents import StoredVersion, lock_urls
+from webrag_core.errors import IntegrityError
+from webrag_core.indexing.graph.extract import extract_edges
+from webrag_core.indexing.graph.model import EXTRACTION_VERSION, Edge, Extraction, Node
+from webrag_core.indexing.graph.relations import LinkTarget
+from webrag_core.indexing.markdown import Block
+from webrag_core.store.database import Database
+
+_ATTEMPTS = 5  # to write edges whose nodes a removal deletes meanwhile
+
+Identity = tuple[int, str, int, int]
+"""What tells the edges of a page apart: source, kind, target, place."""
+
+LINKS_HASH = (
+    "(SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"
+    " FROM link_candidates l WHERE l.version_id = v.id)"
+)
+"""Hash of the link candidates of version `v`, in any order."""
+UP_TO_DATE = (
+    "EXISTS (SELECT FROM graph_documents g JOIN sources s ON s.id = d.source_id WHERE g.document_id = d.id"
+    f" AND g.version_id = v.id AND g.extraction = '{EXTRACTION_VERSION}' AND g.source_key = s.key"
+    f" AND g.links = {LINKS_HASH})"
+)
+"""Condition: the edges of document `d` are those of version `v`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageInputs:
+    """What edges are made of, beside the text: the source's key, the link candidates, and their hash."""
+
+    source_key: str
+    links: Mapping[str, LinkTarget]
+    links_hash: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    src: int
+    kind: str
+    dst: int
+    place: int
+    edge: Edge
+
+    @property
+    def identity(self) -> Identity:
+        return (self.src, self.kind, self.dst, self.place)
+
+
+async def page_inputs(connection: AsyncConnection, version: StoredVersion) -> PageInputs:
+    """Read what the edges of a version depend on."""
+    cursor = await connection.execute(
+        f"SELECT s.key, {LINKS_HASH} FROM document_versions v JOIN documents d ON d.id = v.document_id"  # noqa: S608
+        " JOIN sources s ON s.id = d.source_id WHERE v.id = %s".encode(),
+        (version.id,),
+    )
+    key, digest = await cursor.fetchone() or ("", 0)
+    cursor = await connection.execute(
+        "SELECT target_url, bool_and(in_navigation), bool_and(nofollow) FROM link_candidates WHERE version_id = %s"
+        " GROUP BY target_url",
+        (version.id,),
+    )
+    links = {str(url): LinkTarget(bool(nav), bool(nofollow)) for url, nav, nofollow in await cursor.fetchall()}
+    return PageInputs(str(key), links, int(digest))
+
+
+def edges_of(version: StoredVersion, inputs: PageInputs, blocks: Sequence[Block] | None = None) -> Extraction:
+    """The edges of a version."""
+    return extract_edges(
+        version.markdown, url=version.canonical_url, source=inputs.source_key, links=inputs.links, blocks=blocks
+    )
+
+
+async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> dict[Node, int]:
+    """Ids of all nodes; new ones get one. Needs autocommit, as `TermIds.resolve` does."""
+    nodes = {node for edge in extraction.edges for node in (edge.src, edge.dst, edge.place)}
+    wanted = {(node.kind, node.key): node for node in nodes}
+    ids: dict[tuple[str, str], int] = {}
+    for insert in (False, True):
+        missing = sorted(wanted.keys() - ids.keys())
+        if not missing:
+            break
+        kinds, keys = [kind for kind, _ in missing], [key for _, key in missing]
+        if insert:  # after a look-up: a conflicting insert would use up an id for every known node
+            await connection.execute(
+                "INSERT INTO graph_nodes (kind, key, label) SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])"
+                " ON CONFLICT DO NOTHING",
+                (kinds, keys, [wanted[one].label for one in missing]),
+            )
+        cursor = await connection.execute(
+            "SELECT n.kind, n.key, n.id FROM unnest(%s::text[], %s::text[]) AS w (kind, key)"
+            " JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
+            (kinds, keys),
+        )
+        ids |= {(str(kind), str(key)): int(node) for kind, key, node in await cursor.fetchall()}
+    return {node: ids[node.kind, node.key] for node in nodes if (node.kind, node.key) in ids}
+
+
+async def replace_edges(
+    connection: AsyncConnection,
+    version: StoredVersion,
+    inputs: PageInputs,
+    extraction: Extraction,
+    ids: Mapping[Node, int],
+) -> bool:
+    """Make these the live edges of the version's document. False when a node was removed meanwhile: resolve again.
+
+    Call inside the transaction that makes the version current, under the locks of its URL.
+    """
+    # removal on request deletes nodes, under the same lock for itself alone
+    await connection.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended('graph nodes', 0))")
+    wanted = sorted(set(ids.values()))
+    cursor = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (wanted,))
+    if (await cursor.fetchone() or (0,))[0] < len(wanted) or len(ids) < len(_nodes(extraction)):
+        return False
+    rows = [_Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in extraction.edges]
+    await _write(connection, version, rows)
+    await connection.execute(
+        "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, links, edges, reason)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
+        " extraction = EXCLUDED.extraction, source_key = EXCLUDED.source_key, links = EXCLUDED.links,"
+        " edges = EXCLUDED.edges, reason = EXCLUDED.reason, counted = false",
+        (
+            version.document_id,
+            version.id,
+            EXTRACTION_VERSION,
+            inputs.source_key,
+            inputs.links_hash,
+            len(rows),
+            extraction.reason,
+        ),
+    )
+    return True
+
+
+async def rebuild_edges(database: Database, version: StoredVersion) -> bool:
+    """Extract the edges of a version anew and write them; False when it is not current (any more)."""
+    async with database.connection() as connection:
+        inputs = await page_inputs(connection, version)
+    extraction = await asyncio.to_thread(edges_of, version, inputs)
+    for _ in range(_ATTEMPTS):
+        async with database.connection() as connection:
+            ids = await resolve_nodes(connection, extraction)
+        async with database.transaction() as connection:
+            await lock_urls(connection, version.canonical_url)
+            cursor = await connection.execute(
+                "SELECT true FROM documents WHERE current_version = %s AND status = 'ready'", (version.id,)
+            )
+            if await cursor.fetchone() is None:
+                return False
+            if await replace_edges(connection, version, inputs, extraction, ids):
+                return True
+    raise IntegrityError(f"nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
+
+
+async def close_edges(connection: AsyncConnection, document_id: int) -> None:
+    """End all edges of a document that leaves the index, where its last period begins. Call inside a transaction."""
+    cursor = await connection.execute(
+        "SELECT id FROM graph_edges WHERE document_id = %s AND seen_until IS NULL", (document_id,)
+    )
+    gone = [int(row[0]) for row in await cursor.fetchall()]
+    await _end(connection, gone, await _begin(connection, document_id, None))
+    await connection.execute(
+        "UPDATE graph_documents SET version_id = NULL, edges = 0, counted = false WHERE document_id = %s",
+        (document_id,),
+    )
+
+
+def _nodes(extraction: Extraction) -> set[Node]:
+    return {node for edge in extraction.edges for node in (edge.src, edge.dst, edge.place)}
+
+
+async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequence[_Row]) -> None:
+    cursor = await connection.execute(
+        "SELECT id, src, kind, dst, place, version_id FROM graph_edges WHERE document_id = %s AND seen_until IS NULL",
+        (version.document_id,),
+    )
+    live = {
+        (src, kind, dst, place): (int(edge), int(of)) for edge, src, kind, dst, place, of in await cursor.fetchall()
+    }
+    begin = await _begin(connection, version.document_id, version.id)
+    kept = [(live[row.identity][0], row.edge) for row in rows if row.identity in live]
+    stays = {row.identity for row in rows}
+    gone = [(edge, of) for identity, (edge, of) in live.items() if identity not in stays]
+    # what another extraction reads in the same version was never true
+    await _end(connection, [edge for edge, of in gone if of != version.id], begin)
+    await _delete(connection, [edge for edge, of in gone if of == version.id])
+    if kept:
+        await connection.execute(
+            "UPDATE graph_edges e SET version_id = %s, char_start = k.char_start, char_end = k.char_end,"
+            " strength = k.strength, origin = k.origin, label = k.label"
+            " FROM unnest(%s::bigint[], %s::int[], %s::int[], %s::real[], %s::text[], %s::text[])"
+            " AS k (id, char_start, char_end, strength, origin, label) WHERE e.id = k.id",
+            (
+                version.id,
+                [edge_id for edge_id, _ in kept],
+                [edge.start for _, edge in kept],
+                [edge.end for _, edge in kept],
+                [edge.strength for _, edge in kept],
+                [edge.origin for _, edge in kept],
+                [edge.label for _, edge in kept],
+            ),
+        )
+    new = [row for row in rows if row.identity not in live]
+    if not new:
+        return
+    async with (
+        connection.cursor() as writer,
+        writer.copy(
+            "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, char_start,"
+            " char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
+        ) as copy,
+    ):
+        copy.set_types(
+            ["int4", "int4", "int4", "int4", "int4", "text", "float4", "text", "text", "int4", "int4", "timestamptz"]
+        )
+        for row in new:
+            edge = row.edge
+            where = (version.document_id, version.id, row.src, row.dst, row.place)
+            what = (edge.kind, edge.strength, edge.origin, edge.label, edge.start, edge.end, begin)
+            await copy.write_row((*where, *what))
+
+
+async def _begin(connection: AsyncConnection, document_id: int, version_id: int | None) -> datetime:
+    """Where the newest period of a version begins (None: of the page's absence); now where none is recorded."""
+    cursor = await connection.execute(
+        "SELECT coalesce((SELECT max(seen_from) FROM version_periods WHERE document_id = %s"
+        " AND version_id IS NOT DISTINCT FROM %s::integer), now())",
+        (document_id, version_id),
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    begin: datetime = row[0]
+    return begin
+
+
+async def _end(connection: AsyncConnection, edges: Sequence[int], at: datetime) -> None:
+    """End edges; those that would end before they began were never seen, and go."""
+    if not edges:
+        return
+    await connection.execute("DELETE FROM graph_edges WHERE id = ANY(%s) AND seen_from >= %s", (list(edges), at))
+    await connection.execute("UPDATE graph_edges SET seen_until = %s WHERE id = ANY(%s)", (at, list(edges)))
+
+
+async def _delete(connection: AsyncConnection, edges: Iterable[int]) -> None:
+    ids = list(edges)
+    if ids:
+        await connection.execute("DELETE FROM graph_edges WHERE id = ANY(%s)", (ids,))
+
+
+async def edges_are_missing(connection: AsyncConnection, version: StoredVersion) -> bool:
+    """Whether the version is current and its edges are not those of this extraction, source and these links."""
+    cursor = await connection.execute(
+        "SELECT true FROM document_versions v JOIN documents d ON d.current_version = v.id AND d.status = 'ready'"  # noqa: S608
+        f" WHERE v.id = %s AND NOT {UP_TO_DATE}".encode(),
+        (version.id,),
+    )
+    return await cursor.fetchone() is not None
+
+
+async def count_degrees(database: Database, batch: int = 200) -> int:
+    """Count the incoming edges of the targets of pages that changed; returns the nodes counted.
+
+    Apart from writing pages: the transaction of every page would wait for the node of the front page.
+    """
+    nodes = 0
+    async with database.claims.hold("graph degrees"):  # two that count the same nodes would deadlock
+        while True:
+            async with database.transaction() as connection:
+                cursor = await connection.execute(
+                    "UPDATE graph_documents SET counted = true WHERE document_id = ANY(ARRAY(SELECT document_id"
+                    " FROM graph_documents WHERE NOT counted ORDER BY document_id LIMIT %s)) RETURNING document_id",
+                    (batch,),
+                )
+                documents = [int(row[0]) for row in await cursor.fetchall()]
+                if not documents:
+                    return nodes
+                cursor = await connection.execute(
+                    "UPDATE graph_nodes n SET degree_in = c.edges FROM (SELECT t.dst, (SELECT count(*)"
+                    "  FROM graph_edges e WHERE e.dst = t.dst AND e.seen_until IS NULL) AS edges FROM"
+                    "  (SELECT DISTINCT dst FROM graph_edges WHERE document_id = ANY(%s)) t) c"
+                    " WHERE n.id = c.dst AND n.degree_in <> c.edges",
+                    (documents,),
+                )
+                nodes += cursor.rowcount
