@@ -104,7 +104,7 @@ def _rest(edge: Edge) -> tuple[object, ...]:
 def _line(
     src_kind: str, src: str, kind: str, dst_kind: str, dst: str, place: str, strength: float, *rest: object
 ) -> str:
-    return "\t".join([src_kind, src, kind, dst_kind, dst, place, f"{strength:.5f}", *map(str, rest)])
+    return "\t".join([src_kind, src, kind, dst_kind, dst, place, f"{strength:.4f}", *map(str, rest)])
 
 
 def _digest(lines: Iterable[str]) -> str:

@@ -55,7 +55,10 @@ class Node(NamedTuple):
 
 
 class Edge(NamedTuple):
-    """`src` is related to `dst`, as the text says at [start, end) within the section `place` (the page: before any)."""
+    """`src` is related to `dst`, as the text says at [start, end) within the section `place` (the page: before any).
+
+    `strength` in (0, 1] has four decimals, which the table keeps exactly.
+    """
 
     src: Node
     kind: EdgeKind

@@ -258,13 +258,13 @@ class _Reader:
         for kind, group in groups:
             strength = 1 / math.log2(1 + max(1, len(group)))
             for link in group.values():
-                weight = strength * (_NAVIGATION if link.in_navigation else 1.0)
+                weight = round(strength * (_NAVIGATION if link.in_navigation else 1.0), 4)
                 label = link.label or None
                 edges.append(Edge(page, kind, link.target, link.place, weight, link.start, link.end, "explicit", label))
         mentioned: set[str] = set()
         strength = 1 / math.log2(1 + max(1, len({target.key for target, *_ in self._mentions.values()})))
         for target, place, start, end in self._mentions.values():
-            weight = strength * (_AGAIN if target.key in mentioned else 1.0)
+            weight = round(strength * (_AGAIN if target.key in mentioned else 1.0), 4)
             mentioned.add(target.key)
             edges.append(Edge(page, "mentions", target, place, weight, start, end))
         return sorted(edges, key=lambda edge: (edge.start, edge.end, edge.kind, edge.dst.key))

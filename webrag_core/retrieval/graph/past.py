@@ -1,0 +1,195 @@
+"""The graph at a time: the edges that held then, quoted from the text of that time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from psycopg import AsyncConnection
+
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.graph.extract import extract_edges
+from webrag_core.indexing.graph.model import EdgeKind
+from webrag_core.indexing.graph.relations import LinkTarget
+from webrag_core.retrieval.graph.keys import ResolvedKey, resolve_keys
+from webrag_core.retrieval.graph.models import EdgesAt, GraphEdge, PageState
+from webrag_core.retrieval.graph.quotes import load_edges
+
+AT_KINDS: tuple[EdgeKind, ...] = (
+    "contains",
+    "defines",
+    "deprecates",
+    "replaces",
+    "mentions",
+    "see_also",
+    "links_to",
+    "cites",
+    "modifies",
+    "typed",
+)
+_MOST_SCANNED = 5_000
+
+_AT = """
+SELECT e.id, e.document_id, k.kind
+FROM unnest(%(nodes)s::int[]) AS f (id) CROSS JOIN unnest(%(kinds)s::text[]) AS k (kind)
+CROSS JOIN LATERAL (
+    (SELECT x.* FROM graph_edges x WHERE x.src = f.id AND x.kind = k.kind AND x.seen_until IS NULL
+     ORDER BY x.strength DESC LIMIT %(scan)s)
+    UNION ALL
+    (SELECT x.* FROM graph_edges x WHERE x.dst = f.id AND x.kind = k.kind AND x.seen_until IS NULL
+     ORDER BY x.strength DESC LIMIT %(scan)s)
+    UNION ALL
+    (SELECT x.* FROM graph_edges x WHERE x.src = f.id AND x.kind = k.kind AND x.seen_until IS NOT NULL
+     AND x.seen_from <= %(at)s ORDER BY x.seen_from DESC LIMIT %(scan)s)
+    UNION ALL
+    (SELECT x.* FROM graph_edges x WHERE x.dst = f.id AND x.kind = k.kind AND x.seen_until IS NOT NULL
+     AND x.seen_from <= %(at)s ORDER BY x.seen_from DESC LIMIT %(scan)s)
+) e WHERE e.seen_from <= %(at)s AND coalesce(e.seen_until, 'infinity') > %(at)s
+ORDER BY array_position(%(kinds)s::text[], k.kind), e.strength DESC, e.document_id, e.char_start, e.id
+"""
+_PAGES = """
+SELECT d.id, d.canonical_url, v.number, v.id, p.seen_from, p.seen_last, p.seen_until
+FROM unnest(%(documents)s::int[]) AS w (id) JOIN documents d ON d.id = w.id
+LEFT JOIN LATERAL (SELECT * FROM version_periods o WHERE o.document_id = d.id AND o.seen_from <= %(at)s
+                   ORDER BY o.seen_from DESC LIMIT 1) p ON true
+LEFT JOIN document_versions v ON v.id = p.version_id ORDER BY d.canonical_url
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    version_id: int | None
+    state: PageState
+
+
+class _AnyLink(Mapping[str, LinkTarget]):
+    """Link candidates of a text of which none are kept: every link counts."""
+
+    def __getitem__(self, key: str) -> LinkTarget:
+        return LinkTarget(in_navigation=False, nofollow=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+async def version_at(
+    connection: AsyncConnection,
+    keys: Sequence[str],
+    at: datetime,
+    *,
+    begin: datetime | None = None,
+    kinds: Sequence[EdgeKind] = AT_KINDS,
+    k: int = 50,
+) -> list[EdgesAt]:
+    """What held of each key at `at`: edges from and to it, and the pages that state them or that it names.
+
+    Seen time, not validity. A page is `certain` when it was seen with that text at or after `begin` (default: `at`),
+    `between` when nothing says when it changed, `not_seen` before its first sighting. Edges exist for the versions
+    that became current. Quotes are of the text of that time; None where it is no longer kept or reads otherwise now.
+    At most `k` edges of a kind. Raises InvalidInputError for a time in the future.
+    """
+    if at.tzinfo is None or (begin or at) > datetime.now(UTC):
+        raise InvalidInputError(f"{at} has no zone or lies in the future")
+    answers = []
+    for one in await resolve_keys(connection, keys):
+        answer = EdgesAt(key=one.answer)
+        answers.append(answer)
+        if one.answer.status != "found":
+            continue
+        rows = await _edges(connection, one, at, kinds)
+        counts: dict[str, int] = {}
+        chosen: list[tuple[int, int]] = []
+        for edge, document, kind in rows:
+            counts[kind] = counts.get(kind, 0) + 1
+            if counts[kind] <= k:
+                chosen.append((edge, document))
+        pages = await _pages(connection, one, [document for _, document in chosen], at, begin or at)
+        answer.pages = [page.state for page in pages.values()]
+        answer.items = await _quoted(connection, chosen, pages)
+    return answers
+
+
+async def _edges(
+    connection: AsyncConnection, key: ResolvedKey, at: datetime, kinds: Sequence[EdgeKind]
+) -> list[tuple[int, int, str]]:
+    parameters = {"nodes": list(key.ids), "kinds": list(kinds), "at": at, "scan": _MOST_SCANNED}
+    cursor = await connection.execute(_AT, parameters)
+    return [(int(edge), int(document), str(kind)) for edge, document, kind in await cursor.fetchall()]
+
+
+async def _pages(
+    connection: AsyncConnection, key: ResolvedKey, documents: Sequence[int], at: datetime, begin: datetime
+) -> dict[int, _Page]:
+    """State of these documents, and of the page that the key names, at that time."""
+    node = key.answer.node
+    url = node.key.partition("#")[0] if node is not None and node.kind in ("page", "section") else None
+    cursor = await connection.execute("SELECT id FROM documents WHERE canonical_url = %s", (url,))
+    wanted = {int(row[0]) for row in await cursor.fetchall()} | set(documents)
+    cursor = await connection.execute(_PAGES, {"documents": sorted(wanted), "at": at})
+    pages = {}
+    for document, address, number, version, seen_from, seen_last, seen_until in await cursor.fetchall():
+        certainty = "not_seen" if seen_from is None else "certain" if seen_last >= begin else "between"
+        state = PageState(
+            url=address,
+            certainty=certainty,  # type: ignore[arg-type]
+            version=number,
+            seen_from=seen_from,
+            seen_last=seen_last,
+            seen_until=seen_until,
+        )
+        pages[int(document)] = _Page(version, state)
+    return pages
+
+
+async def _quoted(
+    connection: AsyncConnection, chosen: Sequence[tuple[int, int]], pages: Mapping[int, _Page]
+) -> list[GraphEdge]:
+    """The edges, each with its span in the text of that time."""
+    edges = await load_edges(connection, [edge for edge, _ in chosen])
+    document_of = dict(chosen)
+    texts: dict[int, tuple[str, dict[tuple[str, str, str, str], tuple[int, int]]]] = {}
+    for edge in edges:
+        page = pages[document_of[edge.edge_id]]
+        if page.version_id is None or page.state.version == edge.version:
+            continue
+        if page.version_id not in texts:
+            texts[page.version_id] = await _read(connection, page.version_id)
+        sha256, spans = texts[page.version_id]
+        place = spans.get((edge.src.key, edge.kind, edge.dst.key, edge.section or ""))
+        edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, sha256, None
+        if place is not None:
+            edge.char_start, edge.char_end = place
+            edge.quote = await _slice(connection, page.version_id, *place)
+    return edges
+
+
+async def _read(
+    connection: AsyncConnection, version_id: int
+) -> tuple[str, dict[tuple[str, str, str, str], tuple[int, int]]]:
+    """Hash of a text, and the spans of its edges by (source, kind, target, heading)."""
+    cursor = await connection.execute(
+        "SELECT v.sha256, v.markdown, d.canonical_url, s.key FROM document_versions v"
+        " JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id WHERE v.id = %s",
+        (version_id,),
+    )
+    sha256, text, url, source = await cursor.fetchone() or ("", None, "", "")
+    if text is None:
+        return str(sha256), {}
+    spans: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+    for edge in extract_edges(text, url=url, source=source, links=_AnyLink()).edges:
+        key = (edge.src.key, edge.kind, edge.dst.key, edge.place.label)
+        spans.setdefault(key, (edge.start, edge.end))
+    return str(sha256), spans
+
+
+async def _slice(connection: AsyncConnection, version_id: int, start: int, end: int) -> str | None:
+    cursor = await connection.execute(
+        "SELECT substring(markdown FROM %s FOR %s) FROM document_versions WHERE id = %s",
+        (start + 1, end - start, version_id),
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]

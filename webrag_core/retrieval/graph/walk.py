@@ -1,0 +1,90 @@
+"""Walk from some nodes to others, level by level: a bounded number of neighbours of each, a bounded number of nodes.
+
+The neighbours of a node by kind of edge and strength are the beginning of an index, so a hub with 100,000 links costs
+as much as any other page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycopg import AsyncConnection
+
+from webrag_core.indexing.graph.model import EdgeKind
+
+FAN_OUT = 20
+"""Neighbours of one node by one kind of edge, in one direction."""
+BEAM = 200
+"""Nodes of a level from which the next one begins."""
+
+_LEVEL = """
+SELECT f.id, e.id, e.other, f.weight * e.strength / ln(exp(1.0) + o.degree_in) AS weight
+FROM unnest(%(nodes)s::int[], %(weights)s::float8[]) AS f (id, weight)
+CROSS JOIN unnest(%(kinds)s::text[]) AS k (kind)
+CROSS JOIN LATERAL (
+    (SELECT x.id, x.dst AS other, x.strength FROM graph_edges x
+     WHERE x.src = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
+    UNION ALL
+    (SELECT x.id, x.src, x.strength FROM graph_edges x
+     WHERE x.dst = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
+) e JOIN graph_nodes o ON o.id = e.other WHERE NOT (e.id = ANY(%(hidden)s::bigint[]))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A node, how strongly all paths lead to it (0, 1], and the edges of the strongest."""
+
+    node: int
+    score: float
+    path: tuple[int, ...]
+
+
+async def walk(
+    connection: AsyncConnection,
+    seeds: Sequence[int],
+    kinds: Sequence[EdgeKind],
+    depth: int,
+    hidden: Sequence[int] = (),
+) -> list[Reached]:
+    """Nodes within `depth` steps of the seeds, without them, strongest first.
+
+    The strength of a path is the product of those of its edges, each divided by ln(e + incoming edges) of the node it
+    leads to; several paths to a node add up as independent chances do. `hidden` edges are not walked.
+    """
+    best: dict[int, Reached] = {}
+    start = set(seeds)
+    frontier: dict[int, tuple[float, tuple[int, ...]]] = dict.fromkeys(seeds, (1.0, ()))
+    for _ in range(depth):
+        if not frontier:
+            break
+        parameters = {
+            "nodes": list(frontier),
+            "weights": [weight for weight, _ in frontier.values()],
+            "kinds": list(kinds),
+            "fan_out": FAN_OUT,
+            "hidden": list(hidden),
+        }
+        cursor = await connection.execute(_LEVEL, parameters)
+        paths: dict[int, dict[int, tuple[float, int]]] = {}  # node -> previous node -> strongest edge
+        for previous, edge, node, weight in await cursor.fetchall():
+            if node in start:
+                continue
+            by_previous = paths.setdefault(node, {})
+            if previous not in by_previous or weight > by_previous[previous][0]:
+                by_previous[previous] = (weight, edge)
+        level: dict[int, Reached] = {}
+        for node, by_previous in paths.items():
+            missed = 1.0
+            for weight, _ in by_previous.values():
+                missed *= 1.0 - min(weight, 1.0)
+            previous, (_, edge) = max(by_previous.items(), key=lambda item: (item[1][0], -item[0]))
+            level[node] = Reached(node, 1.0 - missed, (*frontier[previous][1], edge))
+        beam = sorted(level.values(), key=lambda one: (-one.score, one.node))[:BEAM]
+        frontier = {one.node: (one.score, one.path) for one in beam if one.node not in best}
+        for one in level.values():
+            known = best.get(one.node)
+            score = one.score if known is None else 1.0 - (1.0 - known.score) * (1.0 - one.score)
+            best[one.node] = Reached(one.node, score, one.path if known is None else known.path)
+    return sorted(best.values(), key=lambda one: (-one.score, one.node))
