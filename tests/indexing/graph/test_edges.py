@@ -27,7 +27,7 @@ def page(*paragraphs: str) -> str:
     body = "".join(f"<p>{text}</p>" for text in paragraphs)
     return (
         "<html><head><title>Queues</title></head><body><main><h1>Queues</h1>"
-        f"<dl><dt class='sig'>class queue.Queue(n)</dt><dd><p>A queue of things.</p></dd></dl>{body}</main></body></html>"
+        f"<dl><dt class='sig'>class queue.Queue(n)</dt><dd><p>A queue of things.</p></dd></dl>{body}</main></body>"
     )
 
 

@@ -15,7 +15,7 @@ _IS_NAME = re.compile(_NAME)
 _IS_COMMAND = re.compile(_COMMAND)
 _IS_OPTION = re.compile(_OPTION)
 _REFERENCE = re.compile(rf"(?:(?:await|async|new)\s+|@)?(?P<name>{_NAME}|{_COMMAND}|{_OPTION})(?P<call>\([^()]*\))?")
-_SIGNATURE_END = re.compile(r"[(\[<{=,;!]|->|:(?!:)|\s\.\.\.")
+_SIGNATURE_END = re.compile(r"[(\[<{=,;!]|->|(?<!:):(?!:)|\s\.\.\.")
 _BETWEEN = re.compile(r"[\s*&]+")
 _LONGEST_HEAD = 6  # words before the name: more are a sentence
 # words that declare, and name nothing by themselves; values, which everything mentions

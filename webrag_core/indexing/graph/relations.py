@@ -49,6 +49,9 @@ _NAVIGATION = 0.05
 _PARTLY = 0.5
 _AGAIN = 0.5  # a mention in a further section of the page
 _MAX_LABEL = 200
+_LONGEST_SENTENCE = 2_000
+_MOST_JUDGED = 1_000
+_AROUND = 500  # characters before the place of what is said in it
 _SKIPPED = frozenset({"code", "heading", "term", "hr"})
 
 
@@ -88,6 +91,7 @@ class _Reader:
         self._targets = links
         self._room = room
         self._canonical: dict[str, str | None] = {}
+        self._symbols: dict[tuple[str, str, str | None], Node | None] = {}
         self._links: dict[str, _Link] = {}
         self._recommended: dict[str, _Link] = {}
         self._mentions: dict[tuple[str, str], tuple[Node, Node, int, int]] = {}  # by place and target
@@ -99,6 +103,7 @@ class _Reader:
         self._block: Block | None = None
         self._units: list[Sentence] | None = None
         self._starts: list[int] = []
+        self._judged = 0  # sentences that speak of a deprecation
 
     @property
     def full(self) -> bool:
@@ -155,6 +160,9 @@ class _Reader:
             self._starts = [unit.start for unit in self._units]
         unit = self._units[max(0, bisect_right(self._starts, self._block.start + offset) - 1)]
         start, end = unit.stripped(self._text)
+        if end - start > _LONGEST_SENTENCE:  # a text without sentence ends: what stands around
+            at = self._block.start + offset
+            start, end = max(start, at - _AROUND), min(end, at + _LONGEST_SENTENCE - _AROUND)
         marker = _MARKER.match(self._text, start, end)
         return (start if marker is None or marker.end() == end else marker.end()), end
 
@@ -190,6 +198,13 @@ class _Reader:
         return place.startswith(source) and place[len(source) : len(source) + 1] in ("", "/")
 
     def _symbol(self, code: str, fragment: str) -> Node | None:
+        """What code in running text refers to here; None for what is no name."""
+        key = (code, fragment, self._scope)
+        if key not in self._symbols:
+            self._symbols[key] = self._referred(code, fragment)
+        return self._symbols[key]
+
+    def _referred(self, code: str, fragment: str) -> Node | None:
         referred = referred_name(code)
         if referred is None:
             return None
@@ -212,11 +227,16 @@ class _Reader:
         self._mentions[key] = (target, self._place, *self._sentence(offset))
 
     def _deprecations(self, body: str) -> None:
+        last = (0, 0)
         for match in _DEPRECATED.finditer(body):
             if match.start() and body[match.start() - 1] == "`":
                 continue
             start, end = self._sentence(match.start())
-            assert self._block is not None
+            if (start, end) == last:
+                continue
+            if self._judged >= _MOST_JUDGED:
+                return
+            last, self._judged = (start, end), self._judged + 1
             sentence = self._text[start:end]
             old = self._deprecated(sentence)
             if old is None:

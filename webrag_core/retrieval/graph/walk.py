@@ -15,8 +15,9 @@ from webrag_core.indexing.graph.model import EdgeKind
 
 FAN_OUT = 20
 """Neighbours of one node by one kind of edge, in one direction."""
-BEAM = 200
+BEAM = 100
 """Nodes of a level from which the next one begins."""
+_MOST_STEPS = 2_000  # of one level, the strongest
 
 _LEVEL = """
 SELECT f.id, e.id, e.other, f.weight * e.strength / ln(exp(1.0) + o.degree_in) AS weight
@@ -29,6 +30,7 @@ CROSS JOIN LATERAL (
     (SELECT x.id, x.src, x.strength FROM graph_edges x
      WHERE x.dst = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
 ) e JOIN graph_nodes o ON o.id = e.other WHERE NOT (e.id = ANY(%(hidden)s::bigint[]))
+ORDER BY weight DESC, e.id LIMIT %(most)s
 """
 
 
@@ -65,6 +67,7 @@ async def walk(
             "kinds": list(kinds),
             "fan_out": FAN_OUT,
             "hidden": list(hidden),
+            "most": _MOST_STEPS,
         }
         cursor = await connection.execute(_LEVEL, parameters)
         paths: dict[int, dict[int, tuple[float, int]]] = {}  # node -> previous node -> strongest edge
