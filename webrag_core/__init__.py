@@ -12,6 +12,7 @@ Public names (everything else may change):
 - `AnswerRequest`, `OrchestratorEngine`, `OrchestrationResult`: follow links from a page to the evidence for a question.
 - `Manager`, `Question`, `Answer`: an answer in prose, every sentence proved.
 - `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
+- `expand_related`, `hierarchy`, `linked_items`, `version_at`: read the graph, every edge with its quote.
 - `CitationSpan`: a verbatim quote with its page version, offsets and hash.
 - Errors, all of them a `WebragError` with a stable `code`:
   - `InvalidInputError`: an unusable argument or setting.
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
     from webrag_core.orchestration.models import OrchestrationResult
+    from webrag_core.retrieval.graph.past import version_at
+    from webrag_core.retrieval.graph.tasks import expand_related, hierarchy, linked_items
     from webrag_core.retrieval.models import CitationSpan
     from webrag_core.retrieval.request import SearchRequest
     from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
@@ -77,9 +80,13 @@ _MODULES = {
     "Settings": "config",
     "StoreError": "errors",
     "WebragError": "errors",
+    "expand_related": "retrieval.graph.tasks",
+    "hierarchy": "retrieval.graph.tasks",
+    "linked_items": "retrieval.graph.tasks",
     "load_settings": "config",
     "search": "retrieval.search",
     "search_corpus": "retrieval.search",
+    "version_at": "retrieval.graph.past",
 }
 
 __all__ = [
@@ -106,9 +113,13 @@ __all__ = [
     "StoreError",
     "WebragError",
     "__version__",
+    "expand_related",
+    "hierarchy",
+    "linked_items",
     "load_settings",
     "search",
     "search_corpus",
+    "version_at",
 ]
 
 

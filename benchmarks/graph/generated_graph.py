@@ -40,7 +40,8 @@ _STATEMENTS = (
     "INSERT INTO edges SELECT p, p, symbol(p, s), section(p, s), 'defines', 1"
     " FROM generate_series(1, %(pages)s) p, generate_series(1, %(defined)s) s",
     "INSERT INTO edges SELECT DISTINCT ON (p, q) p, p, q, section(p, 1),"
-    " CASE WHEN l = 2 THEN 'see_also' ELSE 'links_to' END, round((.1 + .3 * random())::numeric, 4) FROM (SELECT p, l, CASE WHEN l = 1 THEN 1 ELSE"
+    " CASE WHEN l = 2 THEN 'see_also' ELSE 'links_to' END, round((.1 + .3 * random())::numeric, 4)"
+    " FROM (SELECT p, l, CASE WHEN l = 1 THEN 1 ELSE"
     "  1 + floor(%(pages)s * CASE WHEN l %% 3 = 0 THEN power(random(), 3) ELSE random() END)::int END AS q"
     "  FROM generate_series(1, %(pages)s) p, generate_series(1, %(links)s) l) x WHERE p <> q",
     "INSERT INTO edges SELECT DISTINCT ON (p, y) p, p, y, section(p, 1 + m %% %(sections)s), 'mentions',"

@@ -9,9 +9,20 @@ import dagster as dg
 from webrag_dagster.metadata import Metadata
 
 if TYPE_CHECKING:
+    from webrag_core.indexing.graph.totals import GraphTotals
     from webrag_dagster.corpus.state import Layer
 
 
 def layer_metadata(layer: Layer) -> Metadata:
     """Totals of one layer of a source."""
     return {name: dg.MetadataValue.int(total) for name, total in layer.totals.items()}
+
+
+def graph_metadata(totals: GraphTotals) -> Metadata:
+    """Nodes and edges of a source, edges by kind, and the pages of which only a part is there."""
+    return {
+        "graph_nodes": dg.MetadataValue.int(totals.nodes),
+        "graph_edges": dg.MetadataValue.int(sum(totals.edges.values())),
+        "graph_edges_by_kind": dg.MetadataValue.json(totals.edges),
+        "pages_with_too_large_a_graph": dg.MetadataValue.int(sum(totals.left_out.values())),
+    }

@@ -7,7 +7,7 @@ import dagster as dg
 
 from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, code_version
-from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.corpus.totals import graph_metadata, layer_metadata
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
@@ -33,13 +33,14 @@ _SECONDS_APART = 10.0
     retry_policy=dg.RetryPolicy(max_retries=2, delay=1, backoff=dg.Backoff.EXPONENTIAL),
     code_version=code_version(EMBEDDINGS),
     description=(
-        "A vector for every child chunk and the lexical index of every page. Each page becomes current in one"
-        " transaction; only texts that were never embedded before are embedded. After a change of the model the first"
+        "A vector for every child chunk, the lexical index and the graph's edges of every page. Each page becomes"
+        " current in one transaction; only texts that were never embedded before are embedded. After a change of the model the first"
         " run embeds the whole corpus beside the old vectors and then switches, in one transaction."
     ),
 )
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Index the pending pages."""
+    from webrag_core.indexing.graph.totals import graph_totals
     from webrag_core.indexing.model_switch import adopt_model
     from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
@@ -67,6 +68,8 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             done = {urls[version_id]: await opened.indexer.activate(version_id) for version_id in pending}
             vector_index = await opened.indexer.finish_bulk()
             pages, layer = await layer_of(opened, context.partition_key, EMBEDDINGS)
+            async with opened.database.connection() as connection:
+                graph = await graph_totals(connection, [page.document_id for page in pages])
         indexed = [(page, done.get(page.url)) for page in pages if page.version_id in layer.per_version]
         indexed.sort(key=lambda item: (-(item[1].embedded if item[1] else 0), item[0].url))
         metadata: Metadata = {
@@ -76,6 +79,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "pages_gone": dg.MetadataValue.int(gone),
             "texts_embedded_for_a_new_model": dg.MetadataValue.int(model.embedded if model is not None else 0),
             "vector_index": dg.MetadataValue.bool(vector_index),
+            **graph_metadata(graph),
             "model": dg.MetadataValue.text(code_version(EMBEDDINGS)),
             "page_list": table(
                 {
