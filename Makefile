@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	$(BIN)/webrag demo
@@ -76,6 +76,11 @@ bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and pas
 	for series in "python-3.9 python-3.11 python-3.13 python-3.14" "policy-4.5 policy-4.6 policy-4.7.2 policy-4.7.4"; do \
 	  $(BIN)/python -m evals.history.past $$series || exit 1; done
 	$(BIN)/python -m benchmarks.corpus.citation_checks
+
+bench-graph: $(VENV)/.dev      ## tasks of the graph at 100,000 pages, their accuracy on frozen sites, what extraction costs
+	$(BIN)/python -m benchmarks.graph.scale
+	$(BIN)/python -m evals.graph.accuracy
+	$(BIN)/python -m benchmarks.graph.share
 
 bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
 	$(BIN)/python -m evals.walks.check_goldens

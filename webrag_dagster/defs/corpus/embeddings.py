@@ -34,8 +34,8 @@ _SECONDS_APART = 10.0
     code_version=code_version(EMBEDDINGS),
     description=(
         "A vector for every child chunk, the lexical index and the graph's edges of every page. Each page becomes"
-        " current in one transaction; only texts that were never embedded before are embedded. After a change of the model the first"
-        " run embeds the whole corpus beside the old vectors and then switches, in one transaction."
+        " current in one transaction; only texts that were never embedded before are embedded. After a change of the"
+        " model the first run embeds the whole corpus beside the old vectors and then switches, in one transaction."
     ),
 )
 def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:

@@ -1,0 +1,1 @@
+"""Judge the graph by structures of the pages that extraction never sees."""
