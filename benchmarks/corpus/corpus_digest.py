@@ -21,13 +21,17 @@ _CONTENT = (
     " JOIN documents d ON d.current_version = l.version_id ORDER BY 1, 2",
     "SELECT d.canonical_url, v.sha256, v.cause, p.seen_from, p.seen_last, p.seen_until, p.basis FROM version_periods p"
     " JOIN documents d ON d.id = p.document_id LEFT JOIN document_versions v ON v.id = p.version_id ORDER BY 1, 4",
+    "SELECT d.canonical_url, e.kind, s.key, t.key, p.key, e.char_start, e.char_end, e.strength, e.origin, e.label,"
+    " v.sha256, e.seen_from, e.seen_until FROM graph_edges e JOIN documents d ON d.id = e.document_id"
+    " JOIN document_versions v ON v.id = e.version_id JOIN graph_nodes s ON s.id = e.src"
+    " JOIN graph_nodes t ON t.id = e.dst JOIN graph_nodes p ON p.id = e.place ORDER BY 1, 2, 3, 4, 5, 12",
     "SELECT d.canonical_url, v.sha256, v.superseded_at IS NULL FROM document_versions v"
     " JOIN documents d ON d.id = v.document_id ORDER BY 1, 2",
 )
 
 
 async def corpus_digest(connection: AsyncConnection) -> str:
-    """sha256 over documents, chunks, vectors, postings and links of all current versions, periods, past texts."""
+    """sha256 over documents, chunks, vectors, postings, links and edges, past edges, periods, past texts."""
     digest = hashlib.sha256()
     for query in _CONTENT:
         cursor = await connection.execute(query.encode())

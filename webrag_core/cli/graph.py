@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from webrag_core.cli.output import Json, complain, print_json, print_line, progress
+from webrag_core.cli.output import Json, complain, print_json, print_line, progress, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -51,6 +52,9 @@ def related(
     kind: Kinds = None,
     of: Annotated[list[str] | None, typer.Option(help="Only page, symbol, term, …; repeatable.")] = None,
     k: Annotated[int, typer.Option("-k", min=1, max=200, help="Maximum results.")] = 10,
+    html: Annotated[
+        Path | None, typer.Option(help="Draw them, with every quote, as a page that loads nothing.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show pages, symbols and terms near the keys, with the chain of edges that leads to each."""
@@ -59,6 +63,10 @@ def related(
     kinds = _kinds(kind) or RELATED_KINDS
     nodes = _chosen("--of", of, "NodeKind")
     result = _read(lambda c: expand_related(c, keys, depth=depth, kinds=kinds, of=nodes, k=k))  # type: ignore[arg-type]
+    if html is not None:
+        from webrag_core.retrieval.graph.picture import render_picture
+
+        write_file(html, render_picture(result))
     if as_json:
         print_json(result)
     else:

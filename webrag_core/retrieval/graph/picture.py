@@ -1,0 +1,104 @@
+"""The neighbourhood of some keys as one HTML file that needs no network: a drawing, and every edge with its quote."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from jinja2 import Template
+
+from webrag_core.html_template import load_template
+from webrag_core.page_text import one_line
+from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, Related
+
+_WIDTH, _HEIGHT = 1_200, 860
+_RADII = (0.0, 200.0, 350.0)
+_LONGEST_LABEL = 34
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A node at (x, y); `anchor` says on which side of it the label stands."""
+
+    node: GraphNode
+    label: str
+    level: int
+    x: float
+    y: float
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An edge between two drawn nodes, as wide as it is strong."""
+
+    edge: GraphEdge
+    number: int
+    start: _Drawn
+    end: _Drawn
+    width: float
+
+
+def render_picture(related: Related) -> str:
+    """The HTML file of the nodes nearest to some keys. All text of pages is escaped; control signs are left out."""
+    seeds = [key.node for key in related.keys if key.node is not None]
+    edges = list({edge.edge_id: edge for item in related.items for edge in item.chain}.values())
+    drawn = _place(seeds, related)
+    lines = [
+        _Line(edge, number, drawn[edge.src.key], drawn[edge.dst.key], round(1 + 3 * edge.strength, 1))
+        for number, edge in enumerate(edges, start=1)
+        if edge.src.key in drawn and edge.dst.key in drawn
+    ]
+    title = ", ".join(_label(node) for node in seeds) or "nothing stored"
+    return _template().render(title=title, width=_WIDTH, height=_HEIGHT, nodes=list(drawn.values()), lines=lines)
+
+
+def _place(seeds: list[GraphNode], related: Related) -> dict[str, _Drawn]:
+    """Nodes by key: the keys in the middle, each other node on the circle of its distance, near what leads to it."""
+    parents: dict[str, tuple[GraphNode, str, int]] = {}
+    known = {node.key for node in seeds}
+    for item in related.items:
+        at = next((end.key for edge in item.chain[:1] for end in (edge.src, edge.dst) if end.key in known), None)
+        for level, edge in enumerate(item.chain, start=1):
+            node = edge.dst if edge.src.key == at else edge.src
+            if node.key not in known and node.key not in parents and at is not None:
+                parents[node.key] = (node, at, level)
+            at = node.key
+    middle = {node.key: _middle(node, place, len(seeds)) for place, node in enumerate(seeds)}
+    first = [key for key, (_, _, level) in parents.items() if level == 1]
+    below = {key: [other for other, (_, at, level) in parents.items() if level > 1 and at == key] for key in first}
+    total = sum(max(1, len(below[key])) for key in first) or 1
+    drawn, angle = middle, -math.pi / 2
+    for key in first:
+        arc = 2 * math.pi * max(1, len(below[key])) / total
+        drawn[key] = _on_circle(parents[key][0], 1, angle + arc / 2)
+        for place, other in enumerate(below[key]):
+            drawn[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
+        angle += arc
+    return drawn
+
+
+def _middle(node: GraphNode, place: int, count: int) -> _Drawn:
+    angle = 2 * math.pi * place / max(1, count)
+    radius = 0.0 if count == 1 else 60.0
+    x, y = _WIDTH / 2 + radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
+    return _Drawn(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
+
+
+def _on_circle(node: GraphNode, level: int, angle: float) -> _Drawn:
+    radius = _RADII[min(level, len(_RADII) - 1)]
+    x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
+    anchor = "start" if math.cos(angle) >= 0 else "end"
+    return _Drawn(node, _label(node), level, round(x, 1), round(y, 1), anchor)
+
+
+def _label(node: GraphNode) -> str:
+    text = one_line(node.label or node.key.partition("://")[2] or node.key)
+    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+
+
+@lru_cache(maxsize=1)
+def _template() -> Template:
+    return load_template(Path(__file__).with_name("picture.html.j2"), {"one_line": one_line})
