@@ -17,6 +17,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError
 
 _SPACE = re.compile(r"\s+")
+_AROUND = ("navheader", "navfooter", "toc")  # of DocBook: no text of the page
 _SECTION = re.compile(r"sect[1-5]|refsect[1-3]")
 
 
@@ -31,7 +32,6 @@ class PageTruth:
     links: set[str] = field(default_factory=set)
     code_links: set[tuple[str, str]] = field(default_factory=set)
     see_also: set[str] = field(default_factory=set)
-    nofollow: set[str] = field(default_factory=set)
 
 
 def read_truth(url: str, body: bytes) -> PageTruth:
@@ -47,6 +47,8 @@ def read_truth(url: str, body: bytes) -> PageTruth:
         truth.members[name] = members
     for anchor in main.iter("a"):
         if "headerlink" in (anchor.get("class") or "") or not "".join(str(text) for text in anchor.itertext()).strip():
+            continue
+        if any((above.get("class") or "") in _AROUND for above in anchor.iterancestors("div")):
             continue
         target, fragment = _target(url, anchor)
         if target is None or target == url:

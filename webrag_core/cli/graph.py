@@ -62,7 +62,7 @@ def related(
 
     kinds = _kinds(kind) or RELATED_KINDS
     nodes = _chosen("--of", of, "NodeKind")
-    result = _read(lambda c: expand_related(c, keys, depth=depth, kinds=kinds, of=nodes, k=k))  # type: ignore[arg-type]
+    result = _read(lambda c: expand_related(c, keys, depth=depth, kinds=kinds, of=nodes, k=k, stored=not outside))  # type: ignore[arg-type]
     if html is not None:
         from webrag_core.retrieval.graph.picture import render_picture
 

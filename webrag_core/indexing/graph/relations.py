@@ -52,7 +52,7 @@ _MAX_LABEL = 200
 _LONGEST_SENTENCE = 2_000
 _MOST_JUDGED = 1_000
 _AROUND = 500  # characters before the place of what is said in it
-_SKIPPED = frozenset({"code", "heading", "term", "hr"})
+_SKIPPED = frozenset({"code", "heading", "hr"})
 
 
 class LinkTarget(NamedTuple):
@@ -113,11 +113,15 @@ class _Reader:
 
     def visit(self, index: int, block: Block) -> None:
         """Take in one block."""
+        before = self._place
         self._place, self._scope = self._structure.places[index], self._structure.scopes[index]
         if block.kind == "heading":
             self._box = ""
-            alone = _SEE_ALSO_ALONE.fullmatch(block.heading_path[-1]) if block.heading_path else None
-            self._see_also_section = self._place.key if alone else None
+            if self._place != before:
+                alone = _SEE_ALSO_ALONE.fullmatch(self._place.label)
+                self._see_also_section = self._place.key if alone else None
+            elif block.heading_path and _SEE_ALSO_ALONE.fullmatch(block.heading_path[-1]):
+                self._box = "fresh"
             return
         if block.kind in _SKIPPED:
             return
@@ -134,7 +138,7 @@ class _Reader:
         for match in _INLINE.finditer(body):
             if match["url"] is not None:
                 self._link(match, recommends or (see_also is not None and self._follows(see_also, match)))
-            else:
+            elif block.kind != "term":  # what it defines is no mention
                 self._mention(match["code"], match.start(), "", same_source=True)
             if self.full:
                 return

@@ -22,7 +22,8 @@ from webrag_core.indexing.markdown import Block, plain_text
 from webrag_core.indexing.sentences import units_of
 
 _CODE = re.compile(r"(`+)([^`\n]{1,400})\1(?!`)")
-_HEADING_MARK = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
+_HEADING_MARK = re.compile(r"(#{1,6})[ \t]+")
+_BOX_TITLE = re.compile(r"\W*(?:note|tip|warning|important|caution|danger|hint|attention)s?\W*", re.IGNORECASE)
 _WHOLE_CODE = re.compile(r"(`+)([^`\n]{1,400})\1(?:\s*(?:[—–:(-]|\().*)?", re.DOTALL)
 _RUSTDOC = re.compile(
     r"(?:Struct|Enum|Trait|Function|Module|Macro|Union|Type(?: Alias| Definition)?|Constant|Static|Keyword"
@@ -59,6 +60,14 @@ class Structure:
         self.defined.add(name)
         self._by_end[parts(name)[-1]].append(name)
         return True
+
+    def whole_name(self, name: str) -> str:
+        """`Path.walk` -> pathlib.Path.walk where the page defines pathlib.Path: generators leave the module out."""
+        outer = _outer(name)
+        if outer is None or outer in self.defined:
+            return name
+        candidates = [one for one in self._by_end.get(parts(outer)[-1], ()) if one.endswith(f".{outer}")]
+        return candidates[0] + name[len(outer) :] if len(candidates) == 1 else name
 
     def resolve(self, name: str, scope: str | None, *, called: bool) -> str:
         """The qualified name that `name` has on this page: near `scope`, else the only one that ends so, else itself.
@@ -97,7 +106,7 @@ class _Reader:
         self._text = text
         self._blocks = blocks
         self._structure = structure
-        self._sections: dict[tuple[str, ...], Node] = {}
+        self._sections: list[tuple[int, Node]] = []  # that the text stands in, with the level of their headings
         self._repeated: Counter[str] = Counter()
         self._named: dict[tuple[str, ...], str | None] = {}  # symbol that a heading or term on the path declares
         self._terms: set[Node] = set()
@@ -106,29 +115,25 @@ class _Reader:
 
     def read(self) -> Structure:
         structure = self._structure
-        place, scope, path = structure.page, None, None
+        scope, path = None, None
         for index, block in enumerate(self._blocks):
-            declares = True
-            if block.kind == "heading" and "definition_list" not in block.flags:  # there it is the title of a note
-                self._heading(block, first=not self._sections)
+            declares = block.kind in ("heading", "term")
+            if block.kind == "heading":
+                self._heading(block)
             elif block.kind == "term":
                 self._term(index, block)
-            else:
-                declares = False
-                if self._awaiting is not None:
-                    self._first_sentence(block)
+            elif self._awaiting is not None:
+                self._first_sentence(block)
             if declares or block.heading_path is not path:  # equal paths are one object
                 path = block.heading_path
-                place, scope = self._place(path), self._scope(path)
-            structure.places.append(place)
+                scope = self._scope(path)
+            structure.places.append(self._place)
             structure.scopes.append(scope)
         return structure
 
-    def _place(self, path: tuple[str, ...]) -> Node:
-        for length in range(len(path), 0, -1):
-            if (section := self._sections.get(path[:length])) is not None:
-                return section
-        return self._structure.page
+    @property
+    def _place(self) -> Node:
+        return self._sections[-1][1] if self._sections else self._structure.page
 
     def _scope(self, path: tuple[str, ...]) -> str | None:
         for length in range(len(path), 0, -1):
@@ -136,19 +141,24 @@ class _Reader:
                 return name
         return None
 
-    def _heading(self, block: Block, *, first: bool) -> None:
-        self._awaiting = None
+    def _heading(self, block: Block) -> None:
+        """A section begins, unless the heading is the title of a box or stands in a list, quotation or definition."""
         path = block.heading_path
-        if not path:
+        mark = _HEADING_MARK.match(self._text, block.start, block.end)
+        if mark is None or not path or "definition_list" in block.flags or _BOX_TITLE.fullmatch(path[-1]):
             return
-        page = self._structure.page
-        above = self._place(path[:-1])
-        section = section_node(page, path, 0)
+        first, level = not self._repeated, len(mark[1])
+        while self._sections and self._sections[-1][0] >= level:
+            self._sections.pop()
+        above, page = self._place, self._structure.page
+        headings = [*(section.label for _, section in self._sections), path[-1]]
+        section = section_node(page, headings, 0)
         seen = self._repeated[section.key]
         self._repeated[section.key] += 1
         if seen:
-            section = section_node(page, path, seen)
-        self._sections[path] = self._awaiting = section
+            section = section_node(page, headings, seen)
+        self._sections.append((level, section))
+        self._awaiting = section
         self._named.pop(path, None)
         self._structure.edges.append(Edge(above, "contains", section, above, 1.0, block.start, block.end))
         name = self._name_of_heading(block, path[-1], first=first)
@@ -168,7 +178,7 @@ class _Reader:
     def _term(self, index: int, block: Block) -> None:
         path = block.heading_path
         self._named.pop(path, None)
-        place = self._place(path)
+        place = self._place
         end = self._end_of_definition(index, block)
         line = self._text[block.start : block.end]
         start = block.start + len(line) - len(line.lstrip())
@@ -197,6 +207,8 @@ class _Reader:
         scope = self._scope(above) or self._command
         if scope is not None and (len(parts(name)) == 1 or scope == self._command):
             name = qualify(scope, name)
+        elif scope is None:
+            name = structure.whole_name(name)
         if self._full():
             return None
         symbol = symbol_node(structure.source, name)
@@ -244,9 +256,12 @@ def _first_sentence(text: str, block: Block) -> tuple[int, int]:
 
 def _pieces(term: str) -> Iterator[tuple[str, bool]]:
     """(text, whether it is code) of each name in a line of terms: its code spans, or what commas divide."""
-    codes = [match[2] for match in _CODE.finditer(term) if term[match.start() - 1 : match.start()] != "("]  # (type)
+    # not (`integer`), the type of a parameter, nor [`queue`](…), which is defined elsewhere
+    codes = [match[2] for match in _CODE.finditer(term) if term[match.start() - 1 : match.start()] not in ("(", "[")]
     if codes:
         yield from ((code, True) for code in codes)
+        return
+    if "](" in term:
         return
     for piece in plain_text(term).split(", "):
         if 0 < len(piece) <= _LONGEST_TERM and len(piece.split()) <= _WORDS_OF_TERM:

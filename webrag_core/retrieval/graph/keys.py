@@ -63,6 +63,8 @@ async def _resolve(connection: AsyncConnection, asked: str) -> ResolvedKey:
         return await _resolve_url(connection, asked, key)
     rows = await _exact(connection, key, kind) or await _by_end(connection, key, kind)
     defined = [row for row in rows if row.defined] or rows
+    if not any(row.defined for row in defined):
+        defined = await _shorter(connection, key, kind) or defined
     if not defined:
         return ResolvedKey(KeyAnswer(asked=asked, status="unknown_key"), ())
     if len(defined) > 1:
@@ -136,8 +138,28 @@ async def ending_in(connection: AsyncConnection, end: str) -> list[Row]:
     return await _nodes(connection, f"reverse(n.key) LIKE %s LIMIT {_MOST_ROWS}", pattern)
 
 
+async def _shorter(connection: AsyncConnection, key: str, kind: NodeKind | None) -> list[Row]:
+    """What a page defines under the end of the name, its module left out: `loop.call_soon` for asyncio.loop.call_soon.
+
+    At least two parts of it, and only where nothing else ends so.
+    """
+    source, mark, name = key.partition(":")
+    if not mark or name.startswith(":"):
+        source, name = "", key
+    names = name.split(".")
+    for start in range(1, len(names) - 1):
+        short = ".".join(names[start:])
+        alike = [row for before in (":", ".") for row in await ending_in(connection, before + short)]
+        defined = [row for row in alike if row.defined and row.node.kind == "symbol" and kind in (None, "symbol")]
+        defined = [row for row in defined if not source or _is_part(source, row.node)]
+        if defined:
+            return defined if [row.node.label for row in defined] == [short] else []
+    return []
+
+
 async def _other_spellings(connection: AsyncConnection, row: Row) -> list[int]:
-    """Shorter names that can only mean this symbol: `Queue.get` where its source defines no other Queue.get."""
+    """Shorter and longer names that can only mean this symbol: `Queue.get` where its source defines no other Queue.get,
+    `asyncio.loop.call_soon` where a page defines it as `loop.call_soon`."""
     names = parts(row.node.label)
     source = row.node.key.removesuffix(row.node.label)
     ids = []
@@ -147,6 +169,10 @@ async def _other_spellings(connection: AsyncConnection, row: Row) -> list[int]:
         own = await _nodes(connection, "n.key = %s AND n.kind = 'symbol'", source + short)
         if [one.id for one in alike if one.defined] == [row.id] and own and not own[0].defined:
             ids.append(own[0].id)
+    if len(names) > 1 and row.defined:
+        longer = [one for one in await ending_in(connection, f".{row.node.label}") if one.node.key.startswith(source)]
+        if not any(one.defined for one in longer):
+            ids += [one.id for one in longer]
     return ids
 
 

@@ -39,7 +39,8 @@ _MOST_ITEMS = 500  # of a hierarchy
 _MOST_SCANNED = 5_000  # edges of one kind that a filter looks at
 
 _NODES = (
-    "SELECT n.id, n.kind, n.key, CASE n.kind WHEN 'page' THEN coalesce(v.title, '') ELSE n.label END, c.id"
+    "SELECT n.id, n.kind, n.key, CASE n.kind WHEN 'page' THEN coalesce(v.title, '') ELSE n.label END, c.id,"
+    " n.kind <> 'page' OR v.id IS NOT NULL"
     " FROM graph_nodes n LEFT JOIN documents d ON n.kind = 'page' AND d.canonical_url = n.key"
     " LEFT JOIN document_versions v ON v.id = d.current_version"
     " LEFT JOIN url_aliases a ON n.kind = 'page' AND a.url = n.key LEFT JOIN documents o ON o.id = a.document_id"
@@ -76,11 +77,13 @@ async def expand_related(
     kinds: Sequence[EdgeKind] = RELATED_KINDS,
     of: Sequence[NodeKind] | None = None,
     k: int = 10,
+    stored: bool = True,
     hidden: Sequence[int] = (),
 ) -> Related:
     """The `k` nodes nearest to all keys together, within `depth` (1 or 2) steps, each with its strongest path.
 
-    `of` keeps nodes of these kinds only; `hidden` edges are left out of account (for evaluation).
+    `of` keeps nodes of these kinds only, `stored` only pages that the corpus has; `hidden` edges are left out of account
+    (for evaluation).
     Raises InvalidInputError for a depth or a number out of range.
     """
     _check_number("depth", depth, MAX_DEPTH_RELATED)
@@ -88,13 +91,13 @@ async def expand_related(
     resolved = await resolve_keys(connection, keys)
     seeds = list(dict.fromkeys(node for one in resolved for node in one.ids))
     reached = await walk(connection, seeds, kinds, depth, hidden) if seeds else []
-    nodes = await _load_nodes(connection, [one.node for one in reached[: 4 * k + 100]])
+    nodes = await _load_nodes(connection, [one.node for one in reached[: 10 * k + 200]])
     chosen: dict[str, tuple[GraphNode, float, tuple[int, ...]]] = {}
     for one in reached:
         if one.node not in nodes or len(chosen) >= k:
             continue
-        canonical, node = nodes[one.node]
-        if canonical in seeds or (of is not None and node.kind not in of):
+        canonical, node, is_stored = nodes[one.node]
+        if canonical in seeds or (of is not None and node.kind not in of) or (stored and not is_stored):
             continue
         chosen.setdefault(node.key, (node, one.score, one.path))
     edges = await load_edges(connection, list(dict.fromkeys(edge for _, _, path in chosen.values() for edge in path)))
@@ -215,8 +218,8 @@ def _in_order(
     return ordered
 
 
-async def _load_nodes(connection: AsyncConnection, ids: Sequence[int]) -> dict[int, tuple[int, GraphNode]]:
-    """Nodes by id, each with the id of the page it leads to where it is another address of one."""
+async def _load_nodes(connection: AsyncConnection, ids: Sequence[int]) -> dict[int, tuple[int, GraphNode, bool]]:
+    """Nodes by id, as (id, node, whether it is stored); another address of a page is that page."""
     cursor = await connection.execute(_NODES, (sorted(set(ids)),))
     rows = {int(row[0]): row for row in await cursor.fetchall()}
     further = {int(row[4]) for row in rows.values() if row[4] is not None and int(row[4]) not in rows}
@@ -227,7 +230,7 @@ async def _load_nodes(connection: AsyncConnection, ids: Sequence[int]) -> dict[i
     for node in set(ids) & rows.keys():
         canonical = rows[node][4]
         row = rows.get(canonical, rows[node]) if canonical is not None else rows[node]
-        nodes[node] = (int(row[0]), GraphNode(kind=row[1], key=row[2], label=row[3]))
+        nodes[node] = (int(row[0]), GraphNode(kind=row[1], key=row[2], label=row[3]), bool(row[5]))
     return nodes
 
 

@@ -6,6 +6,7 @@ as much as any other page.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,7 +21,7 @@ BEAM = 100
 _MOST_STEPS = 2_000  # of one level, the strongest
 
 _LEVEL = """
-SELECT f.id, e.id, e.other, f.weight * e.strength / ln(exp(1.0) + o.degree_in) AS weight
+SELECT f.id, e.id, e.other, f.weight * e.strength AS weight, o.degree_in
 FROM unnest(%(nodes)s::int[], %(weights)s::float8[]) AS f (id, weight)
 CROSS JOIN unnest(%(kinds)s::text[]) AS k (kind)
 CROSS JOIN LATERAL (
@@ -52,8 +53,9 @@ async def walk(
 ) -> list[Reached]:
     """Nodes within `depth` steps of the seeds, without them, strongest first.
 
-    The strength of a path is the product of those of its edges, each divided by ln(e + incoming edges) of the node it
-    leads to; several paths to a node add up as independent chances do. `hidden` edges are not walked.
+    The strength of a path is the product of those of its edges, divided by ln(e + incoming edges) of each node that it
+    leads through: a hub says little about what it joins, and much is linked to what is worth reading. Several paths to
+    a node add up as independent chances do. `hidden` edges are not walked.
     """
     best: dict[int, Reached] = {}
     start = set(seeds)
@@ -71,9 +73,11 @@ async def walk(
         }
         cursor = await connection.execute(_LEVEL, parameters)
         paths: dict[int, dict[int, tuple[float, int]]] = {}  # node -> previous node -> strongest edge
-        for previous, edge, node, weight in await cursor.fetchall():
+        incoming: dict[int, int] = {}
+        for previous, edge, node, weight, degree in await cursor.fetchall():
             if node in start:
                 continue
+            incoming[node] = degree
             by_previous = paths.setdefault(node, {})
             if previous not in by_previous or weight > by_previous[previous][0]:
                 by_previous[previous] = (weight, edge)
@@ -85,7 +89,11 @@ async def walk(
             previous, (_, edge) = max(by_previous.items(), key=lambda item: (item[1][0], -item[0]))
             level[node] = Reached(node, 1.0 - missed, (*frontier[previous][1], edge))
         beam = sorted(level.values(), key=lambda one: (-one.score, one.node))[:BEAM]
-        frontier = {one.node: (one.score, one.path) for one in beam if one.node not in best}
+        frontier = {
+            one.node: (one.score / math.log(math.e + incoming[one.node]), one.path)
+            for one in beam
+            if one.node not in best
+        }
         for one in level.values():
             known = best.get(one.node)
             score = one.score if known is None else 1.0 - (1.0 - known.score) * (1.0 - one.score)
