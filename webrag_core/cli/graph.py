@@ -52,6 +52,7 @@ def related(
     kind: Kinds = None,
     of: Annotated[list[str] | None, typer.Option(help="Only page, symbol, term, …; repeatable.")] = None,
     k: Annotated[int, typer.Option("-k", min=1, max=200, help="Maximum results.")] = 10,
+    outside: Annotated[bool, typer.Option("--outside", help="Pages that are not stored, too.")] = False,
     html: Annotated[
         Path | None, typer.Option(help="Draw them, with every quote, as a page that loads nothing.")
     ] = None,

@@ -82,8 +82,8 @@ async def expand_related(
 ) -> Related:
     """The `k` nodes nearest to all keys together, within `depth` (1 or 2) steps, each with its strongest path.
 
-    `of` keeps nodes of these kinds only, `stored` only pages that the corpus has; `hidden` edges are left out of account
-    (for evaluation).
+    `of` keeps nodes of these kinds only, `stored` only pages that the corpus has; `hidden` edges are left out (for
+    evaluation).
     Raises InvalidInputError for a depth or a number out of range.
     """
     _check_number("depth", depth, MAX_DEPTH_RELATED)
