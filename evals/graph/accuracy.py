@@ -32,6 +32,7 @@ from webrag_core.retrieval.graph.tasks import expand_related, hierarchy, linked_
 
 SITES = Path(__file__).parent.parent / "sites"
 FIRST_TEN = 10
+_CUT_LABEL = 100  # characters of a heading path's part from which on it may be cut
 
 
 @dataclass(slots=True)
@@ -104,10 +105,9 @@ async def judge_hierarchy(connection: AsyncConnection, truths: Mapping[str, Page
 
 
 def _same(label: str, title: str) -> bool:
-    return (
-        "".join(filter(str.isalnum, label))
-        == "".join(filter(str.isalnum, title))[: len("".join(filter(str.isalnum, label))) or 1]
-    )
+    """Equal in letters and digits; long labels are cut."""
+    one, other = ("".join(filter(str.isalnum, text)) for text in (label, title))
+    return one == other or (len(label) >= _CUT_LABEL and other.startswith(one))
 
 
 async def judge_linked(connection: AsyncConnection, truths: Mapping[str, PageTruth], items: int) -> Score:

@@ -17,7 +17,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError
 
 _SPACE = re.compile(r"\s+")
-_AROUND = ("navheader", "navfooter", "toc")  # of DocBook: no text of the page
+_AROUND = ("navheader", "navfooter")  # of DocBook: no text of the page
 _SECTION = re.compile(r"sect[1-5]|refsect[1-3]")
 
 

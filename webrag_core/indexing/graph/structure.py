@@ -207,7 +207,7 @@ class _Reader:
         scope = self._scope(above) or self._command
         if scope is not None and (len(parts(name)) == 1 or scope == self._command):
             name = qualify(scope, name)
-        elif scope is None:
+        else:
             name = structure.whole_name(name)
         if self._full():
             return None
