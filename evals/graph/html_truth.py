@@ -7,6 +7,7 @@ reads.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -15,6 +16,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError
+from webrag_core.indexing.graph.relations import MENTIONS_PER_SECTION
 
 _SPACE = re.compile(r"\s+")
 _AROUND = ("navheader", "navfooter")  # of DocBook: no text of the page
@@ -24,7 +26,8 @@ _SECTION = re.compile(r"sect[1-5]|refsect[1-3]")
 @dataclass(slots=True)
 class PageTruth:
     """Structure of one page: sections as (title, titles of the sections in it), symbols (id) with their members,
-    targets of links in the text with the fragments they name as code, and those of its "see also" boxes."""
+    targets of links in the text, those that name a fragment as code (in sections with so few names in code that all are
+    mentions), and those of its "see also" boxes."""
 
     url: str
     sections: list[tuple[str, list[str]]] = field(default_factory=list)
@@ -45,6 +48,9 @@ def read_truth(url: str, body: bytes) -> PageTruth:
             truth.sections.append((_title(element), [_title(child) for child in _inner_sections(element)]))
     for name, members in _symbols(main):
         truth.members[name] = members
+    names: dict[HtmlElement | None, set[str]] = defaultdict(set)
+    for code in main.iter("code"):
+        names[_section_of(code)].add("".join(str(text) for text in code.itertext()))
     for anchor in main.iter("a"):
         if "headerlink" in (anchor.get("class") or "") or not "".join(str(text) for text in anchor.itertext()).strip():
             continue
@@ -54,7 +60,7 @@ def read_truth(url: str, body: bytes) -> PageTruth:
         if target is None or target == url:
             continue
         truth.links.add(target)
-        if fragment and anchor.find("code") is not None:
+        if fragment and anchor.find("code") is not None and len(names[_section_of(anchor)]) <= MENTIONS_PER_SECTION:
             truth.code_links.add((target, fragment))
         if any("seealso" in (above.get("class") or "").split() for above in anchor.iterancestors("div")):
             truth.see_also.add(target)
@@ -65,6 +71,10 @@ def _is_section(element: HtmlElement) -> bool:
     if element.tag == "section":
         return element.get("id") is not None
     return bool(_SECTION.fullmatch(element.get("class") or ""))
+
+
+def _section_of(element: HtmlElement) -> HtmlElement | None:
+    return next((above for above in element.iterancestors() if _is_section(above)), None)
 
 
 def _inner_sections(element: HtmlElement) -> Iterator[HtmlElement]:

@@ -167,6 +167,27 @@ def test_equal_headings_are_two_sections_and_a_note_is_none() -> None:
     assert {edge.place.key for edge in edges if edge.kind == "mentions"} == {f"{URL}#a/same~2"}
 
 
+def test_members_get_the_module_that_a_page_leaves_out() -> None:
+    text = (
+        "# `paths` — Paths\n\n`class paths.Path()`\n:   A path.\n\n`Path.walk()`\n:   Walk.\n\n`Other.go()`\n:   Go.\n"
+    )
+    names = [key.partition(":")[2] for key, _ in said(text, "defines")]
+    assert names == ["paths", "paths.Path", "paths.Path.walk", "Other.go"]
+
+
+def test_titles_of_boxes_are_no_sections() -> None:
+    text = "# A\n\n#### B\n\n### Note\n\nx\n\n#### C\n\n### Notes\n\ny\n"
+    sections = [edge.dst.key.partition("#")[2] for edge in extract(text).edges if edge.dst.kind == "section"]
+    assert sections == ["a", "a/b", "a/c", "a/notes"]
+
+
+def test_what_a_see_also_list_of_terms_names_is_linked_and_not_defined() -> None:
+    text = f"# A\n\nText.\n\nSee also\n\nModule [`bee`]({OTHER}#module-bee)\n:   Does it too.\n"
+    assert said(text, "defines") == []
+    assert [key for key, _ in said(text, "see_also")] == [OTHER]
+    assert [key for key, _ in said(text, "mentions")] == ["docs.example:bee"]
+
+
 @pytest.mark.parametrize(
     ("signature", "name"),
     [

@@ -85,7 +85,7 @@ def test_keys_are_found_exactly_by_their_end_or_not_at_all(ask: Ask[list]) -> No
         ("unknown_key", None),
     ]
     names = {node.label for node in answers[7].candidates}
-    assert names == {"asyncio.Queue.get_nowait", "Queue.get_nowait", "SimpleQueue.get_nowait"}
+    assert names == {"asyncio.Queue.get_nowait", "queue.Queue.get_nowait", "queue.SimpleQueue.get_nowait"}
 
 
 def test_what_documents_mentions_and_deprecates_with_its_sentence(ask: Ask[list]) -> None:  # type: ignore[type-arg]

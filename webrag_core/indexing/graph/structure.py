@@ -23,7 +23,7 @@ from webrag_core.indexing.sentences import units_of
 
 _CODE = re.compile(r"(`+)([^`\n]{1,400})\1(?!`)")
 _HEADING_MARK = re.compile(r"(#{1,6})[ \t]+")
-_BOX_TITLE = re.compile(r"\W*(?:note|tip|warning|important|caution|danger|hint|attention)s?\W*", re.IGNORECASE)
+_BOX_TITLE = re.compile(r"\W*(?:note|tip|warning|important|caution|danger|hint|attention)\W*", re.IGNORECASE)
 _WHOLE_CODE = re.compile(r"(`+)([^`\n]{1,400})\1(?:\s*(?:[—–:(-]|\().*)?", re.DOTALL)
 _RUSTDOC = re.compile(
     r"(?:Struct|Enum|Trait|Function|Module|Macro|Union|Type(?: Alias| Definition)?|Constant|Static|Keyword"
