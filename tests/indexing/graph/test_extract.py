@@ -215,6 +215,7 @@ def test_referred_names() -> None:
     assert referred_name("asyncio.Queue") == ("asyncio.Queue", False)
     assert [referred_name(text) for text in ("None", "x", "a b", "1.5", "f(g(x))")] == [None] * 5
     assert linked_name("get", "asyncio.Queue.get") == "asyncio.Queue.get"
+    assert linked_name("queue.get", "asyncio.Queue.get") == "asyncio.Queue.get"
     assert linked_name("queue", "module-queue") == "queue"
     assert linked_name("get", "target") == "get"
 

@@ -61,9 +61,11 @@ def referred_name(code: str) -> tuple[str, bool] | None:
 
 
 def linked_name(name: str, fragment: str) -> str:
-    """The qualified name when the fragment of a link ends in `name` (#asyncio.Queue.get), else `name`."""
+    """The qualified name when the fragment of a link is one with the same last part: `get`, `queue.get` and
+    #asyncio.Queue.get are asyncio.Queue.get. Else `name`."""
     place = _FRAGMENT_PREFIX.sub("", fragment, count=1)
-    if place.endswith((f".{name}", f"::{name}")) and _IS_NAME.fullmatch(place) and len(place) <= MAX_NAME:
+    names = parts(place)
+    if len(names) > 1 and names[-1] == parts(name)[-1] and _IS_NAME.fullmatch(place) and len(place) <= MAX_NAME:
         return place
     return name
 
