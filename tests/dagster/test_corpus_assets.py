@@ -58,6 +58,11 @@ def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.Da
     assert number(second["embeddings"], "texts_embedded") == 0
     assert number(second["embeddings"], "vectors") == number(second["chunks"], "children")
     assert number(second["embeddings"], "pages_waiting") == 0
+    graph = [number(one["embeddings"], name) for one in (first, second) for name in ("graph_nodes", "graph_edges")]
+    assert graph[:2] == graph[2:]
+    by_kind = second["embeddings"].metadata["graph_edges_by_kind"].value
+    assert isinstance(by_kind, dict)
+    assert (by_kind["contains"], by_kind["links_to"], sum(by_kind.values())) == (3, 2, graph[1])
 
 
 def test_a_changed_and_a_vanished_page(

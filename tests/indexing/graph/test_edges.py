@@ -10,8 +10,11 @@ from tests.acquisition.served_pages import HOME, ServedPages
 from tests.corpus.corpora import broken_rules, rows
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
+from webrag_core.corpus.retention import prune
 from webrag_core.errors import FetchError
 from webrag_core.indexing.graph.check import check_graph
+from webrag_core.indexing.graph.model import MAX_SYMBOLS
+from webrag_core.indexing.graph.totals import graph_totals
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
 
@@ -196,6 +199,83 @@ def test_a_manipulated_edge_is_a_difference(settings: Settings) -> None:
             assert (await check_graph(corpus.database)).different == [A]
             assert await broken_rules(corpus.database) == {"edges-stand-in-their-text"}
             assert (await check_graph(corpus.database, rebuild=True)).rebuilt == [A]
+            assert await broken_rules(corpus.database) == set()
+
+    asyncio.run(run())
+
+
+def test_past_edges_go_with_the_text_that_proves_them(settings: Settings) -> None:
+    async def run() -> None:
+        site = ServedPages({A: page("Call <code>one()</code>.")})
+        async with Corpus.open(settings, site) as corpus:
+            await corpus.add(A)
+            site.pages[A] = page("Call <code>two()</code>.")
+            await corpus.add(A, refresh=True)
+            kept = settings.model_copy(update={"version_retention_days": 1.0})
+            assert (await prune(corpus.database, kept))["past_edges"] == 0
+            gone = settings.model_copy(update={"version_retention_days": 0.0})
+            report = await prune(corpus.database, gone)
+            assert (report["texts"], report["past_edges"]) == (1, 1)
+            assert await rows(corpus.database, "SELECT count(*) FROM graph_edges WHERE seen_until IS NOT NULL") == [
+                (0,)
+            ]
+            assert len(await live(corpus.database)) == 2
+            assert await broken_rules(corpus.database) == set()
+
+    asyncio.run(run())
+
+
+def test_totals_and_incoming_edges(settings: Settings) -> None:
+    async def run() -> None:
+        link = f"It works like <a href='{B}'>the other page</a>."
+        site = ServedPages({A: page(link), B: page("Text."), f"{HOME}c": page(link)})
+        async with Corpus.open(settings, site) as corpus:
+            documents = [(await corpus.add(url)).document_id for url in site.pages]
+            await corpus.indexer.finish_bulk()
+            async with corpus.database.connection() as connection:
+                totals = await graph_totals(connection, documents)
+                nobody = await graph_totals(connection, [])
+            assert totals.edges == {"contains": 6, "defines": 3, "links_to": 2}
+            assert (totals.nodes, totals.left_out) == (7, {})
+            assert (nobody.nodes, nobody.edges) == (0, {})
+            degree = f"SELECT degree_in FROM graph_nodes WHERE key = '{B}'"  # noqa: S608
+            assert await rows(corpus.database, degree) == [(2,)]
+            del site.pages[A]
+            await rows_changed(corpus.database)
+            with pytest.raises(FetchError):
+                await corpus.add(A, refresh=True)
+            await corpus.indexer.finish_bulk()
+            assert await rows(corpus.database, degree) == [(1,)]
+
+    asyncio.run(run())
+
+
+def test_a_page_with_too_many_definitions_is_kept_and_says_why(settings: Settings) -> None:
+    async def run() -> None:
+        terms = "".join(f"<dt class='sig'>go{n}()</dt><dd><p>Does {n}.</p></dd>" for n in range(MAX_SYMBOLS + 10))
+        site = ServedPages({A: f"<html><body><main><h1>All of them</h1><dl>{terms}</dl></main></body></html>"})
+        async with Corpus.open(settings, site) as corpus:
+            added = await corpus.add(A)
+            assert await rows(corpus.database, "SELECT status FROM documents") == [("ready",)]
+            assert await rows(corpus.database, "SELECT reason FROM graph_documents") == [("too_many_symbols",)]
+            async with corpus.database.connection() as connection:
+                assert (await graph_totals(connection, [added.document_id])).left_out == {"too_many_symbols": 1}
+
+    asyncio.run(run())
+
+
+def test_many_writers_of_the_same_names_do_not_stop_each_other(settings: Settings) -> None:
+    async def run() -> None:
+        names = [f"name{n}" for n in range(60)]
+        site = ServedPages(
+            {
+                f"{HOME}{n}": page(*(f"Call <code>{name}()</code>." for name in names[:: (1, -1)[n % 2]]))
+                for n in range(8)
+            }
+        )
+        async with Corpus.open(settings, site) as corpus:
+            await asyncio.gather(*(corpus.add(url) for url in site.pages))
+            assert await rows(corpus.database, "SELECT count(*) FROM graph_edges WHERE kind = 'mentions'") == [(320,)]
             assert await broken_rules(corpus.database) == set()
 
     asyncio.run(run())

@@ -1,0 +1,58 @@
+"""The drawing of a neighbourhood loads nothing and runs nothing that a page wrote."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from lxml import html
+
+from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, KeyAnswer, Related, RelatedItem
+from webrag_core.retrieval.graph.picture import render_picture
+
+EVIL = "<script>alert(1)</script>\u202e\"'"
+
+
+def edge(number: int, src: GraphNode, dst: GraphNode) -> GraphEdge:
+    return GraphEdge(
+        edge_id=number,
+        kind="mentions",
+        src=src,
+        dst=dst,
+        url="https://site.example/",
+        title=EVIL,
+        section=EVIL,
+        version=1,
+        version_sha256="0" * 64,
+        char_start=0,
+        char_end=5,
+        quote=EVIL,
+        anchor=EVIL,
+        strength=0.5,
+        origin="explicit",
+        seen_from=datetime(2024, 1, 1, tzinfo=UTC),
+        seen_until=None,
+    )
+
+
+def test_nodes_edges_and_quotes_are_drawn_and_escaped() -> None:
+    seed = GraphNode(kind="symbol", key="site:seed", label=EVIL)
+    near = GraphNode(kind="page", key="https://site.example/near", label="Near")
+    far = GraphNode(kind="page", key="https://site.example/far", label="")
+    one, two = edge(1, near, seed), edge(2, near, far)
+    related = Related(
+        keys=[KeyAnswer(asked="seed", status="found", node=seed), KeyAnswer(asked="x", status="unknown_key")],
+        items=[RelatedItem(node=near, score=0.5, chain=[one]), RelatedItem(node=far, score=0.2, chain=[one, two])],
+    )
+    page = render_picture(related)
+    document = html.document_fromstring(page)
+    assert not document.xpath("//script | //img | //link | //*[starts-with(@href, 'http')] | //*[@src]")
+    assert len(document.xpath("//svg//line")) == 2
+    assert len(document.xpath("//g/circle")) == 3
+    assert document.xpath("//li/@id") == ["edge1", "edge2"]
+    assert "<script>" not in page
+    assert "\u202e" not in "".join(document.xpath("//svg//text/text()"))
+
+
+def test_nothing_found_is_an_empty_drawing() -> None:
+    page = render_picture(Related(keys=[KeyAnswer(asked="x", status="unknown_key")], items=[]))
+    assert "nothing stored" in page
