@@ -16,6 +16,7 @@ import random
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -207,7 +208,7 @@ async def judge_versions(home: Path, older: Path, newer: Path, items: int) -> Sc
     asked = chance.sample(changed, min(items // 2, len(changed)))
     asked += chance.sample(both, min(items - len(asked), len(both)))
     score = Score()
-    async with await_database(home) as corpus, corpus.database.snapshot() as connection:
+    async with _corpus(home) as corpus, corpus.database.snapshot() as connection:
         for name in asked:
             date, symbols = (old_date, old) if chance.random() < 0.5 else (min(new_date, datetime.now(UTC)), new)
             (answer,) = await version_at(connection, [f"symbol:{name}"], date, kinds=["defines"])
@@ -219,7 +220,7 @@ async def judge_versions(home: Path, older: Path, newer: Path, items: int) -> Sc
     return score
 
 
-def await_database(home: Path):  # type: ignore[no-untyped-def]
+def _corpus(home: Path) -> AbstractAsyncContextManager[Corpus]:
     """The corpus in a folder."""
     return Corpus.open(load_settings(webrag_home=home, database_url=None))
 
@@ -230,7 +231,7 @@ async def run(home: Path, items: int) -> tuple[dict[str, object], dict[str, Sequ
     failures: dict[str, Sequence[str]] = {}
     truths = await load_site(home / "sites", SITES / "python-3.11.warc.gz")
     truths |= await load_site(home / "sites", SITES / "postgresql-15.warc.gz")
-    async with await_database(home / "sites") as corpus, corpus.database.snapshot() as connection:
+    async with _corpus(home / "sites") as corpus, corpus.database.snapshot() as connection:
         for name, score in (
             ("hierarchy", await judge_hierarchy(connection, truths, items)),
             ("linked_items", await judge_linked(connection, truths, items)),

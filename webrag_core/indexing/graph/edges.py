@@ -172,8 +172,8 @@ async def close_edges(connection: AsyncConnection, document_id: int) -> None:
     cursor = await connection.execute(
         "SELECT id FROM graph_edges WHERE document_id = %s AND seen_until IS NULL", (document_id,)
     )
-    gone = [int(row[0]) for row in await cursor.fetchall()]
-    await _end(connection, gone, await _begin(connection, document_id, None))
+    edges = [int(row[0]) for row in await cursor.fetchall()]
+    await _end(connection, edges, await _begin(connection, document_id, None))
     await connection.execute(
         "UPDATE graph_documents SET version_id = NULL, edges = 0, counted = false WHERE document_id = %s",
         (document_id,),
@@ -193,13 +193,13 @@ async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequ
         (src, kind, dst, place): (int(edge), int(of)) for edge, src, kind, dst, place, of in await cursor.fetchall()
     }
     begin = await _begin(connection, version.document_id, version.id)
-    kept = [(live[row.identity][0], row.edge) for row in rows if row.identity in live]
-    stays = {row.identity for row in rows}
-    gone = [(edge, of) for identity, (edge, of) in live.items() if identity not in stays]
+    common = [(live[row.identity][0], row.edge) for row in rows if row.identity in live]
+    wanted = {row.identity for row in rows}
+    obsolete = [(edge, of) for identity, (edge, of) in live.items() if identity not in wanted]
     # what another extraction reads in the same version was never true
-    await _end(connection, [edge for edge, of in gone if of != version.id], begin)
-    await _delete(connection, [edge for edge, of in gone if of == version.id])
-    if kept:
+    await _end(connection, [edge for edge, of in obsolete if of != version.id], begin)
+    await _delete(connection, [edge for edge, of in obsolete if of == version.id])
+    if common:
         await connection.execute(
             "UPDATE graph_edges e SET version_id = %s, char_start = k.char_start, char_end = k.char_end,"
             " strength = k.strength, origin = k.origin, label = k.label"
@@ -207,12 +207,12 @@ async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequ
             " AS k (id, char_start, char_end, strength, origin, label) WHERE e.id = k.id",
             (
                 version.id,
-                [edge_id for edge_id, _ in kept],
-                [edge.start for _, edge in kept],
-                [edge.end for _, edge in kept],
-                [edge.strength for _, edge in kept],
-                [edge.origin for _, edge in kept],
-                [edge.label for _, edge in kept],
+                [edge_id for edge_id, _ in common],
+                [edge.start for _, edge in common],
+                [edge.end for _, edge in common],
+                [edge.strength for _, edge in common],
+                [edge.origin for _, edge in common],
+                [edge.label for _, edge in common],
             ),
         )
     new = [row for row in rows if row.identity not in live]

@@ -49,22 +49,22 @@ class Structure:
     """Qualified name of the innermost symbol whose description the block belongs to."""
     edges: list[Edge] = field(default_factory=list)
     reason: Reason | None = None
-    defined: set[str] = field(default_factory=set)
+    symbols: set[str] = field(default_factory=set)
     """Qualified names of the symbols that the page defines."""
     _by_end: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def define(self, name: str) -> bool:
         """Note a symbol. False when it is known already."""
-        if name in self.defined:
+        if name in self.symbols:
             return False
-        self.defined.add(name)
+        self.symbols.add(name)
         self._by_end[parts(name)[-1]].append(name)
         return True
 
     def whole_name(self, name: str) -> str:
         """`Path.walk` -> pathlib.Path.walk where the page defines pathlib.Path: generators leave the module out."""
         outer = _outer(name)
-        if outer is None or outer in self.defined:
+        if outer is None or outer in self.symbols:
             return name
         candidates = [one for one in self._by_end.get(parts(outer)[-1], ()) if one.endswith(f".{outer}")]
         return candidates[0] + name[len(outer) :] if len(candidates) == 1 else name
@@ -76,10 +76,10 @@ class Structure:
         """
         within = scope
         while within:
-            if (qualified := qualify(within, name)) in self.defined:
+            if (qualified := qualify(within, name)) in self.symbols:
                 return qualified
             within = _outer(within)
-        if name in self.defined:
+        if name in self.symbols:
             return name
         ends = parts(name)
         alike = self._by_end.get(ends[-1], ())
@@ -229,7 +229,7 @@ class _Reader:
         self._structure.edges.append(Edge(self._structure.page, "defines", term, place, strength, start, end, origin))
 
     def _full(self) -> bool:
-        full = len(self._structure.defined) + len(self._terms) >= MAX_SYMBOLS
+        full = len(self._structure.symbols) + len(self._terms) >= MAX_SYMBOLS
         if full:
             self._structure.reason = "too_many_symbols"
         return full

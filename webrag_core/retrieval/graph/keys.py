@@ -39,14 +39,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class ResolvedKey:
+class KeyMatch:
     """A key and the nodes that stand for it: its own and those of other spellings. None unless it was found."""
 
     answer: KeyAnswer
     ids: tuple[int, ...]
 
 
-async def resolve_keys(connection: AsyncConnection, keys: Sequence[str]) -> list[ResolvedKey]:
+async def resolve_keys(connection: AsyncConnection, keys: Sequence[str]) -> list[KeyMatch]:
     """Find each key.
 
     A key is a URL (of a section with its fragment as in `contract.v_edge`), a term, `SOURCE:NAME`, or a name or its
@@ -56,7 +56,7 @@ async def resolve_keys(connection: AsyncConnection, keys: Sequence[str]) -> list
     return [await _resolve(connection, key.strip()) for key in keys]
 
 
-async def _resolve(connection: AsyncConnection, asked: str) -> ResolvedKey:
+async def _resolve(connection: AsyncConnection, asked: str) -> KeyMatch:
     check_text(asked, "key")
     kind, key = _kind_of(asked)
     if "://" in key:
@@ -66,13 +66,13 @@ async def _resolve(connection: AsyncConnection, asked: str) -> ResolvedKey:
     if not any(row.defined for row in defined):
         defined = await _shorter(connection, key, kind) or defined
     if not defined:
-        return ResolvedKey(KeyAnswer(asked=asked, status="unknown_key"), ())
+        return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
     if len(defined) > 1:
         nodes = [row.node for row in sorted(defined, key=lambda row: (len(row.node.key), row.node.key))]
-        return ResolvedKey(KeyAnswer(asked=asked, status="ambiguous", candidates=nodes[:_MOST_CANDIDATES]), ())
+        return KeyMatch(KeyAnswer(asked=asked, status="ambiguous", candidates=nodes[:_MOST_CANDIDATES]), ())
     row = defined[0]
     others = await _other_spellings(connection, row) if row.node.kind == "symbol" else []
-    return ResolvedKey(KeyAnswer(asked=asked, status="found", node=row.node), (row.id, *others))
+    return KeyMatch(KeyAnswer(asked=asked, status="found", node=row.node), (row.id, *others))
 
 
 def _kind_of(asked: str) -> tuple[NodeKind | None, str]:
@@ -82,13 +82,13 @@ def _kind_of(asked: str) -> tuple[NodeKind | None, str]:
     return None, asked
 
 
-async def _resolve_url(connection: AsyncConnection, asked: str, key: str) -> ResolvedKey:
+async def _resolve_url(connection: AsyncConnection, asked: str, key: str) -> KeyMatch:
     """A page under any of its addresses, or one of its sections."""
     address, mark, fragment = key.partition("#")
     try:
         url = canonicalise(address)
     except FetchError:
-        return ResolvedKey(KeyAnswer(asked=asked, status="unknown_key"), ())
+        return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
     cursor = await connection.execute(
         "SELECT d.canonical_url, ARRAY(SELECT a.url FROM url_aliases a WHERE a.document_id = d.id) FROM documents d"
         " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
@@ -102,8 +102,8 @@ async def _resolve_url(connection: AsyncConnection, asked: str, key: str) -> Res
         rows = await _nodes(connection, "n.key = ANY(%s) AND n.kind = 'page'", [canonical, *aliases])
         rows.sort(key=lambda row: row.node.key != canonical)
     if not rows:
-        return ResolvedKey(KeyAnswer(asked=asked, status="unknown_key"), ())
-    return ResolvedKey(KeyAnswer(asked=asked, status="found", node=rows[0].node), tuple(row.id for row in rows))
+        return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
+    return KeyMatch(KeyAnswer(asked=asked, status="found", node=rows[0].node), tuple(row.id for row in rows))
 
 
 async def _exact(connection: AsyncConnection, key: str, kind: NodeKind | None) -> list[Row]:

@@ -12,22 +12,12 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.graph.extract import extract_edges
 from webrag_core.indexing.graph.model import EdgeKind
 from webrag_core.indexing.graph.relations import LinkTarget
-from webrag_core.retrieval.graph.keys import ResolvedKey, resolve_keys
+from webrag_core.retrieval.graph.keys import KeyMatch, resolve_keys
 from webrag_core.retrieval.graph.models import EdgesAt, GraphEdge, PageState
 from webrag_core.retrieval.graph.quotes import load_edges
+from webrag_core.retrieval.graph.tasks import LINKED_KINDS
 
-AT_KINDS: tuple[EdgeKind, ...] = (
-    "contains",
-    "defines",
-    "deprecates",
-    "replaces",
-    "mentions",
-    "see_also",
-    "links_to",
-    "cites",
-    "modifies",
-    "typed",
-)
+AT_KINDS: tuple[EdgeKind, ...] = ("contains", *LINKED_KINDS)
 _MOST_SCANNED = 5_000
 
 _AT = """
@@ -102,19 +92,19 @@ async def version_at(
             continue
         rows = await _edges(connection, one, at, kinds)
         counts: dict[str, int] = {}
-        chosen: list[tuple[int, int]] = []
+        best: list[tuple[int, int]] = []
         for edge, document, kind in rows:
             counts[kind] = counts.get(kind, 0) + 1
             if counts[kind] <= k:
-                chosen.append((edge, document))
-        pages = await _pages(connection, one, [document for _, document in chosen], at, begin or at)
+                best.append((edge, document))
+        pages = await _pages(connection, one, [document for _, document in best], at, begin or at)
         answer.pages = [page.state for page in pages.values()]
-        answer.items = await _quoted(connection, chosen, pages)
+        answer.items = await _quoted(connection, best, pages)
     return answers
 
 
 async def _edges(
-    connection: AsyncConnection, key: ResolvedKey, at: datetime, kinds: Sequence[EdgeKind]
+    connection: AsyncConnection, key: KeyMatch, at: datetime, kinds: Sequence[EdgeKind]
 ) -> list[tuple[int, int, str]]:
     parameters = {"nodes": list(key.ids), "kinds": list(kinds), "at": at, "scan": _MOST_SCANNED}
     cursor = await connection.execute(_AT, parameters)
@@ -122,7 +112,7 @@ async def _edges(
 
 
 async def _pages(
-    connection: AsyncConnection, key: ResolvedKey, documents: Sequence[int], at: datetime, begin: datetime
+    connection: AsyncConnection, key: KeyMatch, documents: Sequence[int], at: datetime, begin: datetime
 ) -> dict[int, _Page]:
     """State of these documents, and of the page that the key names, at that time."""
     node = key.answer.node
@@ -146,11 +136,11 @@ async def _pages(
 
 
 async def _quoted(
-    connection: AsyncConnection, chosen: Sequence[tuple[int, int]], pages: Mapping[int, _Page]
+    connection: AsyncConnection, best: Sequence[tuple[int, int]], pages: Mapping[int, _Page]
 ) -> list[GraphEdge]:
     """The edges, each with its span in the text of that time."""
-    edges = await load_edges(connection, [edge for edge, _ in chosen])
-    document_of = dict(chosen)
+    edges = await load_edges(connection, [edge for edge, _ in best])
+    document_of = dict(best)
     texts: dict[int, tuple[str, dict[tuple[str, str, str, str], tuple[int, int]]]] = {}
     for edge in edges:
         page = pages[document_of[edge.edge_id]]

@@ -19,7 +19,7 @@ _LONGEST_LABEL = 34
 
 
 @dataclass(frozen=True, slots=True)
-class _Drawn:
+class _Spot:
     """A node at (x, y); `anchor` says on which side of it the label stands."""
 
     node: GraphNode
@@ -32,12 +32,12 @@ class _Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An edge between two drawn nodes, as wide as it is strong."""
+    """An edge between two spots nodes, as wide as it is strong."""
 
     edge: GraphEdge
     number: int
-    start: _Drawn
-    end: _Drawn
+    start: _Spot
+    end: _Spot
     width: float
 
 
@@ -45,17 +45,17 @@ def render_picture(related: Related) -> str:
     """The HTML file of the nodes nearest to some keys. All text of pages is escaped; control signs are left out."""
     seeds = [key.node for key in related.keys if key.node is not None]
     edges = list({edge.edge_id: edge for item in related.items for edge in item.chain}.values())
-    drawn = _place(seeds, related)
+    spots = _place(seeds, related)
     lines = [
-        _Line(edge, number, drawn[edge.src.key], drawn[edge.dst.key], round(1 + 3 * edge.strength, 1))
+        _Line(edge, number, spots[edge.src.key], spots[edge.dst.key], round(1 + 3 * edge.strength, 1))
         for number, edge in enumerate(edges, start=1)
-        if edge.src.key in drawn and edge.dst.key in drawn
+        if edge.src.key in spots and edge.dst.key in spots
     ]
     title = ", ".join(_label(node) for node in seeds) or "nothing stored"
-    return _template().render(title=title, width=_WIDTH, height=_HEIGHT, nodes=list(drawn.values()), lines=lines)
+    return _template().render(title=title, width=_WIDTH, height=_HEIGHT, nodes=list(spots.values()), lines=lines)
 
 
-def _place(seeds: list[GraphNode], related: Related) -> dict[str, _Drawn]:
+def _place(seeds: list[GraphNode], related: Related) -> dict[str, _Spot]:
     """Nodes by key: the keys in the middle, each other node on the circle of its distance, near what leads to it."""
     parents: dict[str, tuple[GraphNode, str, int]] = {}
     known = {node.key for node in seeds}
@@ -70,28 +70,28 @@ def _place(seeds: list[GraphNode], related: Related) -> dict[str, _Drawn]:
     first = [key for key, (_, _, level) in parents.items() if level == 1]
     below = {key: [other for other, (_, at, level) in parents.items() if level > 1 and at == key] for key in first}
     total = sum(max(1, len(below[key])) for key in first) or 1
-    drawn, angle = middle, -math.pi / 2
+    spots, angle = middle, -math.pi / 2
     for key in first:
         arc = 2 * math.pi * max(1, len(below[key])) / total
-        drawn[key] = _on_circle(parents[key][0], 1, angle + arc / 2)
+        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2)
         for place, other in enumerate(below[key]):
-            drawn[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
+            spots[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
         angle += arc
-    return drawn
+    return spots
 
 
-def _middle(node: GraphNode, place: int, count: int) -> _Drawn:
+def _middle(node: GraphNode, place: int, count: int) -> _Spot:
     angle = 2 * math.pi * place / max(1, count)
     radius = 0.0 if count == 1 else 60.0
     x, y = _WIDTH / 2 + radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
-    return _Drawn(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
+    return _Spot(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
 
 
-def _on_circle(node: GraphNode, level: int, angle: float) -> _Drawn:
+def _on_circle(node: GraphNode, level: int, angle: float) -> _Spot:
     radius = _RADII[min(level, len(_RADII) - 1)]
     x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
     anchor = "start" if math.cos(angle) >= 0 else "end"
-    return _Drawn(node, _label(node), level, round(x, 1), round(y, 1), anchor)
+    return _Spot(node, _label(node), level, round(x, 1), round(y, 1), anchor)
 
 
 def _label(node: GraphNode) -> str:

@@ -88,25 +88,25 @@ async def expand_related(
     """
     _check_number("depth", depth, MAX_DEPTH_RELATED)
     _check_number("k", k, 200)
-    resolved = await resolve_keys(connection, keys)
-    seeds = list(dict.fromkeys(node for one in resolved for node in one.ids))
-    reached = await walk(connection, seeds, kinds, depth, hidden) if seeds else []
-    nodes = await _load_nodes(connection, [one.node for one in reached[: 10 * k + 200]])
-    chosen: dict[str, tuple[GraphNode, float, tuple[int, ...]]] = {}
-    for one in reached:
-        if one.node not in nodes or len(chosen) >= k:
+    matches = await resolve_keys(connection, keys)
+    seeds = list(dict.fromkeys(node for one in matches for node in one.ids))
+    near = await walk(connection, seeds, kinds, depth, hidden) if seeds else []
+    nodes = await _load_nodes(connection, [one.node for one in near[: 10 * k + 200]])
+    best: dict[str, tuple[GraphNode, float, tuple[int, ...]]] = {}
+    for one in near:
+        if one.node not in nodes or len(best) >= k:
             continue
         canonical, node, is_stored = nodes[one.node]
         if canonical in seeds or (of is not None and node.kind not in of) or (stored and not is_stored):
             continue
-        chosen.setdefault(node.key, (node, one.score, one.path))
-    edges = await load_edges(connection, list(dict.fromkeys(edge for _, _, path in chosen.values() for edge in path)))
+        best.setdefault(node.key, (node, one.score, one.path))
+    edges = await load_edges(connection, list(dict.fromkeys(edge for _, _, path in best.values() for edge in path)))
     by_id = {edge.edge_id: edge for edge in edges}
     items = [
         RelatedItem(node=node, score=score, chain=[by_id[edge] for edge in path if edge in by_id])
-        for node, score, path in chosen.values()
+        for node, score, path in best.values()
     ]
-    return Related(keys=[one.answer for one in resolved], items=items)
+    return Related(keys=[one.answer for one in matches], items=items)
 
 
 async def hierarchy(

@@ -36,7 +36,7 @@ ORDER BY weight DESC, e.id LIMIT %(most)s
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class NearNode:
     """A node, how strongly all paths lead to it (0, 1], and the edges of the strongest."""
 
     node: int
@@ -50,14 +50,14 @@ async def walk(
     kinds: Sequence[EdgeKind],
     depth: int,
     hidden: Sequence[int] = (),
-) -> list[Reached]:
+) -> list[NearNode]:
     """Nodes within `depth` steps of the seeds, without them, strongest first.
 
     The strength of a path is the product of those of its edges, divided by ln(e + incoming edges) of each node that it
     leads through: a hub says little about what it joins, and much is linked to what is worth reading. Several paths to
     a node add up as independent chances do. `hidden` edges are not walked.
     """
-    best: dict[int, Reached] = {}
+    best: dict[int, NearNode] = {}
     start = set(seeds)
     frontier: dict[int, tuple[float, tuple[int, ...]]] = dict.fromkeys(seeds, (1.0, ()))
     for _ in range(depth):
@@ -81,13 +81,13 @@ async def walk(
             by_previous = paths.setdefault(node, {})
             if previous not in by_previous or weight > by_previous[previous][0]:
                 by_previous[previous] = (weight, edge)
-        level: dict[int, Reached] = {}
+        level: dict[int, NearNode] = {}
         for node, by_previous in paths.items():
             missed = 1.0
             for weight, _ in by_previous.values():
                 missed *= 1.0 - min(weight, 1.0)
             previous, (_, edge) = max(by_previous.items(), key=lambda item: (item[1][0], -item[0]))
-            level[node] = Reached(node, 1.0 - missed, (*frontier[previous][1], edge))
+            level[node] = NearNode(node, 1.0 - missed, (*frontier[previous][1], edge))
         beam = sorted(level.values(), key=lambda one: (-one.score, one.node))[:BEAM]
         frontier = {
             one.node: (one.score / math.log(math.e + incoming[one.node]), one.path)
@@ -97,5 +97,5 @@ async def walk(
         for one in level.values():
             known = best.get(one.node)
             score = one.score if known is None else 1.0 - (1.0 - known.score) * (1.0 - one.score)
-            best[one.node] = Reached(one.node, score, one.path if known is None else known.path)
+            best[one.node] = NearNode(one.node, score, one.path if known is None else known.path)
     return sorted(best.values(), key=lambda one: (-one.score, one.node))
