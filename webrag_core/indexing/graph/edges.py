@@ -21,6 +21,8 @@ from webrag_core.indexing.graph.relations import LinkTarget
 from webrag_core.indexing.markdown import Block
 from webrag_core.store.database import Database
 
+# removal on request deletes nodes, under the same lock for itself alone
+_NODES_STAY = "SELECT pg_advisory_xact_lock_shared(hashtextextended('graph nodes', 0))"
 _ATTEMPTS = 5  # to write edges whose nodes a removal deletes meanwhile
 
 Identity = tuple[int, str, int, int]
@@ -121,8 +123,7 @@ async def replace_edges(
 
     Call inside the transaction that makes the version current, under the locks of its URL.
     """
-    # removal on request deletes nodes, under the same lock for itself alone
-    await connection.execute("SELECT pg_advisory_xact_lock_shared(hashtextextended('graph nodes', 0))")
+    await connection.execute(_NODES_STAY)
     wanted = sorted(set(ids.values()))
     cursor = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (wanted,))
     if (await cursor.fetchone() or (0,))[0] < len(wanted) or len(ids) < len(_nodes(extraction)):
@@ -281,6 +282,7 @@ async def count_degrees(database: Database, batch: int = 200) -> int:
     async with database.claims.hold("graph degrees"):  # two that count the same nodes would deadlock
         while True:
             async with database.transaction() as connection:
+                await connection.execute(_NODES_STAY)
                 cursor = await connection.execute(
                     "UPDATE graph_documents SET counted = true WHERE document_id = ANY(ARRAY(SELECT document_id"
                     " FROM graph_documents WHERE NOT counted ORDER BY document_id LIMIT %s)) RETURNING document_id",
