@@ -29,7 +29,7 @@ CREATE TABLE graph_edges (
     seen_from   timestamptz NOT NULL,                      -- first sighting of the version that said so first
     seen_until  timestamptz,                               -- first sighting of the text that no longer does
     CHECK (seen_until IS NULL OR seen_from < seen_until)
-) WITH (fillfactor = 70);                                  -- an edge that stays moves to the new version in place
+) WITH (fillfactor = 50);                                  -- edges of a page move to a new version all at once, in place
 CREATE INDEX graph_edges_out ON graph_edges (src, kind, strength DESC) INCLUDE (dst, id) WHERE seen_until IS NULL;
 CREATE INDEX graph_edges_in ON graph_edges (dst, kind, strength DESC) INCLUDE (src, id) WHERE seen_until IS NULL;
 CREATE INDEX graph_edges_document ON graph_edges (document_id);
