@@ -125,7 +125,7 @@ def note_of(
     """How far the confidence can be trusted, given the models that found the evidence. `model`: the chat model that
     chose the sentences."""
     if model is not None:
-        return f"uncalibrated: the sentences were chosen by {model}"
+        return f"uncalibrated: judged by {model}"
     if not gathered.note.startswith("calibrated"):
         return gathered.note or "uncalibrated"
     note = calibration_note(provenance(), embedding, reranker)

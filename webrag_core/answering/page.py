@@ -11,7 +11,7 @@ from jinja2 import Template
 from markupsafe import Markup, escape
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
-from webrag_core.answering.unit_text import unit_text
+from webrag_core.answering.unit_text import FENCE, unit_text
 from webrag_core.html_template import load_template
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.page_text import visible
@@ -94,8 +94,10 @@ def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Ma
 
 
 def readable(markdown: str) -> str:
-    """Markdown for reading: without link targets and emphasis, its lines and the white space around it as they are."""
-    return visible("\n".join(_LINE.sub(lambda line: plain_text(line[0]), line) for line in markdown.split("\n")))
+    """Markdown for reading: without link targets, emphasis and the fences of code, its lines and the white space around
+    it as they are."""
+    lines = FENCE.sub("", markdown).split("\n")
+    return visible("\n".join(_LINE.sub(lambda line: plain_text(line[0]), line) for line in lines))
 
 
 def _escaped(text: str) -> str:

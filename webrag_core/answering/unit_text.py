@@ -7,12 +7,13 @@ import re
 from webrag_core.indexing.markdown import plain_text
 
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|:|>|\|)[ \t]+|>)*", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?", re.MULTILINE)
+FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?", re.MULTILINE)
+"""The line that begins or ends a block of code."""
 _IMAGE = re.compile(r"!\[[^\[\]]*\]\([^()\s]*\)")
 
 
 def unit_text(markdown: str, kind: str) -> str:
     """Plain text of a unit whose block is of `kind`: code with its line breaks, all else on one line."""
     if kind == "code":
-        return _FENCE.sub("", markdown).strip("\n").rstrip()
+        return FENCE.sub("", markdown).strip("\n").rstrip()
     return plain_text(_LINE_MARKS.sub("", _IMAGE.sub("", markdown)))

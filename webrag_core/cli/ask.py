@@ -112,7 +112,7 @@ def print_prose(answer: Answer) -> None:
     for shown in answer.highlights:
         citation = answer.citation(shown.citation)
         for line in readable(citation.quote).splitlines():
-            if line.strip() and not line.lstrip().startswith("```"):
+            if line.strip():
                 print_line(line.rstrip())
         _print_source(citation)
         print_line("")
