@@ -94,22 +94,24 @@ def success_against_pages(marks: Sequence[Mark], curve: Sequence[float], most: i
     return plane.svg(parts, "evidence complete against pages fetched")
 
 
-def reliability_diagram(curve: Reliability) -> Markup:
-    """Share of complete evidence against the stated probability; a disc's area is the number of decisions."""
+def reliability_diagram(
+    curve: Reliability, *, stated: str = "probability_complete", observed: str = "evidence complete"
+) -> Markup:
+    """The observed share against the stated probability; a disc's area is the number of decisions."""
     plane = _Plane(380, 380)
     ticks = {f"{tenth / 10:g}": tenth / 10 for tenth in range(0, 11, 2)}
-    parts = plane.frame(ticks, "probability_complete", "evidence complete")
+    parts = plane.frame(ticks, stated, observed)
     for edge in range(1, 10):
         x = plane.x(edge / 10)
         parts.append(f'<line class="bin" x1="{x}" x2="{x}" y1="{plane.y(0)}" y2="{plane.y(1)}"/>')
     parts.append(f'<line class="diagonal" x1="{plane.x(0)}" y1="{plane.y(0)}" x2="{plane.x(1)}" y2="{plane.y(1)}"/>')
     largest = max((size for _, _, size in curve.bins), default=1)
-    for stated, observed, size in curve.bins:
-        x, y = plane.x(stated), plane.y(observed)
-        tip = f"stated {stated:.2f}, complete {observed:.2f}, {size} decisions"
+    for probability, share, size in curve.bins:
+        x, y = plane.x(probability), plane.y(share)
+        tip = f"stated {probability:.2f}, observed {share:.2f}, {size} decisions"
         parts.append(
             f'<g class="mark run"><title>{escape(tip)}</title>'
-            f'<line class="gap" x1="{x}" x2="{x}" y1="{y}" y2="{plane.y(stated)}"/>'
+            f'<line class="gap" x1="{x}" x2="{x}" y1="{y}" y2="{plane.y(probability)}"/>'
             f'<circle cx="{x}" cy="{y}" r="{4 + 10 * sqrt(size / largest):.1f}"/>'
             f'<text class="middle" x="{x}" y="{y + 4}">{size}</text></g>'
         )

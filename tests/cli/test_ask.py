@@ -73,5 +73,7 @@ def test_what_is_stored_is_asked_without_a_fetch(webrag: Webrag) -> None:
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert "not thread-safe" in " ".join(one["quote"] for one in answer["citations"])
-    assert answer["confidence_note"].startswith("uncalibrated")
+    assert answer["confidence_note"].startswith("calibrated")
+    past = json.loads(webrag("ask", QUESTION, "--at", "now", "--json", **live).stdout)
+    assert past["confidence_note"] == "uncalibrated: fitted for what is stored today"
     assert answer["spent"]["pages"] == 0

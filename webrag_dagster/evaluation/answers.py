@@ -11,11 +11,13 @@ from evals.answers.composing import compose_all
 from evals.answers.evidence import RecordedEvidence, evidence_of
 from evals.answers.quality import hits_of
 from evals.answers.quality import report as quality_report
+from evals.fitting.reliability import Reliability
+from evals.report.figures import reliability_diagram
 from evals.walks.goldens import cluster_of, load_goldens
 from evals.walks.suites import own_suites, sample_goldens
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.evaluation.gate import gate, last_passing
-from webrag_dagster.evaluation.scores import number
+from webrag_dagster.evaluation.scores import number, picture
 from webrag_dagster.metadata import table
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ async def score_answers(
     )
     report = quality_report(pairs)
     confidence = report["confidence"]
+    curve = Reliability(confidence["reliability"], confidence["ece"], None, confidence["questions"])
+    diagram = reliability_diagram(curve, stated="confidence", observed="all gold said")
     return dg.MaterializeResult(
         metadata={
             "said": number(report["said"]["any"]),
@@ -57,6 +61,7 @@ async def score_answers(
             "in_the_evidence": number(report["in the evidence"]["any"]),
             "answered": number(confidence["answered"]),
             "ece": number(confidence["ece"]),
+            "calibration": dg.MetadataValue.md(picture(str(diagram), "stated against observed")),
             "questions": dg.MetadataValue.int(len(pairs)),
             "seconds": number(time.perf_counter() - started),
             "item_list": table(
