@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from webrag_core.answering.proof.moves import cells_sentence, row_sentence, trimmed, under
 from webrag_core.answering.proof.prove import Quote, prove
+from webrag_core.answering.unit_text import unit_text
 
 PLAIN = "However, the queue (see `asyncio.Queue`) must not hold more than 5 items."
 
@@ -70,3 +71,25 @@ def test_a_first_row_of_code_is_no_header() -> None:
     assert row_sentence("| `run()` | Run it |", "| `stop()` | Stop it |") is None
     assert cells_sentence("| `stop()` | Stop it | |") == "stop() – Stop it"
     assert prove("stop() – Stop it", [Quote("| `stop()` | Stop it | |", "table")]) == "assembled"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("less than 1.5*$message_size_limit (Postfix)", "less than 1.5*$message_size_limit (Postfix)"),
+        ("1.5*$a and 2*$b, then 3*4 and 5*6", "1.5*$a and 2*$b, then 3*4 and 5*6"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+        ("pass *args, **kwargs on", "pass *args, **kwargs on"),
+        ("**Never** use *this* or ***that***.", "Never use this or that."),
+        ("**a *b* c**, (*d*): \\*e\\* and `f*g`", "a b c, (d): *e* and f*g"),
+        ("see [the *new* page](https://a.example/*x*)", "see the new page"),
+    ],
+)
+def test_an_asterisk_that_is_no_emphasis_stays(markdown: str, text: str) -> None:
+    assert unit_text(markdown, "paragraph") == text
+    assert prove(text, [Quote(markdown, "paragraph")]) == "verbatim"
+
+
+def test_a_formula_that_lost_its_sign_is_not_proved() -> None:
+    quote = Quote("less than 1.5*$message_size_limit", "paragraph")
+    assert prove("less than 1.5$message_size_limit", [quote]) is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.markdown import faithful_text
 
 _LINE_MARKS = re.compile(r"^[ \t]*(?:(?:#{1,6}|[-*+]|\d{1,9}[.)]|:|>|\|)[ \t]+|>)*", re.MULTILINE)
 FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[^\n]*\n?", re.MULTILINE)
@@ -16,4 +16,4 @@ def unit_text(markdown: str, kind: str) -> str:
     """Plain text of a unit whose block is of `kind`: code with its line breaks, all else on one line."""
     if kind == "code":
         return FENCE.sub("", markdown).strip("\n").rstrip()
-    return plain_text(_LINE_MARKS.sub("", _IMAGE.sub("", markdown)))
+    return faithful_text(_LINE_MARKS.sub("", _IMAGE.sub("", markdown)))

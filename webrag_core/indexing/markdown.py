@@ -23,6 +23,8 @@ _INLINE = re.compile(
     r"|[`*]+)",
     re.DOTALL,
 )
+_STAR = "\ud800"  # an asterisk outside code: no stored text can hold a lone surrogate
+_STARS = re.compile(f"{_STAR}+")
 _ADMONITION = re.compile(
     r"^\W{0,20}(note|warning|important|tip|caution|danger|hint|attention|see also|deprecated since)\b\W",
     re.IGNORECASE,
@@ -78,6 +80,37 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def plain_text(markdown: str) -> str:
     """One line of Markdown without its marks: link texts stay, URLs, emphasis, escapes and code marks go."""
     return " ".join(_INLINE.sub(_without_marks, markdown).split())
+
+
+def faithful_text(markdown: str) -> str:
+    """As `plain_text`, but an asterisk goes only where a pair of them marks emphasis around whole words: those of a
+    formula (`1.5*$size`), a product or a name (`**kwargs`) stay. What is said and proved is read so."""
+    text = _INLINE.sub(_with_stars, markdown)
+    runs = list(_STARS.finditer(text))
+    open_runs: dict[int, list[int]] = {}
+    emphasis: set[int] = set()
+    for number, run in enumerate(runs):
+        before, after = text[run.start() - 1 : run.start()] or " ", text[run.end() : run.end() + 1] or " "
+        opened = open_runs.setdefault(len(run[0]), [])
+        if opened and not before.isspace() and not _is_word(after):
+            emphasis |= {opened.pop(), number}
+        elif not after.isspace() and not _is_word(before):
+            opened.append(number)
+    stars = iter(range(len(runs)))
+    text = _STARS.sub(lambda run: "" if next(stars) in emphasis else "*" * len(run[0]), text)
+    return " ".join(text.split())
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _with_stars(match: re.Match[str]) -> str:
+    if match["code"] is None and match["escaped"] is None and match["text"] is None and match["stressed"] is None:
+        return _STAR * match[0].count("*")
+    if match["text"] is not None or match["stressed"] is not None:
+        return _INLINE.sub(_with_stars, match["text"] or match["stressed"] or "")
+    return _without_marks(match)
 
 
 def without_link_lines(markdown: str) -> str:

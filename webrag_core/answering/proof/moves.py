@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from webrag_core.answering.models import Proof
-from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.markdown import faithful_text
 
 _LEADING = re.compile(
     r"(?:However|Therefore|Thus|Hence|Moreover|Furthermore|Additionally|In addition|Also|Consequently|As a result"
@@ -61,7 +61,7 @@ def cells_sentence(row: str) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    return [plain_text(cell) for cell in _CELLS.split(line.strip().strip("|"))]
+    return [faithful_text(cell) for cell in _CELLS.split(line.strip().strip("|"))]
 
 
 def readings(quote: str, headings: tuple[str, ...]) -> dict[str, Proof]:
