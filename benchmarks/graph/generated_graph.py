@@ -16,6 +16,7 @@ _INDEXES = (
 # ids: pages 1..n, sections n + 10 (p - 1) + 1.., symbols after them; page 1 is the front page, to which all link, and
 # squares of uniform numbers make the first pages and symbols far more popular than the last
 _STATEMENTS = (
+    "SELECT setseed(0.5)",
     "INSERT INTO sources (key) VALUES ('bench.example')",
     "INSERT INTO documents (source_id, canonical_url, status, current_version, last_outcome) SELECT 1,"
     " %(host)s || '/p' || p || '.html', 'running', NULL, 'fetched' FROM generate_series(1, %(pages)s) p",
@@ -43,7 +44,8 @@ _STATEMENTS = (
     " CASE WHEN l = 2 THEN 'see_also' ELSE 'links_to' END, round((.1 + .3 * random())::numeric, 4)"
     " FROM (SELECT p, l, CASE WHEN l = 1 THEN 1 ELSE"
     "  1 + floor(%(pages)s * CASE WHEN l %% 3 = 0 THEN power(random(), 3) ELSE random() END)::int END AS q"
-    "  FROM generate_series(1, %(pages)s) p, generate_series(1, %(links)s) l) x WHERE p <> q",
+    "  FROM generate_series(1, %(pages)s) p, generate_series(1, %(links)s) l) x WHERE p <> q"
+    " ORDER BY p, q, l",  # the link that every page has to the front page comes before a chance one
     "INSERT INTO edges SELECT DISTINCT ON (p, y) p, p, y, section(p, 1 + m %% %(sections)s), 'mentions',"
     " round((.1 + .2 * random())::numeric, 4) FROM (SELECT p, m, symbol(CASE WHEN m <= 12 THEN p ELSE"
     "  1 + floor(%(pages)s * power(random(), 3))::int END, 1 + m %% %(defined)s) AS y"
