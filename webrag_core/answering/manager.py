@@ -22,7 +22,7 @@ from webrag_core.answering.gathering import Gathered, Question, gather, gather_p
 from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, Status
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
-from webrag_core.answering.said import Emit, Said
+from webrag_core.answering.statements import Emit, Statements
 from webrag_core.errors import ChatError, IntegrityError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
@@ -86,15 +86,15 @@ class Manager:
             tell(Planned(answer_id=answer_id, question=question.text, evidence_from=question.evidence_from))
             gathered, draft, choices, sure, composing = await self._drafted(question, progress)
             tell(_task_done(gathered, draft))
-            said = Said(self._corpus, emit)
-            sure, report = await self._say(question, gathered, draft, choices, sure, said)
-            nearest = [] if said.sentences else [said.show(draft.units, one) for one in _highlights(draft)]
-            missing = missing_parts(draft.parts, said.sentences, len(draft.units), below_floor=bool(choices))
-            differing = disagreements(said.sentences)
+            statements = Statements(self._corpus, emit)
+            sure, report = await self._say(question, gathered, draft, choices, sure, statements)
+            nearest = [] if statements.sentences else [statements.show(draft.units, one) for one in _highlights(draft)]
+            missing = missing_parts(draft.parts, statements.sentences, len(draft.units), below_floor=bool(choices))
+            differing = disagreements(statements.sentences)
             tell(Reflected(missing=missing, disagreements=differing))
             model = None if report is None else report.model
             async with database.transaction() as connection:
-                citations = await stored.store_citations(connection, answer_id, said.quotes)
+                citations = await stored.store_citations(connection, answer_id, statements.quotes)
                 answer = Answer(
                     answer_id=answer_id,
                     question=question.text,
@@ -112,7 +112,7 @@ class Manager:
                         model=model,
                     ),
                     final_reason=_reason(sure, draft, gathered, model),
-                    sentences=said.sentences,
+                    sentences=statements.sentences,
                     highlights=nearest,
                     citations=citations,
                     missing=missing,
@@ -164,22 +164,28 @@ class Manager:
         return gathered, draft, choices, sure, composing
 
     async def _say(
-        self, question: Question, gathered: Gathered, draft: Draft, choices: Sequence[Choice], sure: float, said: Said
+        self,
+        question: Question,
+        gathered: Gathered,
+        draft: Draft,
+        choices: Sequence[Choice],
+        sure: float,
+        statements: Statements,
     ) -> tuple[float, ModelReport | None]:
         """Say what the chat model chooses, else `choices` where they are sure enough. Returns the confidence in what is
         said, and the report of the model, if it chose."""
-        report = await self._say_by_model(question, draft, said, gathered)
+        report = await self._say_by_model(question, draft, statements, gathered)
         if report is not None:
-            sure = confidence.lifted(confidence.confidence_of(said.choices, draft.scores, gathered))
+            sure = confidence.lifted(confidence.confidence_of(statements.choices, draft.scores, gathered))
         elif sure >= confidence.ANSWERED_AT:
             for choice in choices:
-                await said.say(choice)
-        if said.unproved:
-            _warn(gathered, f"sentences left out, because their page does not prove them: {said.unproved}")
-        return (sure if said.sentences or sure < confidence.ANSWERED_AT else 0.0), report
+                await statements.say(choice)
+        if statements.unproved:
+            _warn(gathered, f"sentences left out, because their page does not prove them: {statements.unproved}")
+        return (sure if statements.sentences or sure < confidence.ANSWERED_AT else 0.0), report
 
     async def _say_by_model(
-        self, question: Question, draft: Draft, said: Said, gathered: Gathered
+        self, question: Question, draft: Draft, statements: Statements, gathered: Gathered
     ) -> ModelReport | None:
         """Say what the chat model chooses; None without one, and when it fails before its first sentence."""
         if self._chat is None or not draft.units:
@@ -189,8 +195,8 @@ class Manager:
             self._chat, settings.answer_llm_timeout, draft, _supports(draft), settings.answer_max_words
         )
         try:
-            async for choice in composer.choices(question.text, stream=said.streams):
-                await said.say(choice)
+            async for choice in composer.choices(question.text, stream=statements.streams):
+                await statements.say(choice)
         except ChatError as error:
             _warn(gathered, f"composing by {error.model} failed ({error.reason}); composed without it")
             return None

@@ -143,13 +143,13 @@ def at(
     from webrag_core.history.as_of import AsOf
     from webrag_core.retrieval.graph.past import AT_KINDS, version_at
 
-    asked = AsOf.parse(date, "--date")
-    if asked.in_future:
-        raise InvalidInputError(f"--date: {asked.text} lies in the future")
+    moment = AsOf.parse(date, "--date")
+    if moment.in_future:
+        raise InvalidInputError(f"--date: {moment.text} lies in the future")
     kinds = _kinds(kind) or AT_KINDS
-    results = _read(lambda c: version_at(c, keys, asked.end, begin=asked.start, kinds=kinds, k=k))
+    results = _read(lambda c: version_at(c, keys, moment.end, begin=moment.start, kinds=kinds, k=k))
     if as_json:
-        print_json({"at": asked.text, "results": [one.model_dump(mode="json") for one in results]})
+        print_json({"at": moment.text, "results": [one.model_dump(mode="json") for one in results]})
     else:
         for one in results:
             _print_keys([one.key])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
@@ -85,7 +85,7 @@ def plain_text(markdown: str) -> str:
 def faithful_text(markdown: str) -> str:
     """As `plain_text`, but an asterisk goes only where a pair of them marks emphasis around whole words: those of a
     formula (`1.5*$size`), a product or a name (`**kwargs`) stay. What is said and proved is read so."""
-    text = _INLINE.sub(_with_stars, markdown)
+    text = _INLINE.sub(partial(_without_marks, star=_STAR), markdown)
     runs = list(_STARS.finditer(text))
     open_runs: dict[int, list[int]] = {}
     emphasis: set[int] = set()
@@ -105,14 +105,6 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _with_stars(match: re.Match[str]) -> str:
-    if match["code"] is None and match["escaped"] is None and match["text"] is None and match["stressed"] is None:
-        return _STAR * match[0].count("*")
-    if match["text"] is not None or match["stressed"] is not None:
-        return _INLINE.sub(_with_stars, match["text"] or match["stressed"] or "")
-    return _without_marks(match)
-
-
 def without_link_lines(markdown: str) -> str:
     """The lines that say something beside their links: a table of contents promises answers and gives none."""
     return "\n".join(line for line in markdown.splitlines() if not _only_links(line))
@@ -123,12 +115,13 @@ def _only_links(line: str) -> bool:
     return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS
 
 
-def _without_marks(match: re.Match[str]) -> str:
+def _without_marks(match: re.Match[str], star: str = "") -> str:
+    """What stays of a mark; `star` in place of each asterisk that is none of code."""
     if match["code"] is not None:
         return match["code"]
     if match["text"] is not None or match["stressed"] is not None:
-        return _INLINE.sub(_without_marks, match["text"] or match["stressed"] or "")
-    return match["escaped"] or ""
+        return _INLINE.sub(partial(_without_marks, star=star), match["text"] or match["stressed"] or "")
+    return match["escaped"] or star * match[0].count("*")
 
 
 def parse_blocks(text: str) -> list[Block]:

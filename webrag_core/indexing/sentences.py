@@ -22,7 +22,8 @@ _ABBREVIATION = re.compile(
     r"|[pP]p?|[eE]d|[eE]ds|[aA]l|[eE]tc|[iI]nc|[lL]td|[cC]o|[cC]orp|[sS]t|[dD]r|[mM]rs?|[mM]s|[pP]rof|[jJ]r|[sS]r|[aA]pprox"
     r"|[cC]a|[bB]zw|[uU]sw|[aA]bs|[sS]s?|[dD]ept|[jJ]an|[fF]eb|[mM]ar|[aA]pr|[jJ]un|[jJ]ul|[aA]ug|[sS]ept?|[oO]ct|[nN]ov|[dD]ec)\.$"
 )
-_LIST_ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+]|\d{1,9}[.)])[ \t]")
+LIST_ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+]|\d{1,9}[.)])[ \t]")
+"""The mark with which an item of a list begins."""
 _LINE = re.compile(r"[^\n]*\n?")
 _INK = re.compile(r"\w")
 
@@ -52,7 +53,7 @@ def units_of(text: str, block: Block) -> list[Sentence]:
     cuts: list[int] = []
     if block.kind == "table" and len(body) > LONG:
         cuts = [match.end() for match in _LINE.finditer(body) if match.end() > match.start()]
-    elif block.kind == "paragraph" and (len(body) > LONG or not _LIST_ITEM.match(body)):
+    elif block.kind == "paragraph" and (len(body) > LONG or not LIST_ITEM.match(body)):
         cuts = _sentence_ends(body)
     bounds = [0, *(cut for cut in cuts if 0 < cut < len(body)), len(body)]
     return [Sentence(block.start + begin, block.start + end, block) for begin, end in pairwise(bounds)]

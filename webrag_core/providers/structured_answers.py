@@ -37,8 +37,7 @@ async def ask_for(
     ChatError.
     """
     ends = asyncio.get_running_loop().time() + seconds
-    form = AnswerFormat(answer_type.__name__.strip("_"), strict_schema(answer_type.model_json_schema()))
-    messages = [Message("system", system), Message("user", fenced(data))]
+    messages, form = request_for(answer_type, system=system, data=data)
     problem = ""
     for _ in range(2):
         left = max(0.0, ends - asyncio.get_running_loop().time())
@@ -52,6 +51,14 @@ async def ask_for(
             Message("user", f"This is not what was asked for: {problem}. Reply with only the corrected JSON object."),
         ]
     raise ChatError(chat.model, f"the answer does not fit, also after it was sent back ({problem})")
+
+
+def request_for(
+    answer_type: type[BaseModel], *, system: str, data: Mapping[str, Any]
+) -> tuple[list[Message], AnswerFormat]:
+    """The turns that ask for an `answer_type` about `data`, and its format."""
+    form = AnswerFormat(answer_type.__name__.strip("_"), strict_schema(answer_type.model_json_schema()))
+    return [Message("system", system), Message("user", fenced(data))], form
 
 
 def fenced(data: Mapping[str, Any]) -> str:

@@ -15,16 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import from_json
 
 from webrag_core.answering.compose.draft import Draft
-from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.features import Array, word_weights
 from webrag_core.answering.compose.say import Saying, quotes_of, say
 from webrag_core.answering.compose.select import MAX_SENTENCES, Choice, repeats
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.proof.prove import prove
 from webrag_core.errors import ChatError
 from webrag_core.indexing.terms import terms
-from webrag_core.providers.chat import AnswerFormat, ChatEndpoint, Message
-from webrag_core.providers.static_model import count_tokens, word_rarities
-from webrag_core.providers.structured_answers import ask_for, fenced, read_answer, strict_schema
+from webrag_core.providers.chat import ChatEndpoint
+from webrag_core.providers.static_model import count_tokens
+from webrag_core.providers.structured_answers import ask_for, read_answer, request_for
 
 MAX_TOKENS_SENT = 6_000
 """Tokens of the units that the model reads."""
@@ -110,18 +110,18 @@ class ModelComposer:
         whole when they end. Raises ChatError when the model fails before its first sentence; later failures stand in
         the report."""
         offered = offered_units(self.draft)
-        units = self.draft.units
+        units = [self.draft.units[index] for index in offered]
         chosen: list[Choice] = []
         async with aclosing(self._sentences(question, offered, stream=stream)) as sentences:
             try:
                 async for sentence in sentences:
-                    saying = self._saying(sentence, [units[index] for index in offered])
+                    saying = self._saying(sentence, units)
                     room = self.max_words - sum(choice.saying.words for choice in chosen)
                     fits = saying is not None and saying.words <= room and not repeats(saying.unit, chosen)
                     if saying is None or not fits or len(chosen) == MAX_SENTENCES:
                         self.report.dropped += 1
                         continue
-                    index = next(index for index in offered if units[index] is saying.unit)
+                    index = next(index for index in offered if self.draft.units[index] is saying.unit)
                     part = sentence.part if 0 <= sentence.part < len(self.draft.parts) else 0
                     support = float(self.supports[part][index])
                     chosen.append(Choice(saying, index, part, support, worth=support))
@@ -137,8 +137,7 @@ class ModelComposer:
         data = _data(question, self.draft, offered)
         system = _PROMPT.format(sentences=MAX_SENTENCES, words=self.max_words)
         if stream:
-            form = AnswerFormat("ModelAnswer", strict_schema(ModelAnswer.model_json_schema()))
-            messages = [Message("system", system), Message("user", fenced(data))]
+            messages, form = request_for(ModelAnswer, system=system, data=data)
             text = ""
             count = 0
             pieces = self.chat.stream(messages, seconds=self.seconds, max_tokens=_MAX_TOKENS, form=form)
@@ -191,10 +190,9 @@ def offered_units(draft: Draft) -> list[int]:
 def nearest(text: str, units: Sequence[Unit]) -> Unit | None:
     """The unit that shares most of the words of `text`, rare ones weighing more, and its numbers; None below
     `_LEAST_SHARED`."""
-    words = list(dict.fromkeys(terms(text)))
-    if not words or not units:
+    weights = word_weights(text)
+    if not weights or not units:
         return None
-    weights = dict(zip(words, (rarity + 0.5 for rarity in word_rarities(words)), strict=True))
     numbers = set(_NUMBER.findall(text))
 
     def likeness(unit: Unit) -> tuple[float, int]:

@@ -37,9 +37,7 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
     """Shape (units, features)."""
     if not units:
         return np.zeros((0, len(FEATURES)))
-    words = list(dict.fromkeys(terms(query)))
-    rarities = word_rarities(words)
-    weighted = profile(query, {word: rarity + _LEAST for word, rarity in zip(words, rarities, strict=True)})
+    weighted = profile(query, word_weights(query))
     plain = score_passages(weighted, extract_passages([unit.text for unit in units]))
     headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units]))
     columns = [
@@ -55,6 +53,12 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
         [unit.kind == "code" for unit in units],
     ]
     return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+
+
+def word_weights(text: str) -> dict[str, float]:
+    """The terms of a text in their order, each with its weight, above 0: rare ones weigh more."""
+    words = list(dict.fromkeys(terms(text)))
+    return {word: rarity + _LEAST for word, rarity in zip(words, word_rarities(words), strict=True)}
 
 
 def _matched(unit: Unit) -> float:

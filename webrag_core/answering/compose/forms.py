@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.models import Form
+from webrag_core.indexing.sentences import LIST_ITEM
 from webrag_core.orchestration.models import QueryType
 
 _LIST = re.compile(
@@ -20,7 +21,6 @@ _LOOKUP = re.compile(
     r"|minimum))\b",
     re.IGNORECASE,
 )
-_ITEM = re.compile(r"(?:>[ \t]*)*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _FORMS: dict[QueryType, Form] = {
     "factual": "explain",
     "comparison": "compare",
@@ -43,7 +43,7 @@ def items_around(units: Sequence[Unit], index: int, max_words: int) -> list[int]
     """Indexes of the items of the list in which unit `index` stands, in their order; `index` alone where it stands in
     none. Of a list of more than `max_words` words those from its beginning, or from the unit where that does not
     reach."""
-    if not _ITEM.match(units[index].slice((units[index].start, units[index].end))):
+    if not _is_item(units[index]):
         return [index]
     first, last = index, index
     while first > 0 and _same_list(units[first - 1], units[first]):
@@ -67,4 +67,8 @@ def _same_list(one: Unit, other: Unit) -> bool:
     """Whether two neighbours are items of one list."""
     if one.chunk.chunk_id != other.chunk.chunk_id or one.heading_path != other.heading_path:
         return False
-    return all(_ITEM.match(unit.slice((unit.start, unit.end))) for unit in (one, other))
+    return _is_item(one) and _is_item(other)
+
+
+def _is_item(unit: Unit) -> bool:
+    return LIST_ITEM.match(unit.slice((unit.start, unit.end))) is not None

@@ -11,7 +11,8 @@ from webrag_core.answering.compose.sentence_scores import read_text
 from webrag_core.answering.compose.units import Unit
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
-from webrag_core.providers.rerankers.remote import RemoteReranker
+from webrag_core.orchestration.verdict import LOCAL_RERANKERS
+from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval.reranking import make_reranker
 
 SENT = 60
@@ -21,7 +22,7 @@ SENT = 60
 class SentenceReranker:
     """A configured reranker over sentences. After its first failure it orders nothing, and `failure` says why."""
 
-    def __init__(self, reranker: RemoteReranker) -> None:
+    def __init__(self, reranker: Reranker) -> None:
         self.failure: str | None = None
         self._reranker = reranker
 
@@ -44,5 +45,5 @@ class SentenceReranker:
 
 def make_sentence_reranker(settings: Settings) -> SentenceReranker | None:
     """The reranker of the settings, if one is configured. The local one has scored the evidence already."""
-    reranker = make_reranker(settings)
-    return SentenceReranker(reranker) if isinstance(reranker, RemoteReranker) else None
+    reranker = None if settings.reranker_provider in LOCAL_RERANKERS else make_reranker(settings)
+    return None if reranker is None else SentenceReranker(reranker)

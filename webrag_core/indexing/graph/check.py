@@ -73,13 +73,13 @@ async def _check_page(database: Database, document_id: int, report: GraphCheck, 
         inputs = await page_inputs(connection, version)
         count, digest = await _stored(connection, document_id, version.id)
     extraction = await asyncio.to_thread(edges_of, version, inputs)
-    wanted = edges_digest(extraction.edges)
+    expected = edges_digest(extraction.edges)
     report.pages += 1
-    if digest != wanted or not row[1]:
+    if digest != expected or not row[1]:
         (report.different if row[1] else report.missing).append(version.canonical_url)
         if rebuild and await rebuild_edges(database, version):
             report.rebuilt.append(version.canonical_url)
-            count, digest = len(extraction.edges), wanted
+            count, digest = len(extraction.edges), expected
     report.edges += count
     return digest
 

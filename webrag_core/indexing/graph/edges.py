@@ -89,11 +89,11 @@ def edges_of(version: StoredVersion, inputs: PageInputs, blocks: Sequence[Block]
 
 async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> dict[Node, int]:
     """Ids of all nodes; new ones get one. Needs autocommit, as `TermIds.resolve` does."""
-    nodes = {node for edge in extraction.edges for node in (edge.src, edge.dst, edge.place)}
-    wanted = {(node.kind, node.key): node for node in nodes}
+    nodes = _nodes(extraction)
+    by_key = {(node.kind, node.key): node for node in nodes}
     ids: dict[tuple[str, str], int] = {}
     for insert in (False, True):
-        missing = sorted(wanted.keys() - ids.keys())
+        missing = sorted(by_key.keys() - ids.keys())
         if not missing:
             break
         kinds, keys = [kind for kind, _ in missing], [key for _, key in missing]
@@ -101,7 +101,7 @@ async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> 
             await connection.execute(
                 "INSERT INTO graph_nodes (kind, key, label) SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])"
                 " ON CONFLICT DO NOTHING",
-                (kinds, keys, [wanted[one].label for one in missing]),
+                (kinds, keys, [by_key[one].label for one in missing]),
             )
         cursor = await connection.execute(
             "SELECT n.kind, n.key, n.id FROM unnest(%s::text[], %s::text[]) AS w (kind, key)"
@@ -124,9 +124,9 @@ async def replace_edges(
     Call inside the transaction that makes the version current, under the locks of its URL.
     """
     await connection.execute(_NODES_STAY)
-    wanted = sorted(set(ids.values()))
-    cursor = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (wanted,))
-    if (await cursor.fetchone() or (0,))[0] < len(wanted) or len(ids) < len(_nodes(extraction)):
+    node_ids = sorted(set(ids.values()))
+    cursor = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (node_ids,))
+    if (await cursor.fetchone() or (0,))[0] < len(node_ids) or len(ids) < len(_nodes(extraction)):
         return False
     rows = [_Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in extraction.edges]
     await _write(connection, version, rows)
@@ -195,8 +195,8 @@ async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequ
     }
     begin = await _begin(connection, version.document_id, version.id)
     common = [(live[row.identity][0], row.edge) for row in rows if row.identity in live]
-    wanted = {row.identity for row in rows}
-    obsolete = [(edge, of) for identity, (edge, of) in live.items() if identity not in wanted]
+    identities = {row.identity for row in rows}
+    obsolete = [(edge, of) for identity, (edge, of) in live.items() if identity not in identities]
     # what another extraction reads in the same version was never true
     await _end(connection, [edge for edge, of in obsolete if of != version.id], begin)
     await _delete(connection, [edge for edge, of in obsolete if of == version.id])

@@ -53,6 +53,16 @@ class _Page:
     state: PageState
 
 
+@dataclass(frozen=True, slots=True)
+class _PastText:
+    """A text (empty where it is no longer kept), its hash, and the spans of its edges by (source, kind, target,
+    heading)."""
+
+    sha256: str
+    text: str
+    spans: Mapping[tuple[str, str, str, str], tuple[int, int]]
+
+
 class _AnyLink(Mapping[str, LinkTarget]):
     """Link candidates of a text of which none are kept: every link counts."""
 
@@ -118,8 +128,8 @@ async def _pages(
     node = key.answer.node
     url = node.key.partition("#")[0] if node is not None and node.kind in ("page", "section") else None
     cursor = await connection.execute("SELECT id FROM documents WHERE canonical_url = %s", (url,))
-    wanted = {int(row[0]) for row in await cursor.fetchall()} | set(documents)
-    cursor = await connection.execute(_PAGES, {"documents": sorted(wanted), "at": at})
+    document_ids = {int(row[0]) for row in await cursor.fetchall()} | set(documents)
+    cursor = await connection.execute(_PAGES, {"documents": sorted(document_ids), "at": at})
     pages = {}
     for document, address, number, version, seen_from, seen_last, seen_until in await cursor.fetchall():
         certainty = "not_seen" if seen_from is None else "certain" if seen_last >= begin else "between"
@@ -141,26 +151,23 @@ async def _quoted(
     """The edges, each with its span in the text of that time."""
     edges = await load_edges(connection, [edge for edge, _ in best])
     document_of = dict(best)
-    texts: dict[int, tuple[str, dict[tuple[str, str, str, str], tuple[int, int]]]] = {}
+    texts: dict[int, _PastText] = {}
     for edge in edges:
         page = pages[document_of[edge.edge_id]]
         if page.version_id is None or page.state.version == edge.version:
             continue
         if page.version_id not in texts:
             texts[page.version_id] = await _read(connection, page.version_id)
-        sha256, spans = texts[page.version_id]
-        place = spans.get((edge.src.key, edge.kind, edge.dst.key, edge.section or ""))
-        edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, sha256, None
+        past = texts[page.version_id]
+        place = past.spans.get((edge.src.key, edge.kind, edge.dst.key, edge.section or ""))
+        edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, past.sha256, None
         if place is not None:
             edge.char_start, edge.char_end = place
-            edge.quote = await _slice(connection, page.version_id, *place)
+            edge.quote = past.text[slice(*place)]
     return edges
 
 
-async def _read(
-    connection: AsyncConnection, version_id: int
-) -> tuple[str, dict[tuple[str, str, str, str], tuple[int, int]]]:
-    """Hash of a text, and the spans of its edges by (source, kind, target, heading)."""
+async def _read(connection: AsyncConnection, version_id: int) -> _PastText:
     cursor = await connection.execute(
         "SELECT v.sha256, v.markdown, d.canonical_url, s.key FROM document_versions v"
         " JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id WHERE v.id = %s",
@@ -168,18 +175,9 @@ async def _read(
     )
     sha256, text, url, source = await cursor.fetchone() or ("", None, "", "")
     if text is None:
-        return str(sha256), {}
+        return _PastText(str(sha256), "", {})
     spans: dict[tuple[str, str, str, str], tuple[int, int]] = {}
     for edge in extract_edges(text, url=url, source=source, links=_AnyLink()).edges:
         key = (edge.src.key, edge.kind, edge.dst.key, edge.place.label)
         spans.setdefault(key, (edge.start, edge.end))
-    return str(sha256), spans
-
-
-async def _slice(connection: AsyncConnection, version_id: int, start: int, end: int) -> str | None:
-    cursor = await connection.execute(
-        "SELECT substring(markdown FROM %s FOR %s) FROM document_versions WHERE id = %s",
-        (start + 1, end - start, version_id),
-    )
-    row = await cursor.fetchone()
-    return None if row is None else row[0]
+    return _PastText(str(sha256), text, spans)

@@ -18,7 +18,7 @@ from webrag_core.indexing.pipeline import Corpus
 Emit = Callable[[Event], None]
 
 
-class Said:
+class Statements:
     """Sentences and quotes of one answer; `unproved` counts the choices that were left out. `emit` tells each sentence,
     after its quotes, as soon as it is said."""
 
