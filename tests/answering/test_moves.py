@@ -17,6 +17,8 @@ PLAIN = "However, the queue (see `asyncio.Queue`) must not hold more than 5 item
     ("quote", "expected"),
     [
         ("However, it is fast.", "It is fast."),
+        ("And it is small.", "It is small."),
+        ("And/or it is small.", "And/or it is small."),
         ("Note that the order matters.", "The order matters."),
         ("It is fast (see the appendix).", "It is fast."),
         ("It is fast.[3] It is small.[12]", "It is fast. It is small."),
