@@ -90,6 +90,10 @@ class Settings(BaseSettings):
     firecrawl_api_url: str | None = Field(
         default=None, description="Self-hosted Firecrawl, as http://127.0.0.1:3002 (no key needed)"
     )
+    memento_timegate: str | None = Field(
+        default=None,
+        description="TimeGate of a web archive (RFC 7089) that `webrag ingest --archived` asks; unset = off",
+    )
     firecrawl_max_age: float = Field(
         default=0.0,
         ge=0,
@@ -292,6 +296,7 @@ class Settings(BaseSettings):
     @field_validator(
         "firecrawl_api_key",
         "firecrawl_api_url",
+        "memento_timegate",
         "orchestration_llm_base_url",
         "orchestration_llm_api_key",
         "embedding_base_url",
@@ -323,7 +328,13 @@ class Settings(BaseSettings):
             raise ValueError("holds a character that no HTTP header can carry")
         return key
 
-    @field_validator("firecrawl_api_url", "embedding_base_url", "orchestration_llm_base_url", "reranker_base_url")
+    @field_validator(
+        "firecrawl_api_url",
+        "memento_timegate",
+        "embedding_base_url",
+        "orchestration_llm_base_url",
+        "reranker_base_url",
+    )
     @classmethod
     def _plain_url(cls, url: str | None) -> str | None:
         if url is None:

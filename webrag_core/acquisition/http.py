@@ -62,8 +62,15 @@ class HttpAcquirer:
         self._hosts = hosts or HostQueues()
         self._map_seconds = map_seconds
 
-    async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
-        """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional.
+    async def fetch(
+        self,
+        url: str,
+        *,
+        etag: str | None = None,
+        last_modified: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> AcquiredPage:
+        """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional; `headers` go with it.
 
         The page's `content-type` header is the server's, or the sniffed type where the server gave none.
 
@@ -72,19 +79,19 @@ class HttpAcquirer:
         """
         if not url.strip():
             raise InvalidInputError("no URL given")
-        headers = {"accept": ACCEPT}
+        sent = {"accept": ACCEPT, **(headers or {})}
         # A validator that cannot be sent back is left out: an unconditional request is always right.
         for name, validator in (("if-none-match", etag), ("if-modified-since", last_modified)):
             if validator is not None and is_sendable(validator):
-                headers[name] = validator
-        conditional = len(headers) > 1
+                sent[name] = validator
+        conditional = bool({"if-none-match", "if-modified-since"} & sent.keys())
 
         def inspect(status: int, answered: Mapping[str, str]) -> None:
             _check_status(status, answered, conditional=conditional)
             if status not in (204, 304) and _media_type(answered) not in _PAGES | _UNSTATED:
                 raise _unsupported()
 
-        answer = await self._ask(url, headers, inspect)
+        answer = await self._ask(url, sent, inspect)
         return AcquiredPage(
             url=answer.url,
             final_url=answer.final_url,
@@ -116,6 +123,10 @@ class HttpAcquirer:
 
         answer = await self._ask(url, {"accept": ACCEPT if kind == "page" else MAP_ACCEPT}, inspect)
         return MapBody(answer.final_url, answer.body, _media_type(answer.headers), answer.bytes_raw)
+
+    async def text_file(self, url: str) -> str:
+        """Fetch a file of any text type that is no page, such as a list of an archive. Raises FetchError."""
+        return (await self._map_file(url, "sitemap")).body.decode("utf-8", "replace")
 
     async def _ask(self, url: str, headers: Mapping[str, str], inspect: Inspector) -> GateResponse:
         """One GET when it is the turn of `url`. Raises FetchError."""

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.features import FEATURES, Array
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.gathering import Gathered
@@ -29,18 +29,18 @@ from webrag_core.retrieval.calibration import Provenance
 TABLE = Path(__file__).with_name("confidence.json")
 SUPPORT_FEATURES = {"read": ("share", "reading"), "unread": ("share",)}
 CONFIDENCE_FEATURES = {
-    "read": ("best support", "second support", "evidence complete", "best reading"),
-    "unread": ("best support", "second support", "evidence complete"),
-    "read stored": ("best support", "second support", "best passage", "best reading"),
-    "unread stored": ("best support", "second support", "best passage"),
+    **dict.fromkeys(("read", "unread"), ("best support", "evidence complete", "token match", "relevance")),
+    **dict.fromkeys(("read stored", "unread stored"), ("best support", "best passage", "token match", "relevance")),
 }
-"""Inputs of each table: with or without the reader, of evidence that was walked to or was stored."""
+"""Inputs of each table: with or without the reader, of evidence that was walked to or was stored. The last two are
+those of `compose.features`, the best of the sentences that are said."""
 ANSWERED_AT = 0.50
 """Confidence below which no sentence is said."""
 SURE_AT = 0.70
 """Confidence below which the answer counts as partial, and places to look next are named."""
 _BANDS: tuple[tuple[float, Band], ...] = ((0.80, "high"), (SURE_AT, "medium"), (ANSWERED_AT, "low"))
 _LEAST = 1e-3  # support under the logarithm
+_OF_SAID = [FEATURES.index("token match"), FEATURES.index("relevance")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +94,10 @@ def confidence_features(
     table = reader_of(scores[0])
     rows = []
     for part, score in enumerate(scores):
-        best, second = (*sorted((one.support for one in choices if one.part == part), reverse=True), 0.0, 0.0)[:2]
-        row = [np.log(best + _LEAST), np.log(second + _LEAST), gathered.complete]
-        rows.append(row if table == "unread" else [*row, float(np.nanmax(score.reading))])
+        said = [one for one in choices if one.part == part]
+        best = max((one.support for one in said), default=0.0)
+        match, relevance = score.features[[one.index for one in said]][:, _OF_SAID].max(axis=0, initial=0.0)
+        rows.append((np.log(best + _LEAST), gathered.complete, match, relevance))
     return table if gathered.walk else f"{table} stored", np.array(min(rows))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from webrag_core.answering.compose.features import unit_features
 from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.sentence_scores import UnitScores, fitted_scores, score_units
 from webrag_core.answering.compose.units import Unit, units_of
@@ -45,11 +46,11 @@ async def draft_of(
     """Cut the evidence into units and score them; a `reranker` orders them."""
     units, withheld = safe(units_of(ranked), question)
     own = tuple(parts) or (question,)
-    fitted = {query: fitted_scores(query, units) for query in dict.fromkeys((question, *own))}
+    features = {query: unit_features(query, units) for query in dict.fromkeys((question, *own))}
     scores = []
     for part in own:
-        relevance = None if reranker is None else await reranker.relevance(part, units, fitted[part])
-        scores.append(await score_units(tuple(dict.fromkeys((question, part))), fitted, units, reader, relevance))
+        relevance = None if reranker is None else await reranker.relevance(part, units, fitted_scores(features[part]))
+        scores.append(await score_units(tuple(dict.fromkeys((question, part))), features, units, reader, relevance))
     warnings = []
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from webrag_core.answering.compose.features import FEATURES, Array, unit_features
+from webrag_core.answering.compose.features import FEATURES, Array
 from webrag_core.answering.compose.units import Unit
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.reader import Reader, focused_mean
@@ -47,10 +47,11 @@ def stored_weights() -> SentenceWeights:
 @dataclass(frozen=True, slots=True)
 class UnitScores:
     """Scores of all units for one part of a question, shape (units,): `fitted` of all, `reading` in [-1, 1] of those
-    read (NaN for the others and without a reader), `total` of both. `relevance` in [0, 1] is that of a configured
-    reranker, of those that it was sent (NaN for the others; None without one): it orders the units, and changes no
-    probability."""
+    read (NaN for the others and without a reader), `total` of both. `features`, shape (units, FEATURES), are those for
+    the part alone. `relevance` in [0, 1] is that of a configured reranker, of those that it was sent (NaN for the
+    others; None without one): it orders the units, and changes no probability."""
 
+    features: Array
     fitted: Array
     reading: Array
     total: Array
@@ -63,24 +64,25 @@ class UnitScores:
         return [int(index) for index in np.lexsort(keys)]
 
 
-def fitted_scores(query: str, units: Sequence[Unit]) -> Array:
-    """The fitted score of every unit for one query, shape (units,)."""
-    return np.asarray(unit_features(query, units) @ np.array(stored_weights().weights))
+def fitted_scores(features: Array) -> Array:
+    """The fitted score of every unit, shape (units,), from its features."""
+    return np.asarray(features @ np.array(stored_weights().weights))
 
 
 async def score_units(
     queries: Sequence[str],
-    fitted: Mapping[str, Array],
+    features: Mapping[str, Array],
     units: Sequence[Unit],
     reader: Reader | None,
     relevance: Array | None = None,
 ) -> UnitScores:
     """Score units for the last of `queries`: the question, then the part of it that is meant, if any, on which it may
-    lean. `fitted` holds the `fitted_scores` of each query. The reader reads the best by `relevance`, where a reranker
-    gave one, else by the fitted scores."""
-    scores = np.array(focused_mean([fitted[query] for query in queries]))
+    lean. `features` holds the `unit_features` for each query. The reader reads the best by `relevance`, where a
+    reranker gave one, else by the fitted scores."""
+    own = features[queries[-1]]
+    scores = np.array(focused_mean([fitted_scores(features[query]) for query in queries]))
     reading = np.full(len(units), np.nan)
-    unread = UnitScores(scores, reading, scores, relevance)
+    unread = UnitScores(own, scores, reading, scores, relevance)
     if reader is None or not units:
         return unread
     best = unread.order[:READ]
@@ -89,7 +91,7 @@ async def score_units(
     if not readings:
         return unread
     reading[best] = readings
-    return UnitScores(scores, reading, totals(scores, reading, stored_weights().reading), relevance)
+    return UnitScores(own, scores, reading, totals(scores, reading, stored_weights().reading), relevance)
 
 
 def totals(fitted: Array, reading: Array, weight: float) -> Array:
