@@ -5,7 +5,8 @@
 Every sentence of every answer is proved from the database (`proof.recheck`), which does not know how it was composed.
 With `--evidence`, what the units of recorded evidence would say is corrupted, one question in five. Corruptions change
 one number, negation, quantifier, modal, name or unit, or swap two clauses; a corruption counts as noticed when the
-quotes no longer prove the sentence.
+quotes no longer prove the sentence. Composer and proof read a quote in the same way: those that a CommonMark parser
+reads otherwise are counted beside.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import get_args
 
+from evals.answers.independent_reading import differs
 from evals.walks.goldens import load_goldens
 from evals.walks.sitewalk import suite_settings
 from evals.walks.suites import Split, Suite, own_suites, sample_goldens
@@ -109,6 +111,9 @@ def corrupt_all(runs: Path, report: Counter[str]) -> None:
         if number % 5:
             continue
         for unit in units_of(item.gathered.ranked)[:20]:
+            if unit.kind not in ("code", "table"):
+                report["quotes read"] += 1
+                report["read otherwise by CommonMark"] += differs(unit.slice((unit.start, unit.end)), unit.text)
             saying = say(unit)
             if saying is None:
                 continue

@@ -22,6 +22,7 @@ from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
+from webrag_core.errors import IntegrityError
 from webrag_core.orchestration.verdict import calibration_note
 from webrag_core.providers.embedder import ModelIdentity
 from webrag_core.retrieval.calibration import Provenance
@@ -144,7 +145,11 @@ def stored() -> Mapping[str, Any]:
 
 
 def _table(kind: str, name: str) -> Logistic:
+    """Raises IntegrityError when the file fits other features."""
     row = stored()[kind][name]
+    expected = SUPPORT_FEATURES[name] if kind == "support" else CONFIDENCE_FEATURES[name]
+    if tuple(row["features"]) != expected:
+        raise IntegrityError(f"{TABLE.name} was fitted for other features")
     return Logistic(row["constant"], tuple(row["coefficients"]))
 
 

@@ -20,7 +20,7 @@ _INLINE = re.compile(
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|!?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\\]|\\.|\([^()]*\))*+\)"
     r"|(?<![\w.])_(?P<stressed>[^_\n]+)_(?!\w)"
-    r"|[`*]+)",
+    r"|`+|\*+)",
     re.DOTALL,
 )
 _STAR = "\ud800"  # an asterisk outside code: no stored text can hold a lone surrogate
@@ -84,21 +84,25 @@ def plain_text(markdown: str) -> str:
 
 def faithful_text(markdown: str) -> str:
     """As `plain_text`, but an asterisk goes only where a pair of them marks emphasis around whole words: those of a
-    formula (`1.5*$size`), a product or a name (`**kwargs`) stay. What is said and proved is read so."""
+    formula (`1.5*$size`), a product or a name (`**kwargs`) stay, and so does a backtick that opens no code. What is
+    said and proved is read so."""
     text = _INLINE.sub(partial(_without_marks, star=_STAR), markdown)
     runs = list(_STARS.finditer(text))
-    open_runs: dict[int, list[int]] = {}
-    emphasis: set[int] = set()
+    left = [len(run[0]) for run in runs]  # asterisks of each that mark nothing, so far
+    opened: list[int] = []
     for number, run in enumerate(runs):
         before, after = text[run.start() - 1 : run.start()] or " ", text[run.end() : run.end() + 1] or " "
-        opened = open_runs.setdefault(len(run[0]), [])
-        if opened and not before.isspace() and not _is_word(after):
-            emphasis |= {opened.pop(), number}
-        elif not after.isspace() and not _is_word(before):
+        if not before.isspace() and not _is_word(after):
+            while opened and left[number]:
+                pairs = min(left[opened[-1]], left[number])
+                left[number] -= pairs
+                left[opened[-1]] -= pairs
+                if not left[opened[-1]]:
+                    opened.pop()
+        if left[number] and not after.isspace() and not _is_word(before):
             opened.append(number)
-    stars = iter(range(len(runs)))
-    text = _STARS.sub(lambda run: "" if next(stars) in emphasis else "*" * len(run[0]), text)
-    return " ".join(text.split())
+    stars = iter(left)
+    return " ".join(_STARS.sub(lambda run: "*" * next(stars), text).split())
 
 
 def _is_word(character: str) -> bool:
@@ -121,6 +125,8 @@ def _without_marks(match: re.Match[str], star: str = "") -> str:
         return match["code"]
     if match["text"] is not None or match["stressed"] is not None:
         return _INLINE.sub(partial(_without_marks, star=star), match["text"] or match["stressed"] or "")
+    if match[0][0] == "`":
+        return match[0] if star else ""
     return match["escaped"] or star * match[0].count("*")
 
 
