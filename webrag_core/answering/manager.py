@@ -28,6 +28,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine, Progress
 from webrag_core.orchestration.request import check_question
+from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.retrieval.reader import make_reader
 
@@ -103,7 +104,7 @@ class Manager:
                     composer=model or "extractive",
                     status=_status(sure, partial=bool(missing)),
                     band=confidence.band_of(sure),
-                    confidence=round(sure, 3),
+                    confidence=cut(sure),
                     confidence_note=confidence.note_of(
                         gathered,
                         draft.scores,
@@ -267,10 +268,10 @@ def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) ->
         return f"{model} found no sentence that answers; the nearest passages are shown instead"
     if sure < confidence.ANSWERED_AT:
         return (
-            f"no answer is given: confidence {sure:.0%}, below {confidence.ANSWERED_AT:.0%}; the nearest passages are"
-            " shown instead"
+            f"no answer is given: confidence {percent(sure)}, below {percent(confidence.ANSWERED_AT)}; the nearest"
+            " passages are shown instead"
         )
-    return f"confidence {sure:.0%} that these sentences hold the whole answer"
+    return f"confidence {percent(sure)} that these sentences hold the whole answer"
 
 
 def _notes(citations: Sequence[SentenceCitation]) -> list[str]:

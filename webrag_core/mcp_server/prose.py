@@ -7,6 +7,7 @@ from webrag_core.mcp_server.evidence import joined, shown_title
 from webrag_core.mcp_server.past import PastText
 from webrag_core.mcp_server.reading import readable
 from webrag_core.mcp_server.untrusted import Fence
+from webrag_core.percentages import percent
 
 _GUIDES = {
     "high": "Give the user these sentences, word for word, with their numbers.",
@@ -46,7 +47,7 @@ def prose_text(answer: Answer) -> PastText:
             ("CITATIONS", "\n".join(citations) or "(none)"),
             (
                 "STATS",
-                f"Confidence: {answer.confidence:.2f} ({answer.band}, {answer.confidence_note}). Answer"
+                f"Confidence: {percent(answer.confidence)} ({answer.band}, {answer.confidence_note}). Answer"
                 f" {answer.answer_id}, {answer.spent.pages} pages, {answer.spent.seconds:.1f} s",
             ),
             ("FOLLOW-UP OPTIONS", "\n".join([*following, "- THEN: call without `style` for all evidence."])),
