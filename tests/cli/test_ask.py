@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
-from tests.command_line import Webrag, webrag
+import pytest
+
+from tests.command_line import Webrag, webrag, webrag_here
 from tests.conftest import FROZEN_SITE
+from webrag_core.answering.models import Form
+from webrag_core.cli.ask import Forms
 
-__all__ = ["webrag"]
+__all__ = ["webrag", "webrag_here"]
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Is asyncio.Queue thread safe?"
@@ -43,9 +48,6 @@ def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
     assert [event["event"] for event in events][:3] == ["planned", "task_done", "citation"]
     assert events[-1]["event"] == "done"
     assert events[-1]["answer"]["walk"][0]["pages"] == [QUEUES]
-    wrong = webrag("ask", QUESTION, "--form", "sonnet", "--json", **FROZEN)
-    assert wrong.returncode == 2
-    assert "--form is one of" in wrong.stderr
 
 
 def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
@@ -59,11 +61,24 @@ def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
     assert json.loads(missing.stdout)["status"] == "failed"
 
 
-def test_a_file_that_cannot_be_written_loses_no_answer(webrag: Webrag) -> None:
-    done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--html", "/nowhere/a.html", **FROZEN)
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--html", "/nowhere/a.html"), "/nowhere/a.html cannot be written: there is no folder /nowhere"),
+        (("--markdown", "/"), "/ cannot be written: it is a folder"),
+        (("--json", "--stream"), "--json prints one object, --stream one a line"),
+        (("--form", "sonnet"), "Invalid value for '--form'"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_asking(webrag_here: Webrag, options: tuple[str, ...], problem: str) -> None:
+    done = webrag_here("ask", QUESTION, "--url", QUEUES, *options, **FROZEN)
     assert done.returncode == 2
-    assert "the answer is stored: webrag answers show 1" in done.stderr
-    assert "not thread-safe" in webrag("answers", "show", "1", **FROZEN).stdout
+    assert problem in done.stderr
+    assert json.loads(webrag_here("answers", "list", "--all", "--json", **FROZEN).stdout) == {"answers": []}
+
+
+def test_the_forms_are_those_of_an_answer() -> None:
+    assert set(get_args(Forms)) == set(get_args(Form))
 
 
 def test_what_is_stored_is_asked_without_a_fetch(webrag: Webrag) -> None:
