@@ -18,6 +18,7 @@ from webrag_core.answering.stored import load_answer
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
 from webrag_core.errors import FetchError, GuardrailsViolationError, InvalidInputError
+from webrag_core.history.answers import list_answers
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
 
@@ -30,6 +31,14 @@ def ask(settings: Settings, question: Question, site: LocalSite | None = None) -
     async def work() -> Answer:
         async with Corpus.open(settings, site) as corpus:
             return await Manager(corpus).answer(question)
+
+    return asyncio.run(work())
+
+
+def listed(settings: Settings, *, every_run: bool = False) -> list[str]:
+    async def work() -> list[str]:
+        async with await Database.open(settings) as database:
+            return [one.kind for one in await list_answers(database, every_run=every_run)]
 
     return asyncio.run(work())
 
@@ -166,6 +175,15 @@ def test_a_failed_run_says_why(settings: Settings) -> None:
     with psycopg.connect(settings.database_url) as connection:
         rows = connection.execute("SELECT kind, state, reason FROM answer_runs ORDER BY id").fetchall()
     assert rows == [("prose", "failed", "not_found"), ("evidence", "failed", "not_found")]
+    assert listed(settings) == []
+    assert listed(settings, every_run=True) == ["evidence", "prose"]
+
+
+def test_the_runs_that_gathered_evidence_are_no_answers_of_their_own(settings: Settings) -> None:
+    ask(settings, Question(QUESTION, urls=(QUEUES,), expansion_budget=0))
+    ask(settings, Question(QUESTION))
+    assert listed(settings) == ["prose", "prose"]
+    assert listed(settings, every_run=True) == ["prose", "evidence", "prose"]
 
 
 def test_the_page_to_read_holds_no_script_and_no_foreign_link(settings: Settings) -> None:
