@@ -19,6 +19,7 @@ from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
+from webrag_core.answering.languages import language_notes
 from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, Status
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
@@ -118,7 +119,7 @@ class Manager:
                     citations=citations,
                     missing=missing,
                     disagreements=differing,
-                    notes=_notes(citations),
+                    notes=[*_notes(citations), *language_notes(question.text, citations)],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
                     spent=Spent(
