@@ -77,6 +77,41 @@ def test_what_cannot_work_is_refused_before_asking(webrag_here: Webrag, options:
     assert json.loads(webrag_here("answers", "list", "--all", "--json", **FROZEN).stdout) == {"answers": []}
 
 
+def test_a_warning_is_said_once(webrag_here: Webrag) -> None:
+    question = ("ask", QUESTION, "--url", QUEUES, "--budget", "3")
+    limited = {**FROZEN, "MAX_EXPANSION_DEPTH": "0"}
+    done = webrag_here(*question, **limited)
+    assert done.stdout.count("expansion budget 3 lowered to 0") == 1
+    assert "expansion budget" not in done.stderr
+    as_json = webrag_here(*question, "--json", **limited)
+    assert "expansion budget" in " ".join(json.loads(as_json.stdout)["warnings"])
+    assert "expansion budget" not in as_json.stderr
+
+
+def test_without_an_answer_few_passages_are_printed(webrag_here: Webrag) -> None:
+    question = "Which planet has the largest queue of moons?"
+    short = webrag_here("ask", question, "--url", QUEUES, "--budget", "0", **FROZEN).stdout
+    assert "The nearest passages\n" in short
+    assert "  [1] Queues — Python 3.11.2 documentation  §  Queues" in short
+    assert short.count("      │ ") >= 3
+    assert "      │ :" not in short
+    assert "support" not in short
+    stored = json.loads(webrag_here("answers", "show", "1", "--json", **FROZEN).stdout)
+    more = len(stored["highlights"]) - 3
+    assert more > 0
+    assert f"({more} more: webrag answers show 1 --all)" in short
+    whole = webrag_here("answers", "show", "1", "--all", **FROZEN).stdout
+    assert f"  [{len(stored['highlights'])}] Queues" in whole
+    assert "more: webrag" not in whole
+
+
+def test_the_parts_without_an_answer_are_named(webrag_here: Webrag) -> None:
+    question = "Which planet has the largest queue? And how do I bake bread?"
+    done = webrag_here("ask", question, "--url", QUEUES, "--budget", "0", **FROZEN)
+    assert "below_floor" not in done.stdout
+    assert done.stdout.count("– nothing sure enough was found for this part") == 2
+
+
 def test_the_forms_are_those_of_an_answer() -> None:
     assert set(get_args(Forms)) == set(get_args(Form))
 

@@ -31,6 +31,7 @@ from webrag_core.orchestration.engine import OrchestratorEngine, Progress
 from webrag_core.orchestration.request import check_question
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
+from webrag_core.result_warnings import log_warning
 from webrag_core.retrieval.reader import make_reader
 
 __all__ = ["Manager", "Question"]
@@ -225,7 +226,7 @@ def _tell_nobody(event: Event) -> None:
 
 
 def _warn(gathered: Gathered, warning: str) -> None:
-    logger.warning(warning)
+    log_warning(logger, warning)
     gathered.warnings.append(warning)
 
 
