@@ -1,4 +1,5 @@
-"""Probabilities as people read them: cut, never rounded up, so that none is shown at a threshold that it misses."""
+"""The confidence of an answer as people read it: cut, never rounded up, so that none is shown at a threshold that it
+misses."""
 
 from __future__ import annotations
 

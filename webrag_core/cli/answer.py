@@ -14,7 +14,6 @@ from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.percentages import percent
 from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
@@ -187,7 +186,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     for step in result.expansion_steps:
         print_line(f"  round {step.iteration - 1}: {step.decision} [{step.rule}] {step.reason}")
     print_line(f"Stopped: {decision.rule} ({result.policy}): {decision.reason}")
-    print_line(f"Estimated completeness: {percent(result.probability_complete)} ({result.probability_note})")
+    print_line(f"Estimated completeness: {result.probability_complete:.0%} ({result.probability_note})")
     print_line(f"Time: {result.timing.total_ms / 1000:.2f} s, mode {result.mode}, answer {result.answer_id}")
     for warning in result.warnings:
         print_line(f"Warning: {warning}", style="yellow")

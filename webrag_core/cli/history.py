@@ -13,7 +13,6 @@ from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, out, print_json, print_line, print_table, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.percentages import percent
 
 if TYPE_CHECKING:
     from webrag_core.history.citations import CitationState
@@ -147,7 +146,7 @@ def list_command(
                     one.answer_id,
                     one.kind,
                     f"{one.started_at:%Y-%m-%d %H:%M}",
-                    one.state if one.probability is None else percent(one.probability),
+                    one.percent(),
                     one.citations,
                     one.query,
                     one.seed_url or "what is stored",
@@ -190,7 +189,7 @@ def show_command(
             return
         answer = opened.answer
         print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")
-        complete = "" if answer.probability is None else f", complete with probability {percent(answer.probability)}"
+        complete = "" if answer.probability is None else f", complete with probability {answer.percent()}"
         print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url or 'what is stored'}{complete}")
         if answer.reason:
             print_line(f"failed: {answer.reason}", style="yellow")

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.percentages import percent
 from webrag_core.store.database import Database
 
 
@@ -27,6 +28,13 @@ class StoredAnswer(BaseModel):
     probability: float | None
     started_at: datetime
     citations: int
+
+    def percent(self) -> str:
+        """The probability as the answer itself shows it: that of evidence rounded, as in its reasons. The state of a
+        run that has none."""
+        if self.probability is None:
+            return self.state
+        return f"{self.probability:.0%}" if self.kind == "evidence" else percent(self.probability)
 
 
 class OpenedAnswer(BaseModel):

@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from webrag_core.percentages import percent
 from webrag_core.retrieval.models import CitationSpan, Contract, CorpusStats, RankedChunk
 
 QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
@@ -223,7 +222,7 @@ class OrchestrationResult(Contract):
         read = f"{pages} page{'' if pages == 1 else 's'} read"
         if self.status == "not_found":
             return f"Not found: {read}, no passage answers the question"
-        verdict = f"{self.status.capitalize()}: estimated completeness {percent(self.probability_complete)}, {read}"
+        verdict = f"{self.status.capitalize()}: estimated completeness {self.probability_complete:.0%}, {read}"
         if self.status == "answered":
             return verdict
         part = self.rounds[-1].signals.part if self.rounds else None

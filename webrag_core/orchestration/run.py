@@ -210,7 +210,7 @@ class Run:
             self.failed_previews.update(fetched.failed)
         else:
             for url, error in fetched.failed.items():
-                self.warn(_failure(url, error))
+                self.warn(f"{url}: {_failure(error)}")
         for warning in fetched.warnings:
             self.warn(warning)
         if fetched.embedding_error is not None:
@@ -455,12 +455,12 @@ class Run:
             if not (frozen and error.reason is Reason.NOT_FOUND)
         ]
         if failed:
-            others = len(failed) - 1
+            (url, error), others = failed[0], len(failed) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
-            self.warn(f"{_failure(*failed[0])}{more}")
+            self.warn(f"{url}: {_failure(error)}{more}")
 
 
-def _failure(url: str, error: FetchError) -> str:
-    """The message, with the URL and the HTTP status unless they are part of it."""
+def _failure(error: FetchError) -> str:
+    """The message, with the HTTP status unless it is part of it."""
     status = "" if error.status is None or str(error.status) in error.message else f" (HTTP {error.status})"
-    return f"{'' if url in error.message else f'{url}: '}{error.message}{status}"
+    return f"{error.message}{status}"
