@@ -264,8 +264,10 @@ def _status(sure: float, *, partial: bool) -> Status:
 
 def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) -> str:
     """One sentence for people: why the answer is what it is."""
+    if not gathered.ranked:
+        return "no passage of the pages that were read has to do with the question" if gathered.walk else gathered.note
     if not draft.units:
-        return gathered.note if not gathered.ranked else "the evidence holds no sentence"
+        return "the evidence holds no sentence"
     if model is not None and sure < confidence.ANSWERED_AT:
         return f"{model} found no sentence that answers; the nearest passages are shown instead"
     if sure < confidence.ANSWERED_AT:

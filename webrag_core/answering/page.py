@@ -40,9 +40,10 @@ def render_markdown(answer: Answer) -> str:
     lines = [f"# {_escaped(answer.question)}", "", f"**{_escaped(verdict(answer))}**{f' ({sure})' if sure else ''}", ""]
     for sentence in answer.sentences:
         numbers = "".join(f"[^{number}]" for number in sentence.citations)
-        shown = sentence.text
-        lines += [*(_code_block(shown) if "\n" in shown else [f"{_escaped(shown)}{numbers}"]), ""]
-        lines += [numbers, ""] if "\n" in shown else []
+        if "\n" in sentence.text:
+            lines += [*_code_block(sentence.text), "", numbers, ""]
+        else:
+            lines += [f"{_escaped(sentence.text)}{numbers}", ""]
     if answer.highlights:
         lines += ["## The nearest passages", ""]
     for highlight in answer.highlights:
@@ -53,11 +54,11 @@ def render_markdown(answer: Answer) -> str:
     if answer.look_next:
         lines += ["## Where to look next", "", *(f"- <{url}>" for url in answer.look_next), ""]
     lines += [line for note in answer.notes for line in (_escaped(sentence_case(note)), "")]
-    lines += [
-        f"[^{one.number}]: <{one.url}>, version {one.version}, characters {one.char_start} to {one.char_end}:"
-        f" “{_escaped(unit_text(one.quote, 'paragraph'))}”"
-        for one in answer.citations
-    ]
+    shown = {highlight.citation for highlight in answer.highlights}
+    for one in answer.citations:
+        words = "" if one.number in shown else f": “{_escaped(unit_text(one.quote, 'paragraph'))}”"
+        place = f"version {one.version}, characters {one.char_start} to {one.char_end}"
+        lines.append(f"[^{one.number}]: <{one.url}>, {place}{words}")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -96,7 +97,7 @@ def _passage_markdown(citation: SentenceCitation, highlight: Highlight) -> list[
             lines += [*_code_block("\n".join(line.text for line in run)), ""]
         else:
             lines += [part for line in run for part in (_line_markdown(line), "")]
-    return [*lines, f"{_escaped(where)} [^{citation.number}]"]
+    return [*lines, f"— {_escaped(where)} [^{citation.number}]"]
 
 
 def _line_markdown(line: Line) -> str:

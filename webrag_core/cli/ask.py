@@ -160,10 +160,10 @@ def _print_nearest(answer: Answer, most: int) -> None:
         print_line(f"  [{citation.number}] {citation.title or citation.url}{heading}", style="bold cyan")
         print_passage(passage(citation, highlight), indent="      │ ")
         print_line(f"      {_place(citation)}", style="dim")
-        print_line("")
     if len(answer.highlights) > most:
-        print_line(f"({len(answer.highlights) - most} more: webrag answers show {answer.answer_id} --all)", style="dim")
-        print_line("")
+        print_line(
+            f"  ({len(answer.highlights) - most} more: webrag answers show {answer.answer_id} --all)", style="dim"
+        )
 
 
 def _print_source(citation: SentenceCitation) -> None:
