@@ -113,6 +113,8 @@ def test_statuses_without_a_page(status: str, reason: Reason) -> None:
         (reply(b"\xef\xbb\xbf\n <HTML lang=en>"), "text/html"),
         (reply(b'<?xml version="1.0"?>\n<html xmlns="x"></html>'), "application/xhtml+xml"),
         (reply("caf\u00e9".encode()), "text/plain"),
+        (typed("application/akn+xml", b"<akomaNtoso/>"), "application/akn+xml"),
+        (typed("text/xml; charset=utf-8", b'<?xml version="1.0"?>\n<akomaNtoso xmlns="x"/>'), "application/akn+xml"),
         *(
             (answer, "application/pdf")
             for answer in (typed("application/pdf", PDF), typed("text/html", PDF), reply(PDF))

@@ -116,15 +116,25 @@ def test_what_a_model_words_otherwise_is_replaced_by_the_words_of_the_page(setti
     assert asyncio.run(problems(settings)) == []
 
 
-def test_what_no_sentence_stands_for_is_not_said(settings: Settings) -> None:
+def test_a_model_that_only_invents_is_done_without(settings: Settings) -> None:
     invented = [{"text": "Bananas ripen faster beside walruses.", "from": ["s1"]}, {"text": "", "from": []}]
     with serving(choosing(lambda sentences: invented)) as server:
         answer = ask(settings_of(settings, server))
+    assert answer.composer == "extractive"
+    assert any(THREADS in one.text for one in answer.sentences)
+    assert not any("ananas" in one.text for one in answer.sentences)
+    assert any("holds none of its sentences" in warning for warning in answer.warnings)
+
+
+def test_a_model_that_finds_no_answer_is_believed_and_named(settings: Settings) -> None:
+    with serving(choosing(lambda sentences: [])) as server:
+        answer = ask(settings_of(settings, server))
+    assert answer.composer == "m"
     assert answer.sentences == []
     assert (answer.status, answer.band, answer.confidence) == ("insufficient", "insufficient", 0)
     assert answer.highlights
     assert "m found no sentence" in answer.final_reason
-    assert any("left out" in warning for warning in answer.warnings)
+    assert any("m finds no answer" in warning and "ANSWER_COMPOSER" in warning for warning in answer.warnings)
 
 
 def test_a_model_cannot_say_more_than_an_answer_holds_nor_anything_twice(settings: Settings) -> None:

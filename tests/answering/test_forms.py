@@ -8,6 +8,7 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.answering.compose.forms import form_of
+from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer, Form
 from webrag_core.config import Settings
@@ -37,6 +38,8 @@ TEA = LocalSite(
         ("How long does green tea keep?", "lookup"),
         ("What is the default temperature of the kettle?", "lookup"),
         ("What is green tea?", "explain"),
+        ("What has changed in the kettle since version 2?", "timeline"),
+        ("History of green tea", "timeline"),
         ("Is green tea good?", "explain"),
     ],
 )
@@ -59,6 +62,56 @@ def test_steps_are_said_together_and_in_order(settings: Settings) -> None:
     texts = " | ".join(sentence.text for sentence in answer.sentences)
     places = [texts.index(step) for step in ("Boil the water.", "eighty degrees", "Pour it over", "Wait for two")]
     assert places == sorted(places)
+
+
+KETTLE = LocalSite(
+    {
+        "/": page(
+            "The kettle",
+            "<p>The kettle boils water for tea.</p><p>Changed in version 3.10: The kettle keeps the water warm.</p>"
+            "<p>New in version 2.4: The kettle has a whistle.</p><p>Changed in version 3.2: The kettle boils water"
+            " without a lid.</p><p>The kettle was first sold on 4 May 1987.</p>",
+        )
+    }
+)
+
+
+def test_a_timeline_is_in_the_order_of_versions(settings: Settings) -> None:
+    async def work() -> Answer:
+        async with Corpus.open(settings, KETTLE) as corpus:
+            question = "What changed in the versions of the kettle that boils water?"
+            return await Manager(corpus).answer(Question(question, urls=(SITE,)))
+
+    answer = asyncio.run(work())
+    assert answer.form == "timeline"
+    texts = " | ".join(sentence.text for sentence in answer.sentences)
+    places = [texts.index(version) for version in ("2.4", "3.2", "3.10")]
+    assert places == sorted(places)
+    assert "1987" not in texts
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "key"),
+    [
+        ("Changed in version 3.10: faster.", "version", (3, 10)),
+        ("Since v1.2.3 it is slower.", "version", (1, 2, 3)),
+        ("On 2024-05-17 it was sold.", "date", (2024, 5, 17)),
+        ("On 4 May 1987 it was sold.", "date", (1987, 5, 4)),
+        ("On September 4th, 1987 it was sold.", "date", (1987, 9, 4)),
+        ("In Sept. 1987 it was sold.", "date", (1987, 9, 0)),
+        ("In March 2001 it was sold.", "date", (2001, 3, 0)),
+        ("It was sold in 1987.", "date", (1987, 0, 0)),
+    ],
+)
+def test_moments_are_read(text: str, kind: str, key: tuple[int, ...]) -> None:
+    moment = moment_of(text)
+    assert moment is not None
+    assert (moment.kind, moment.key) == (kind, key)
+
+
+@pytest.mark.parametrize("text", ["It holds 1024 items.", "It costs 1999.95.", "Port 2000/tcp is closed.", "Often."])
+def test_other_numbers_are_no_moments(text: str) -> None:
+    assert moment_of(text) is None
 
 
 def test_the_form_can_be_chosen(settings: Settings) -> None:

@@ -163,7 +163,7 @@ def test_a_page_that_gives_orders_is_not_repeated(settings: Settings) -> None:
     text_of_pages = " ".join([*(one.text for one in answer.sentences), *(one.quote for one in answer.citations)])
     assert "banana" not in text_of_pages
     assert "evil.example" not in text_of_pages
-    assert any("address a model" in warning for warning in answer.warnings)
+    assert any("give orders to a model" in warning for warning in answer.warnings)
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_a_wait_that_exceeds_the_budget_fails_at_once(pauses: list[float]) -> No
     with serving(said("Green."), Reply({}, 429, {"Retry-After": "600"})) as server:
         error = refused(chat_settings(server.url))
     assert "429" in error.reason
-    assert "600 s exceeds ORCHESTRATION_LLM_TIMEOUT" in error.reason
+    assert "600 s exceeds the limit of" in error.reason
     assert not pauses
     assert len(server.calls) == 1
 

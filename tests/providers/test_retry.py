@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import httpx2
 import pytest
 
 from tests.pauses import noted_pauses
@@ -36,7 +37,7 @@ def answering(*answers: str | Failure, forms: list[str] | None = None) -> Send:
 
 def ask(send: Send, *, attempts: int = 3, seconds: float = 20.0) -> str | Failure:
     async def work() -> str | Failure:
-        return await RetryingEndpoint("TEA", ("rich", "plain"), attempts=attempts).ask(send, seconds)
+        return await RetryingEndpoint(("rich", "plain"), attempts=attempts).ask(send, seconds)
 
     return asyncio.run(work())
 
@@ -50,7 +51,9 @@ def test_what_is_worth_another_attempt(status: int | None, again: bool) -> None:
 
 def test_a_failure_says_which_settings_to_look_at_and_how_long_to_wait() -> None:
     assert Failure.of_status(401, "TEA").reason == "HTTP 401 (check TEA_API_KEY)"
-    assert Failure.unreachable("TEA") == Failure("the endpoint cannot be reached (check TEA_BASE_URL)", again=True)
+    closed, broken = ConnectionError(), httpx2.ReadError("")
+    assert Failure.of_connection(closed, "TEA").reason == "the endpoint cannot be reached (check TEA_BASE_URL)"
+    assert Failure.of_connection(broken, "TEA").reason == "the connection broke before the answer was whole"
     assert Failure.of_status(429, "TEA", {"retry-after": "7"}).wait == 7.0
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     assert Failure.of_status(429, "TEA", {"retry-after": later}).wait == pytest.approx(90, abs=30)
@@ -80,7 +83,7 @@ def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> No
     forms: list[str] = []
 
     async def work() -> None:
-        endpoint = RetryingEndpoint("TEA", ("rich", "plain"), attempts=1)
+        endpoint = RetryingEndpoint(("rich", "plain"), attempts=1)
         begun, refused = asyncio.Event(), asyncio.Event()
 
         async def slow(form: str) -> str | Failure:
@@ -101,7 +104,7 @@ def test_a_request_that_began_earlier_does_not_bring_a_refused_form_back() -> No
 
 def test_waiting_for_a_slot_counts_and_what_is_left_bounds_the_pause() -> None:
     async def work() -> tuple[str | Failure, str | Failure]:
-        endpoint = RetryingEndpoint("TEA", ("rich",), attempts=3)
+        endpoint = RetryingEndpoint(("rich",), attempts=3)
         slots = asyncio.Semaphore(1)
         await slots.acquire()
         async with asyncio.timeout(10):  # or it would wait for ever
@@ -114,7 +117,7 @@ def test_waiting_for_a_slot_counts_and_what_is_left_bounds_the_pause() -> None:
 
     assert asyncio.run(work()) == (
         Failure("no answer within 0.05 s"),
-        Failure("busy; waiting 5 s exceeds TEA_TIMEOUT"),
+        Failure("busy; waiting 5 s exceeds the limit of 5 s"),
     )
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.gate import GateResponse, Inspector, NetworkGate, is_sendable
+from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
 from webrag_core.acquisition.politeness import HostQueues, RetryLater
 from webrag_core.acquisition.robots import Robots
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
@@ -20,7 +21,7 @@ MAP_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,
 
 _MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"})
 _PDF = "application/pdf"
-_PAGES = _MARKUP | {"text/plain", _PDF, "application/x-pdf"}
+_PAGES = _MARKUP | XML_TYPES | {"text/plain", _PDF, "application/x-pdf", AKOMA_NTOSO}
 _NO_MAPS = ("image/", "video/", "audio/", "font/")
 _UNSTATED = frozenset({"", "application/octet-stream"})
 
@@ -178,6 +179,10 @@ def _page_headers(answer: GateResponse) -> Mapping[str, str]:
     sniffed = sniff(answer.body)
     if sniffed == _PDF or declared.endswith("pdf"):
         return {**answer.headers, "content-type": _PDF}  # whatever it was called; that it is none, its parser tells
+    if declared == AKOMA_NTOSO or (declared in XML_TYPES and is_akoma_ntoso(answer.body)):
+        return {**answer.headers, "content-type": AKOMA_NTOSO}
+    if declared in XML_TYPES:
+        raise _unsupported()
     wide = re.search(r"charset\s*=\s*[\"']?utf-(?:16|32)", answer.headers.get("content-type", ""), re.I)
     if declared in _MARKUP:
         if not wide and _is_binary(answer.body):
@@ -194,4 +199,4 @@ def _media_type(headers: Mapping[str, str]) -> str:
 
 
 def _unsupported() -> FetchError:
-    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML, PDF nor plain text")
+    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML, PDF, plain text nor Akoma Ntoso")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -12,13 +12,14 @@ from pathlib import Path
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 
 from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
 from webrag_core.acquisition.sitemaps.models import FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 _MAX_REDIRECTS = 5
-_PAGE_TYPES = ("text/html", "application/xhtml+xml")
+_PAGE_TYPES = ("text/html", "application/xhtml+xml", AKOMA_NTOSO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class WarcAcquirer:
             raise InvalidInputError(f"{path} holds no WARC response")
 
     def page_urls(self) -> list[str]:
-        """Canonical URLs of all HTML pages, sorted."""
+        """Canonical URLs of all pages (HTML and Akoma Ntoso), sorted."""
         return sorted(url for url, entry in self._entries.items() if entry.media_type in _PAGE_TYPES)
 
     def date_of(self, url: str) -> datetime | None:
@@ -176,6 +177,8 @@ class WarcAcquirer:
             bytes_raw=0 if unchanged else len(body),
             redirects=passed,
         )
+        if page.media_type in XML_TYPES and is_akoma_ntoso(body):
+            page = replace(page, headers={**headers, "content-type": AKOMA_NTOSO})
         if not unchanged and page.media_type not in _PAGE_TYPES:
             raise FetchError(Reason.UNSUPPORTED_TYPE, f"{final} is {page.media_type or 'of unknown type'}, not HTML")
         return page

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
@@ -15,6 +17,9 @@ from webrag_core.errors import GuardrailsViolationError
 from webrag_core.indexing.terms import terms
 from webrag_core.page_text import visible
 
+Withheld = Literal["order", "request", "address"]
+"""Why a unit never becomes a sentence: it addresses a model, requests something that the question is not about, or
+names a site that the evidence is not from."""
 MAX_QUESTION = 8_000
 """Characters of a question."""
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
@@ -62,26 +67,34 @@ def check_input(question: str) -> None:
         )
 
 
-def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[Unit], int]:
-    """The units that may become sentences, and the number of those that may not: those that address a model, unless the
-    question is about such text; requests that share no word with a question that wants no steps; and those with an
-    address of a site that the evidence is not from."""
+def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[Unit], Mapping[str, int]]:
+    """The units that may become sentences, and the number of those that may not, by cause: those that address a model,
+    unless the question is about such text; requests that share no word with a question that wants no steps; those with
+    an address of a site that the evidence is not from. What stands behind one of the first two counts with it."""
     hosts = {_host(unit.chunk.source_url) for unit in units}
     words = set(terms(question))
     about_orders = bool(_ORDERS.search(question))
     safe: list[Unit] = []
-    order: Unit | None = None
+    withheld: Counter[str] = Counter()
+    before: tuple[Unit, Withheld] | None = None
     for unit in units:
         text = visible(unit.text)
-        if not about_orders and (
-            _ORDERS.search(text)
-            or (form not in ("steps", "list") and _strange_request(text, words))
-            or (order is not None and _continues(order, unit))
-        ):
-            order = unit
-        elif _addresses(unit.text) <= hosts:
+        cause: Withheld | None = None
+        if not about_orders and _ORDERS.search(text):
+            cause = "order"
+        elif not about_orders and form not in ("steps", "list") and _strange_request(text, words):
+            cause = "request"
+        elif before is not None and _continues(before[0], unit):
+            cause = before[1]
+        if cause is not None:
+            before = (unit, cause)
+        elif not _addresses(unit.text) <= hosts:
+            cause = "address"
+        if cause is None:
             safe.append(unit)
-    return safe, len(units) - len(safe)
+        else:
+            withheld[cause] += 1
+    return safe, withheld
 
 
 def _strange_request(text: str, words: set[str]) -> bool:

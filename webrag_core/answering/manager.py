@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 
@@ -120,7 +120,10 @@ class Manager:
                     citations=citations,
                     missing=missing,
                     disagreements=differing,
-                    notes=[*_notes(citations), *language_notes(question.text, citations)],
+                    notes=[
+                        *_notes(citations, {} if statements.sentences else draft.withheld),
+                        *language_notes(question.text, citations),
+                    ],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
                     spent=Spent(
@@ -178,7 +181,15 @@ class Manager:
         """Say what the chat model chooses, else `choices` where they are sure enough. Returns the confidence in what is
         said, and the report of the model, if it chose."""
         report = await self._say_by_model(question, draft, statements, gathered)
-        if report is not None:
+        if report is not None and not statements.sentences and not statements.unproved:
+            if sure >= confidence.ANSWERED_AT:
+                _warn(
+                    gathered,
+                    f"{report.model} finds no answer in the evidence; without it, sentences would be given with"
+                    f" confidence {sure:.0%} (ANSWER_COMPOSER=extractive)",
+                )
+            sure = 0.0
+        elif report is not None:
             sure = confidence.lifted(confidence.confidence_of(statements.choices, draft.scores, gathered))
         elif sure >= confidence.ANSWERED_AT:
             for choice in choices:
@@ -190,7 +201,8 @@ class Manager:
     async def _say_by_model(
         self, question: Question, draft: Draft, statements: Statements, gathered: Gathered
     ) -> ModelReport | None:
-        """Say what the chat model chooses; None without one, and when it fails before its first sentence."""
+        """Say what the chat model chooses; None without one, when it fails before its first sentence, and when the
+        evidence holds none of its sentences. A report without a sentence is its verdict: nothing answers."""
         if self._chat is None or not draft.units:
             return None
         settings = self._settings
@@ -205,6 +217,9 @@ class Manager:
             return None
         for warning in composer.report.warnings():
             _warn(gathered, warning)
+        if composer.report.dropped and not statements.choices:
+            _warn(gathered, f"composed without {composer.report.model}: the evidence holds none of its sentences")
+            return None
         return composer.report
 
     async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
@@ -214,9 +229,7 @@ class Manager:
         safe = partial(guard.safe_units, form=form)
         reranker = make_sentence_reranker(self._settings)
         draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, reranker=reranker, safe=safe)
-        for warning in draft.warnings:
-            if warning not in gathered.warnings:
-                gathered.warnings.append(warning)
+        gathered.warnings += [one for one in _warnings(draft) if one not in gathered.warnings]
         choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form)
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered)
 
@@ -228,6 +241,12 @@ def _tell_nobody(event: Event) -> None:
 def _warn(gathered: Gathered, warning: str) -> None:
     log_warning(logger, warning)
     gathered.warnings.append(warning)
+
+
+def _warnings(draft: Draft) -> list[str]:
+    orders = draft.withheld.get("order", 0)
+    told = f"sentences of the pages that give orders to a model, and are never said: {orders}"
+    return [*draft.warnings, *([told] if orders else [])]
 
 
 def _form(question: Question, gathered: Gathered) -> Form:
@@ -278,12 +297,15 @@ def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) ->
     return f"confidence {percent(sure)} that these sentences hold the whole answer"
 
 
-def _notes(citations: Sequence[SentenceCitation]) -> list[str]:
-    """Facts about the evidence: how old it is, and which quotes are from texts that their pages no longer have."""
+def _notes(citations: Sequence[SentenceCitation], withheld: Mapping[str, int]) -> list[str]:
+    """Facts about the evidence: how old it is, which quotes are from texts that their pages no longer have, and which
+    sentences could not be said."""
+    causes = {"request": "request something else", "address": "name addresses of other sites"}
+    silent = [f"sentences that {what} are not said: {withheld[one]}" for one, what in causes.items() if one in withheld]
     if not citations:
-        return []
+        return silent
     oldest = min(citations, key=lambda one: one.seen_at)
     pages = len({one.url for one in citations})
     notes = [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
     superseded = [f"[{one.number}]" for one in citations if not one.current]
-    return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else [])]
+    return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else []), *silent]

@@ -15,7 +15,7 @@ connective or a reference in brackets; or the cells of a table row, with its col
 
 Status = Literal["answered", "partial", "insufficient"]
 Band = Literal["high", "medium", "low", "insufficient"]
-Form = Literal["explain", "steps", "compare", "lookup", "list"]
+Form = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 Why = Literal["not_found", "below_floor"]
 
 

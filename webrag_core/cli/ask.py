@@ -18,7 +18,7 @@ from webrag_core.errors import GuardrailsViolationError, InvalidInputError, Webr
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
 
-Forms = Literal["explain", "steps", "list", "lookup", "compare"]
+Forms = Literal["explain", "steps", "list", "lookup", "compare", "timeline"]
 """As `answering.models.Form`, which is not imported for help alone."""
 _STYLES = {"high": "bold green", "medium": "bold green", "low": "bold yellow", "insufficient": "bold red"}
 _PASSAGES = 3  # printed when there is no answer; the others are stored with it

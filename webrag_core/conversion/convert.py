@@ -7,6 +7,8 @@ from dataclasses import replace
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.legal_xml import AKOMA_NTOSO
+from webrag_core.conversion.akoma_ntoso import akoma_ntoso_to_html
 from webrag_core.conversion.canonical import header_urls
 from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.metadata import headers_say_nofollow
@@ -31,6 +33,9 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
         converted = replace(convert_pdf(page.body), canonical=_only(canonicals))
+    elif page.media_type == AKOMA_NTOSO:
+        html = akoma_ntoso_to_html(page.body)
+        converted = convert_html(html, url=page.final_url, charset="utf-8", canonicals=canonicals)
     elif page.media_type.startswith("text/") and page.media_type != "text/html":
         converted = replace(_plain(page, encoding), canonical=_only(canonicals))
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, table
@@ -14,16 +14,15 @@ from mdit_py_plugins.deflist import deflist_plugin
 # not str.splitlines(): that also breaks at \x0b, \x0c and U+2028, which are no line ends in Markdown
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # code, an escaped character, a link or image, emphasis. Underscores go only in pairs around words: __init__ is a name
-_MARK = (
+_INLINE = re.compile(
     r"(?=[`\\!\[_*])(?:"  # the first characters of what follows: most places are passed at once
     r"(?P<ticks>`++)(?P<code>.+?)(?<!`)(?P=ticks)(?!`)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|!?\[(?P<text>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*+)\]\((?:[^()\\]|\\.|\([^()]*\))*+\)"
     r"|(?<![\w.])_(?P<stressed>[^_\n]+)_(?!\w)"
+    r"|`+|\*+)",
+    re.DOTALL,
 )
-_INLINE = re.compile(_MARK + r"|[`*]+)", re.DOTALL)
-_INLINE_APART = re.compile(_MARK + r"|`+|\*+)", re.DOTALL)  # so that code within emphasis is seen
-_FENCE = 3  # backticks that begin a block of code
 _STAR = "\ud800"  # an asterisk outside code: no stored text can hold a lone surrogate
 _STARS = re.compile(f"{_STAR}+")
 _ADMONITION = re.compile(
@@ -85,22 +84,25 @@ def plain_text(markdown: str) -> str:
 
 def faithful_text(markdown: str) -> str:
     """As `plain_text`, but an asterisk goes only where a pair of them marks emphasis around whole words: those of a
-    formula (`1.5*$size`), a product or a name (`**kwargs`) stay, and so do backticks without a partner. What is said,
-    proved and shown is read so."""
-    text = _INLINE_APART.sub(_with_stars, markdown)
+    formula (`1.5*$size`), a product or a name (`**kwargs`) stay, and so does a backtick that opens no code. What is
+    said and proved is read so."""
+    text = _INLINE.sub(partial(_without_marks, star=_STAR), markdown)
     runs = list(_STARS.finditer(text))
-    open_runs: dict[int, list[int]] = {}
-    emphasis: set[int] = set()
+    left = [len(run[0]) for run in runs]  # asterisks of each that mark nothing, so far
+    opened: list[int] = []
     for number, run in enumerate(runs):
         before, after = text[run.start() - 1 : run.start()] or " ", text[run.end() : run.end() + 1] or " "
-        opened = open_runs.setdefault(len(run[0]), [])
-        if opened and not before.isspace() and not _is_word(after):
-            emphasis |= {opened.pop(), number}
-        elif not after.isspace() and not _is_word(before):
+        if not before.isspace() and not _is_word(after):
+            while opened and left[number]:
+                pairs = min(left[opened[-1]], left[number])
+                left[number] -= pairs
+                left[opened[-1]] -= pairs
+                if not left[opened[-1]]:
+                    opened.pop()
+        if left[number] and not after.isspace() and not _is_word(before):
             opened.append(number)
-    stars = iter(range(len(runs)))
-    text = _STARS.sub(lambda run: "" if next(stars) in emphasis else "*" * len(run[0]), text)
-    return " ".join(text.split())
+    stars = iter(left)
+    return " ".join(_STARS.sub(lambda run: "*" * next(stars), text).split())
 
 
 def _is_word(character: str) -> bool:
@@ -117,24 +119,15 @@ def _only_links(line: str) -> bool:
     return links > 0 and len(_WORD.findall(rest)) < _ENOUGH_WORDS
 
 
-def _without_marks(match: re.Match[str]) -> str:
+def _without_marks(match: re.Match[str], star: str = "") -> str:
+    """What stays of a mark; `star` in place of each asterisk that is none of code."""
     if match["code"] is not None:
         return match["code"]
     if match["text"] is not None or match["stressed"] is not None:
-        return _INLINE.sub(_without_marks, match["text"] or match["stressed"] or "")
-    return match["escaped"] or ""
-
-
-def _with_stars(match: re.Match[str]) -> str:
-    """What stays of a mark; `_STAR` in place of each asterisk that is none of code."""
-    if match["text"] is not None or match["stressed"] is not None:
-        return _INLINE_APART.sub(_with_stars, match["text"] or match["stressed"] or "")
-    if match["code"] is not None or match["escaped"] is not None:
-        return match["code"] or match["escaped"]
-    run = match[0]
-    if run[0] == "*":
-        return _STAR * len(run)
-    return run if len(run) < _FENCE else ""
+        return _INLINE.sub(partial(_without_marks, star=star), match["text"] or match["stressed"] or "")
+    if match[0][0] == "`":
+        return match[0] if star else ""
+    return match["escaped"] or star * match[0].count("*")
 
 
 def parse_blocks(text: str) -> list[Block]:

@@ -22,7 +22,10 @@ _PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
 _ATTEMPTS = 3
 _AT_ONCE = 4  # requests, whatever the number of runs
-_NO_CHAT = Failure("the answer is not one of a chat endpoint (check ORCHESTRATION_LLM_BASE_URL)")
+_NO_CHAT = Failure(
+    f"the answer is empty, larger than {LARGEST_ANSWER / 1e6:.0f} MB, or not one of a chat endpoint"
+    " (check ORCHESTRATION_LLM_BASE_URL)"
+)
 _REFUSED = Failure("the model refused to answer")
 _FILTERED = Failure("the endpoint's content filter withheld the answer")
 
@@ -75,12 +78,12 @@ class ChatEndpoint:
                 f"{wanted_by} needs ORCHESTRATION_LLM_API_KEY"
                 " (or ORCHESTRATION_LLM_BASE_URL of a server that wants none)"
             )
-        require_package("openai", wanted_by)
+        require_package("openai", f"{wanted_by} (the default with ORCHESTRATION_LLM_…)")
         self.model = settings.orchestration_llm_model
         self._url = settings.orchestration_llm_base_url or _OPENAI
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        self._endpoint = RetryingEndpoint(_PREFIX, _DIALECTS, attempts=_ATTEMPTS)
+        self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS)
         self._streams = True  # until the server shows that it does not
 
     async def complete(
@@ -194,8 +197,8 @@ def _failures() -> Iterator[list[Failure]]:
         yield failures
     except openai.APIStatusError as error:
         failures.append(Failure.of_status(error.status_code, _PREFIX, error.response.headers))
-    except openai.APIConnectionError:
-        failures.append(Failure.unreachable(_PREFIX))
+    except openai.APIConnectionError as error:
+        failures.append(Failure.of_connection(error.__cause__, _PREFIX))
     except (openai.OpenAIError, ValueError, AttributeError, TypeError, RecursionError):
         failures.append(_NO_CHAT)  # no JSON, or JSON of another shape, on which the SDK stumbles
 

@@ -120,7 +120,7 @@ class OpenAIEmbedder:
         self._size = settings.embedding_batch_size
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
-        self._endpoint = RetryingEndpoint(_PREFIX, _FORMS, attempts=_ATTEMPTS)
+        self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS)
         self._queries: dict[str, Vectors] = {}
         self._opened: AsyncOpenAI | None = None
 
@@ -190,8 +190,8 @@ class OpenAIEmbedder:
             )
         except openai.APIStatusError as error:
             return Failure.of_status(error.status_code, _PREFIX, error.response.headers)
-        except openai.APIConnectionError:
-            return Failure.unreachable(_PREFIX)
+        except openai.APIConnectionError as error:
+            return Failure.of_connection(error.__cause__, _PREFIX)
         except (openai.OpenAIError, ValueError, AttributeError, TypeError):
             answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
         rows = _rows(answer)

@@ -25,7 +25,10 @@ _HEADERS = frozenset(
 def require_package(package: str, required_by: str) -> None:
     """Raises InvalidInputError when `package`, which the setting `required_by` needs, is not installed."""
     if find_spec(package) is None:
-        raise InvalidInputError(f"{required_by} needs the package {package}: install webrag[providers]")
+        raise InvalidInputError(
+            f"{required_by} needs the package {package}, which is not installed; it comes with webrag[providers]"
+            " (in a checkout: .venv/bin/uv pip install -e '.[providers]')"
+        )
 
 
 async def load_package(package: str) -> None:

@@ -21,6 +21,7 @@ Form = TypeVar("Form")
 MAX_RETRY_AFTER_S = 30 * 24 * 3600.0
 
 _FIRST_PAUSE_S = 0.5  # doubles with every attempt
+_BROKEN = frozenset(["ReadError", "RemoteProtocolError", "WriteError"])  # raised on an open connection
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
@@ -61,17 +62,18 @@ class Failure:
         return cls(http_reason(status, prefix), again, wait, status)
 
     @classmethod
-    def unreachable(cls, prefix: str) -> Failure:
-        """Build for a connection failure."""
+    def of_connection(cls, cause: BaseException | None, prefix: str) -> Failure:
+        """Build for a connection that failed or broke; `cause` is the error of httpx or httpx2 behind the SDK's."""
+        if cause is not None and type(cause).__name__ in _BROKEN:
+            return cls("the connection broke before the answer was whole", again=True)
         return cls(f"the endpoint cannot be reached (check {prefix}_BASE_URL)", again=True)
 
 
 class RetryingEndpoint(Generic[Form]):
     """An endpoint with several request forms, richest first. Refused forms are not tried again."""
 
-    def __init__(self, prefix: str, forms: Sequence[Form], *, attempts: int) -> None:
-        """`prefix` begins the names of its settings; `attempts` of one request, refused forms not counted."""
-        self._prefix = prefix
+    def __init__(self, forms: Sequence[Form], *, attempts: int) -> None:
+        """`attempts` of one request, refused forms not counted."""
         self._forms = forms
         self._attempts = attempts
         self._first = 0  # first form not refused
@@ -109,7 +111,7 @@ class RetryingEndpoint(Generic[Form]):
                     if not failure.again or attempt == self._attempts:
                         return failure
                     if clock() + wait >= ends:
-                        reason = f"{failure.reason}; waiting {wait:.0f} s exceeds {self._prefix}_TIMEOUT"
+                        reason = f"{failure.reason}; waiting {wait:.0f} s exceeds the limit of {seconds:.4g} s"
                         return replace(failure, reason=reason, again=False, wait=None, status=None)
                     await sleep(wait)
         except TimeoutError:

@@ -240,7 +240,7 @@ def test_retry_after_is_honoured_within_the_budget() -> None:
     with firecrawl(failed(429, retry_after="60")) as server:
         error = refusal(server)
     assert error.reason is Reason.RATE_LIMITED
-    assert "waiting 60 s exceeds FIRECRAWL_TIMEOUT" in error.message
+    assert "waiting 60 s exceeds the limit of" in error.message
     assert len(server.calls) == 1
 
 

@@ -44,7 +44,7 @@ class FirecrawlApi:
             problem = "FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]"
             raise InvalidInputError(problem) from None
         self.seconds = settings.firecrawl_timeout
-        self._endpoint = RetryingEndpoint("FIRECRAWL", (None,), attempts=_ATTEMPTS)
+        self._endpoint = RetryingEndpoint((None,), attempts=_ATTEMPTS)
         self._url = settings.firecrawl_api_url or _CLOUD
         self._key = settings.firecrawl_api_key
         self._max_age_ms = round(settings.firecrawl_max_age * 1000)

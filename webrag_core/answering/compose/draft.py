@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from webrag_core.answering.compose.reranked import SentenceReranker
@@ -11,18 +11,20 @@ from webrag_core.answering.compose.units import Unit, units_of
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.reader import Reader
 
-Safe = Callable[[list[Unit], str], tuple[list[Unit], int]]
-"""(units, question) -> the units that may become sentences, and the number of the others."""
+Safe = Callable[[list[Unit], str], tuple[list[Unit], Mapping[str, int]]]
+"""(units, question) -> the units that may become sentences, and the number of the others by cause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The units of the evidence, and their scores for each part of the question (the question itself without parts)."""
+    """The units of the evidence, and their scores for each part of the question (the question itself without parts).
+    `withheld` = the number of units that must not become sentences, by cause."""
 
     parts: tuple[str, ...]
     units: list[Unit]
     scores: list[UnitScores]
     warnings: list[str]
+    withheld: Mapping[str, int]
 
     @property
     def best_of_all(self) -> list[int]:
@@ -38,10 +40,10 @@ async def draft_of(
     reader: Reader | None,
     *,
     reranker: SentenceReranker | None = None,
-    safe: Safe = lambda units, question: (units, 0),
+    safe: Safe = lambda units, question: (units, {}),
 ) -> Draft:
     """Cut the evidence into units and score them; a `reranker` orders them."""
-    units, unsafe = safe(units_of(ranked), question)
+    units, withheld = safe(units_of(ranked), question)
     own = tuple(parts) or (question,)
     fitted = {query: fitted_scores(query, units) for query in dict.fromkeys((question, *own))}
     scores = []
@@ -49,10 +51,8 @@ async def draft_of(
         relevance = None if reranker is None else await reranker.relevance(part, units, fitted[part])
         scores.append(await score_units(tuple(dict.fromkeys((question, part))), fitted, units, reader, relevance))
     warnings = []
-    if unsafe:
-        warnings.append(f"sentences that address a model or name other sites, and are not used: {unsafe}")
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
     if reranker is not None and reranker.failure is not None:
         warnings.append(f"sentences ordered without the reranker: {reranker.failure}")
-    return Draft(own, units, scores, warnings)
+    return Draft(own, units, scores, warnings, withheld)

@@ -21,6 +21,12 @@ _LOOKUP = re.compile(
     r"|minimum))\b",
     re.IGNORECASE,
 )
+_TIMELINE = re.compile(
+    r"^(?:timeline|chronology|history)\b|\b(?:timeline|chronology|history|evolution) of\b"
+    r"|^(?:how|what) (?:has|have|did) .{1,120}\bchanged? (?:over|since|through|between|in (?:version|release))\b"
+    r"|^what (?:has )?changed (?:in|with|since|over|between)\b",
+    re.IGNORECASE,
+)
 _FORMS: dict[QueryType, Form] = {
     "factual": "explain",
     "comparison": "compare",
@@ -30,10 +36,13 @@ _FORMS: dict[QueryType, Form] = {
 
 
 def form_of(question: str, kind: QueryType) -> Form:
-    """The form in which a question wants to be answered. `list` and `lookup` are recognised in English alone."""
+    """The form in which a question wants to be answered. `list`, `lookup` and `timeline` are recognised in English
+    alone."""
     text = question.strip()
     if kind == "comparison":
         return "compare"
+    if _TIMELINE.search(text):
+        return "timeline"
     if _LOOKUP.search(text):
         return "lookup"
     return "list" if _LIST.search(text) else _FORMS[kind]

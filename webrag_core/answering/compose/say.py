@@ -11,7 +11,8 @@ from webrag_core.answering.proof.moves import trimmed, under
 from webrag_core.answering.proof.prove import Quote, prove
 
 _NEEDS_CONTEXT = re.compile(
-    r"(?:This|That|These|Those|It|Its|They|Their|Such|Here|He|She|The (?:function|method|option|command|default|value"
+    r"(?:(?:Changed|New|Added|Removed|Deprecated) (?:in|since)"
+    r"|This|That|These|Those|It|Its|They|Their|Such|Here|He|She|The (?:function|method|option|command|default|value"
     r"|latter|former|first|second|same|above|following|argument|parameter|module|class|setting|directive|attribute))\b"
     r"|[a-z]"
 )

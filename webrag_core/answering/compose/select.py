@@ -11,6 +11,7 @@ from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import items_around
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.compose.timeline import with_moments
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.models import Form
 from webrag_core.retrieval.redundancy import text_overlap
@@ -40,7 +41,8 @@ def select(
 ) -> list[Choice]:
     """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
     first, in the order of the page. In the forms `steps` and `list` the best sentence brings the other items of its
-    list along; a `lookup` has fewer sentences.
+    list along; a `lookup` has fewer sentences; a `timeline` has those that name a version or a date, in that order,
+    where there are two.
 
     `scores` and `supports` per part of the question. A part that its best sentence does not fit beside the others of
     goes without one.
@@ -65,6 +67,12 @@ def select(
     if form in ("steps", "list") and units:
         around = items_around(units, scores[0].order[0], max_words)
         items = {index for index in around if len(around) > 1 and take(0, index, item=True)}
+    if form == "timeline" and len(scores) == 1:
+        moments = with_moments([unit.text for unit in units], scores[0].order[:_TRIED])
+        for index in list(moments)[:MAX_SENTENCES]:
+            take(0, index)
+        if len(chosen) > 1:
+            return sorted(chosen, key=lambda choice: moments[choice.index].key)
     for part, score in enumerate(scores):  # one for each part
         if part > 0 or not items:
             next((index for index in score.order if take(part, index)), None)

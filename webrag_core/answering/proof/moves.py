@@ -11,6 +11,7 @@ from webrag_core.indexing.markdown import faithful_text
 _LEADING = re.compile(
     r"(?:However|Therefore|Thus|Hence|Moreover|Furthermore|Additionally|In addition|Also|Consequently|As a result"
     r"|In other words|That said|Of course|Basically|Finally),\s+(?=\S)"
+    r"|(?:And|But),?\s+(?=\w)"
     r"|(?:Please note|Note|Remember|Keep in mind|Be aware) that\s+(?=\S)"
 )
 _ASIDE = re.compile(r"\s*\((?:see|cf\.|see also|for details,? see|as described in) [^()]{1,120}\)", re.IGNORECASE)

@@ -1,0 +1,51 @@
+"""Timelines: the version or the date that a sentence speaks of, and sentences in their order."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+_MONTHS = {name.casefold()[:3]: number for number, name in enumerate(calendar.month_name) if name}
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" for name in calendar.month_name if name)
+_VERSION = re.compile(r"\b(?:version|release|since|in|v)[ .]?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.IGNORECASE)
+_YEAR = r"(?P<year>1[5-9]\d\d|20\d\d)"
+_DATES = (
+    re.compile(rf"\b{_YEAR}-(?P<month>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?\b"),
+    re.compile(rf"\b(?P<day>\d\d?)(?:st|nd|rd|th)? (?P<name>{_MONTH})\.?,? {_YEAR}\b", re.IGNORECASE),
+    re.compile(rf"\b(?P<name>{_MONTH})\.?(?: (?P<day>\d\d?)(?:st|nd|rd|th)?)?,? {_YEAR}\b", re.IGNORECASE),
+    re.compile(rf"(?<![\d.,/-]){_YEAR}(?![\d/-]|[.,]\d)"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """When something happened: in a version, or on a date (year, month or 0, day or 0). Moments of one kind compare by
+    their `key`."""
+
+    kind: Literal["version", "date"]
+    key: tuple[int, ...]
+
+
+def moment_of(text: str) -> Moment | None:
+    """The first version that `text` names, else its first date; None without either. Months are read in English, dates
+    of numbers alone as ISO 8601."""
+    version = _VERSION.search(text)
+    if version is not None:
+        return Moment("version", tuple(map(int, version[1].split("."))))
+    for pattern in _DATES:
+        date = pattern.search(text)
+        if date is not None:
+            parts = date.groupdict()
+            month = _MONTHS[parts["name"][:3].casefold()] if parts.get("name") else int(parts.get("month") or 0)
+            return Moment("date", (int(parts["year"]), month, int(parts.get("day") or 0)))
+    return None
+
+
+def with_moments(texts: Sequence[str], order: Sequence[int]) -> dict[int, Moment]:
+    """The texts (indexes, in `order`) that speak of a moment of one kind: that of the first which speaks of any."""
+    moments = {index: moment for index in order if (moment := moment_of(texts[index])) is not None}
+    kind = next((moment.kind for moment in moments.values()), None)
+    return {index: moment for index, moment in moments.items() if moment.kind == kind}
