@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
-	$(BIN)/webrag demo
+	@$(BIN)/webrag demo
 
 ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen site unless WEBRAG_WARC is set
 	$(BIN)/webrag up --demo-site
@@ -111,7 +111,7 @@ bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 po
 	$(BIN)/python -W ignore -m benchmarks.platform.kill
 
 $(BIN)/uv: requirements-uv.txt
-	$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
 	@touch $@

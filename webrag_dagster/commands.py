@@ -28,12 +28,14 @@ def demo(
     from webrag_core.cli.ask import print_prose
     from webrag_core.cli.output import out, print_json, print_line
     from webrag_core.config import load_settings
+    from webrag_core.result_warnings import keep_out_of_the_log
     from webrag_dagster.instance import use_instance
 
     use_instance()
     load_settings()  # what is wrong in them is said before Dagster is imported, which takes seconds
     from webrag_dagster.demo import run_demo
 
+    keep_out_of_the_log()
     result, prose, run_id = run_demo(DEMO_SITE)
     if as_json:
         print_json({**result.model_dump(mode="json"), "prose": prose.model_dump(mode="json"), "run_id": run_id})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, quote
 from webrag_dagster.metadata import Metadata, table
 
@@ -31,17 +32,17 @@ def write_page(answer: Answer, home: Path) -> Path:
 
 def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
     """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
-    from webrag_core.answering.page import VERDICTS
+    from webrag_core.answering.wording import verdict
 
     return {
-        "verdict": dg.MetadataValue.text(VERDICTS[answer.band]),
+        "verdict": dg.MetadataValue.text(verdict(answer)),
         "answer": dg.MetadataValue.md(prose_markdown(answer)),
         "page_to_read": dg.MetadataValue.path(page),
         "sentences": table(
             {
                 "sentence": sentence.text,
                 "proof": sentence.proof,
-                "support": sentence.support,
+                "support": "" if sentence.support is None else percent(sentence.support),
                 "quotes": ", ".join(map(str, sentence.citations)),
             }
             for sentence in answer.sentences
@@ -62,19 +63,22 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
 
 def prose_markdown(answer: Answer) -> str:
     """Sentences with the numbers of their quotes, or the nearest passages; then the quotes with their sources."""
-    from webrag_core.answering.page import VERDICTS
+    from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 
-    lines = [f"**{VERDICTS[answer.band]}** ({int(answer.confidence * 100)} %)", "", quote(block(answer.question)), ""]
+    sure = sureness(answer)
+    lines = [f"**{verdict(answer)}**{f' ({sure})' if sure else ''}", "", quote(block(answer.question)), ""]
     for sentence in answer.sentences:
         numbers = ", ".join(map(str, sentence.citations))
         lines += [block(sentence.text), f"{sentence.proof}, quotes {numbers}", ""]
-    lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
+    if answer.citations:
+        lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
     for citation in answer.citations:
         lines += [*_cited(citation), ""]
-    if answer.missing and answer.sentences:
-        lines += ["### Missing", "", *(f"- {code(one.text)}" for one in answer.missing), ""]
+    if missing := missing_lines(answer):
+        lines += ["### Missing", "", *(f"- {code(line)}" for line in missing), ""]
     if answer.look_next:
         lines += ["### Where to look next", "", *(f"- {link(url, url)}" for url in answer.look_next), ""]
+    lines += [line for note in answer.notes for line in (sentence_case(note), "")]
     if answer.warnings:
         lines += ["### Warnings", "", *(f"- {code(warning)}" for warning in answer.warnings)]
     return "\n".join(lines)

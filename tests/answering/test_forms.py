@@ -11,7 +11,6 @@ from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer, Form
-from webrag_core.answering.page import readable
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.query_analyzer import analyze_query
@@ -119,7 +118,3 @@ def test_the_form_can_be_chosen(settings: Settings) -> None:
     answer = ask(settings, "lookup")
     assert answer.form == "lookup"
     assert 1 <= len(answer.sentences) <= 3
-
-
-def test_the_fences_of_code_are_not_read() -> None:
-    assert readable("Run **this**:\n\n```python\nimport tea\n```\n") == "Run this:\n\nimport tea\n"

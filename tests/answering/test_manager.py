@@ -15,9 +15,11 @@ from webrag_core.answering.models import Answer
 from webrag_core.answering.page import render_markdown, render_page
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
+from webrag_core.answering.wording import sureness, verdict
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
 from webrag_core.errors import FetchError, GuardrailsViolationError, InvalidInputError
+from webrag_core.history.answers import list_answers
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
 
@@ -30,6 +32,14 @@ def ask(settings: Settings, question: Question, site: LocalSite | None = None) -
     async def work() -> Answer:
         async with Corpus.open(settings, site) as corpus:
             return await Manager(corpus).answer(question)
+
+    return asyncio.run(work())
+
+
+def listed(settings: Settings, *, every_run: bool = False) -> list[str]:
+    async def work() -> list[str]:
+        async with await Database.open(settings) as database:
+            return [one.kind for one in await list_answers(database, every_run=every_run)]
 
     return asyncio.run(work())
 
@@ -85,8 +95,22 @@ def test_nothing_stored_is_said_so(settings: Settings) -> None:
     assert (answer.status, answer.band, answer.confidence) == ("insufficient", "insufficient", 0)
     assert answer.sentences == []
     assert answer.citations == []
-    assert "nothing that is stored" in answer.final_reason
+    assert answer.final_reason == "nothing is stored yet"
     assert [one.why for one in answer.missing] == ["not_found"]
+    assert verdict(answer) == "No answer: nothing is stored yet"
+    assert sureness(answer) == ""
+
+
+def test_a_time_before_the_first_sighting_is_said_so(settings: Settings) -> None:
+    ask(settings, Question(QUESTION, urls=(QUEUES,), expansion_budget=0))
+    answer = ask(settings, Question(QUESTION, at="2020"))
+    assert answer.final_reason == "nothing was stored at that time (2020); the oldest text is from 2026-11-21"
+    for shown in (render_page(answer), render_markdown(answer)):
+        assert "No answer: nothing was stored at that time" in shown.replace("\\", "")
+        assert "sure enough" not in shown
+        assert "0%" not in shown
+    unknown = ask(settings, Question(QUESTION, urls=("https://site.example/",), at="now"))
+    assert unknown.final_reason == "nothing is stored of what was asked"
 
 
 def test_a_thin_answer_is_no_answer_but_highlights(settings: Settings) -> None:
@@ -166,6 +190,15 @@ def test_a_failed_run_says_why(settings: Settings) -> None:
     with psycopg.connect(settings.database_url) as connection:
         rows = connection.execute("SELECT kind, state, reason FROM answer_runs ORDER BY id").fetchall()
     assert rows == [("prose", "failed", "not_found"), ("evidence", "failed", "not_found")]
+    assert listed(settings) == []
+    assert listed(settings, every_run=True) == ["evidence", "prose"]
+
+
+def test_the_runs_that_gathered_evidence_are_no_answers_of_their_own(settings: Settings) -> None:
+    ask(settings, Question(QUESTION, urls=(QUEUES,), expansion_budget=0))
+    ask(settings, Question(QUESTION))
+    assert listed(settings) == ["prose", "prose"]
+    assert listed(settings, every_run=True) == ["prose", "evidence", "prose"]
 
 
 def test_the_page_to_read_holds_no_script_and_no_foreign_link(settings: Settings) -> None:

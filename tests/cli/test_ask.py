@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import get_args
 
-from tests.command_line import Webrag, webrag
+import pytest
+
+from tests.command_line import Webrag, webrag, webrag_here
 from tests.conftest import FROZEN_SITE
+from webrag_core.answering.models import Form
+from webrag_core.cli.ask import Forms
 
-__all__ = ["webrag"]
+__all__ = ["webrag", "webrag_here"]
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Is asyncio.Queue thread safe?"
@@ -43,9 +48,6 @@ def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
     assert [event["event"] for event in events][:3] == ["planned", "task_done", "citation"]
     assert events[-1]["event"] == "done"
     assert events[-1]["answer"]["walk"][0]["pages"] == [QUEUES]
-    wrong = webrag("ask", QUESTION, "--form", "sonnet", "--json", **FROZEN)
-    assert wrong.returncode == 2
-    assert "--form is one of" in wrong.stderr
 
 
 def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
@@ -59,11 +61,59 @@ def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
     assert json.loads(missing.stdout)["status"] == "failed"
 
 
-def test_a_file_that_cannot_be_written_loses_no_answer(webrag: Webrag) -> None:
-    done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--html", "/nowhere/a.html", **FROZEN)
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--html", "/nowhere/a.html"), "/nowhere/a.html cannot be written: there is no folder /nowhere"),
+        (("--markdown", "/"), "/ cannot be written: it is a folder"),
+        (("--json", "--stream"), "--json prints one object, --stream one a line"),
+        (("--form", "sonnet"), "Invalid value for '--form'"),
+    ],
+)
+def test_what_cannot_work_is_refused_before_asking(webrag_here: Webrag, options: tuple[str, ...], problem: str) -> None:
+    done = webrag_here("ask", QUESTION, "--url", QUEUES, *options, **FROZEN)
     assert done.returncode == 2
-    assert "the answer is stored: webrag answers show 1" in done.stderr
-    assert "not thread-safe" in webrag("answers", "show", "1", **FROZEN).stdout
+    assert problem in done.stderr
+    assert json.loads(webrag_here("answers", "list", "--all", "--json", **FROZEN).stdout) == {"answers": []}
+
+
+def test_a_warning_is_said_once(webrag_here: Webrag) -> None:
+    question = ("ask", QUESTION, "--url", QUEUES, "--budget", "3")
+    limited = {**FROZEN, "MAX_EXPANSION_DEPTH": "0"}
+    done = webrag_here(*question, **limited)
+    assert done.stdout.count("expansion budget 3 lowered to 0") == 1
+    assert "expansion budget" not in done.stderr
+    as_json = webrag_here(*question, "--json", **limited)
+    assert "expansion budget" in " ".join(json.loads(as_json.stdout)["warnings"])
+    assert "expansion budget" not in as_json.stderr
+
+
+def test_without_an_answer_few_passages_are_printed(webrag_here: Webrag) -> None:
+    question = "Which planet has the largest queue of moons?"
+    short = webrag_here("ask", question, "--url", QUEUES, "--budget", "0", **FROZEN).stdout
+    assert "The nearest passages\n" in short
+    assert "  [1] Queues — Python 3.11.2 documentation  §  Queues" in short
+    assert short.count("      │ ") >= 3
+    assert "      │ :" not in short
+    assert "support" not in short
+    stored = json.loads(webrag_here("answers", "show", "1", "--json", **FROZEN).stdout)
+    more = len(stored["highlights"]) - 3
+    assert more > 0
+    assert f"({more} more: webrag answers show 1 --all)" in short
+    whole = webrag_here("answers", "show", "1", "--all", **FROZEN).stdout
+    assert f"  [{len(stored['highlights'])}] Queues" in whole
+    assert "more: webrag" not in whole
+
+
+def test_the_parts_without_an_answer_are_named(webrag_here: Webrag) -> None:
+    question = "Which planet has the largest queue of moons, and how is bread baked?"
+    done = webrag_here("ask", question, "--url", QUEUES, "--budget", "0", **FROZEN)
+    assert "below_floor" not in done.stdout
+    assert done.stdout.count("– nothing sure enough was found for this part") == 2
+
+
+def test_the_forms_are_those_of_an_answer() -> None:
+    assert set(get_args(Forms)) == set(get_args(Form))
 
 
 def test_what_is_stored_is_asked_without_a_fetch(webrag: Webrag) -> None:

@@ -298,5 +298,10 @@ def test_an_answer_in_prose_is_said_with_its_quotes(database_url: str, mode: str
             assert answer is not None
             assert {"answer_id", "status", "sentences", "highlights", "citations"} <= answer.keys()
             assert answer["sentences"] or answer["highlights"]
+            german = "Wie lange muss man green tea ziehen lassen?"
+            text = text_of(await called(client, "answer", url=SEED, query=german, style="prose"))
+            assert "- the question is in German, the pages are in English" in text
+            strange = text_of(await called(client, "answer", url=SEED, query="Porzellan?", style="prose"))
+            assert "- No answer: no passage of the pages that were read has to do with the question" in strange
 
     asyncio.run(work())

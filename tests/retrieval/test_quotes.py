@@ -50,6 +50,7 @@ def test_the_window_lies_around_the_best_sentence() -> None:
     assert window.highlight.of(passage) == "The default argument is evaluated once."
     assert window.shown.start <= window.highlight.start < window.highlight.end <= window.shown.end
     assert window.shown.end - window.shown.start <= 470
+    assert window.shown.of(passage).startswith("Filler words stand here. ")
     assert quote_window(PASSAGE, "tea").shown.of(PASSAGE) == PASSAGE
 
 

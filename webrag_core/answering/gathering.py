@@ -7,6 +7,7 @@ from typing import Literal
 
 from webrag_core.acquisition.urls import site_roots
 from webrag_core.answering.models import Form, WalkStep
+from webrag_core.answering.nothing_found import nothing_found
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
@@ -140,6 +141,6 @@ async def _stored(corpus: Corpus, question: Question) -> Gathered:
         parts=analysis.parts,
         kind=analysis.query_type,
         complete=results.top_score,
-        note=note if results.chunks else "nothing that is stored has to do with the question",
+        note=note if results.chunks else await nothing_found(corpus.database, filters, question.at),
         warnings=results.warnings,
     )

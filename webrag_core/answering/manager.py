@@ -19,6 +19,7 @@ from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
+from webrag_core.answering.languages import language_notes
 from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, Status
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
@@ -28,7 +29,9 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine, Progress
 from webrag_core.orchestration.request import check_question
+from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
+from webrag_core.result_warnings import log_warning
 from webrag_core.retrieval.reader import make_reader
 
 __all__ = ["Manager", "Question"]
@@ -103,7 +106,7 @@ class Manager:
                     composer=model or "extractive",
                     status=_status(sure, partial=bool(missing)),
                     band=confidence.band_of(sure),
-                    confidence=round(sure, 3),
+                    confidence=cut(sure),
                     confidence_note=confidence.note_of(
                         gathered,
                         draft.scores,
@@ -117,7 +120,10 @@ class Manager:
                     citations=citations,
                     missing=missing,
                     disagreements=differing,
-                    notes=_notes(citations, {} if statements.sentences else draft.withheld),
+                    notes=[
+                        *_notes(citations, {} if statements.sentences else draft.withheld),
+                        *language_notes(question.text, citations),
+                    ],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
                     spent=Spent(
@@ -233,7 +239,7 @@ def _tell_nobody(event: Event) -> None:
 
 
 def _warn(gathered: Gathered, warning: str) -> None:
-    logger.warning(warning)
+    log_warning(logger, warning)
     gathered.warnings.append(warning)
 
 
@@ -277,16 +283,18 @@ def _status(sure: float, *, partial: bool) -> Status:
 
 def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) -> str:
     """One sentence for people: why the answer is what it is."""
+    if not gathered.ranked:
+        return "no passage of the pages that were read has to do with the question" if gathered.walk else gathered.note
     if not draft.units:
-        return gathered.note if not gathered.ranked else "the evidence holds no sentence"
+        return "the evidence holds no sentence"
     if model is not None and sure < confidence.ANSWERED_AT:
         return f"{model} found no sentence that answers; the nearest passages are shown instead"
     if sure < confidence.ANSWERED_AT:
         return (
-            f"no answer is given: confidence {sure:.0%}, below {confidence.ANSWERED_AT:.0%}; the nearest passages are"
-            " shown instead"
+            f"no answer is given: confidence {percent(sure)}, below {percent(confidence.ANSWERED_AT)}; the nearest"
+            " passages are shown instead"
         )
-    return f"confidence {sure:.0%} that these sentences hold the whole answer"
+    return f"confidence {percent(sure)} that these sentences hold the whole answer"
 
 
 def _notes(citations: Sequence[SentenceCitation], withheld: Mapping[str, int]) -> list[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote as percent_encoded
 
@@ -11,57 +13,52 @@ from jinja2 import Template
 from markupsafe import Markup, escape
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
-from webrag_core.answering.unit_text import FENCE, unit_text
+from webrag_core.answering.passage import Line, Part, passage
+from webrag_core.answering.unit_text import unit_text
+from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
 from webrag_core.html_template import load_template
-from webrag_core.indexing.markdown import plain_text
 from webrag_core.page_text import visible
 
-VERDICTS = {
-    "high": "Answered, with high confidence",
-    "medium": "Answered, with medium confidence",
-    "low": "Answered in part, with low confidence",
-    "insufficient": "No answer: nothing that was read is sure enough",
-}
-PROOFS = {
-    "verbatim": "the page's own words",
-    "trimmed": "the page's own words, with their heading in brackets or without a leading word",
-    "assembled": "the cells of a table row, with the names of their columns",
-}
-"""What each proof means, for people."""
-_LINE = re.compile(r"\S(?:.*\S)?")
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
+_TICKS = re.compile(r"`+")
 _FRAGMENT_WORDS = 6
-AROUND = 160
-"""Characters of the page around a quote (`SentenceCitation.before`, `after`)."""
+_PARTS: dict[Part, Markup] = {
+    "around": Markup('<span class="around">{}</span>'),
+    "quote": Markup("{}"),
+    "marked": Markup("<mark>{}</mark>"),
+}
 
 
 def render_page(answer: Answer) -> str:
     """The HTML file. All text of pages is escaped; control signs are made visible."""
-    return _template().render(answer=answer, verdict=VERDICTS[answer.band], proofs=PROOFS)
+    return _template().render(answer=answer, verdict=verdict(answer), sureness=sureness(answer), proofs=PROOFS)
 
 
 def render_markdown(answer: Answer) -> str:
     """The same as Markdown, text of pages escaped."""
-    lines = [f"# {_escaped(answer.question)}", "", f"**{VERDICTS[answer.band]}** ({int(answer.confidence * 100)}%)", ""]
+    sure = sureness(answer)
+    lines = [f"# {_escaped(answer.question)}", "", f"**{_escaped(verdict(answer))}**{f' ({sure})' if sure else ''}", ""]
     for sentence in answer.sentences:
         numbers = "".join(f"[^{number}]" for number in sentence.citations)
-        lines += [f"{_escaped(sentence.text)}{numbers}", ""]
-    for shown in answer.highlights:
-        citation = answer.citation(shown.citation)
-        lines += [
-            *(f"> {_escaped(line)}" for line in visible(citation.quote).split("\n")),
-            f"> [^{citation.number}]",
-            "",
-        ]
-    if answer.missing:
-        lines += ["## What is missing", "", *(f"- {_escaped(one.text)}" for one in answer.missing), ""]
+        if "\n" in sentence.text:
+            lines += [*_code_block(sentence.text), "", numbers, ""]
+        else:
+            lines += [f"{_escaped(sentence.text)}{numbers}", ""]
+    if answer.highlights:
+        lines += ["## The nearest passages", ""]
+    for highlight in answer.highlights:
+        citation = answer.citation(highlight.citation)
+        lines += [*(f"> {line}".rstrip() for line in _passage_markdown(citation, highlight)), ""]
+    if missing := missing_lines(answer):
+        lines += ["## What is missing", "", *(f"- {_escaped(line)}" for line in missing), ""]
     if answer.look_next:
         lines += ["## Where to look next", "", *(f"- <{url}>" for url in answer.look_next), ""]
-    lines += [
-        f"[^{one.number}]: <{one.url}>, version {one.version}, characters {one.char_start} to {one.char_end}:"
-        f" “{_escaped(unit_text(one.quote, 'paragraph'))}”"
-        for one in answer.citations
-    ]
+    lines += [line for note in answer.notes for line in (_escaped(sentence_case(note)), "")]
+    shown = {highlight.citation for highlight in answer.highlights}
+    for one in answer.citations:
+        words = "" if one.number in shown else f": “{_escaped(unit_text(one.quote, 'paragraph'))}”"
+        place = f"version {one.version}, characters {one.char_start} to {one.char_end}"
+        lines.append(f"[^{one.number}]: <{one.url}>, {place}{words}")
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -76,35 +73,70 @@ def fragment_url(citation: SentenceCitation) -> str:
 
 
 def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:
-    """The quote in its paragraph as HTML, the quoted words (of a highlight: its likeliest sentences) marked. Marks of
+    """The quote in its block as HTML, the quoted words (of a highlight: its likeliest sentences) marked. Marks of
     Markdown are left out; the stamp below says where the exact text stands."""
-    spans = [(0, len(citation.quote))] if highlight is None else sorted(highlight.marks)
-    before, after = citation.before.rpartition("\n\n"), citation.after.partition("\n\n")
-    lead = before[2] if before[1] or citation.char_start <= AROUND else before[2].partition(" ")[2]  # no half words
-    tail = after[0] if after[1] or len(citation.after) < AROUND else after[0].rpartition(" ")[0]
-    pieces = [Markup('<span class="around">{}</span>').format(readable(lead))]
-    position = 0
-    for start, end in spans:
-        pieces.append(escape(readable(citation.quote[position:start])))
-        pieces.append(Markup("<mark>{}</mark>").format(readable(citation.quote[start:end])))
-        position = end
-    pieces.append(escape(readable(citation.quote[position:])))
-    pieces.append(Markup('<span class="around">{}</span>').format(readable(tail)))
-    return Markup("").join(pieces)
+    runs = _runs(passage(citation, highlight, around=True))
+    return Markup("\n").join(
+        Markup("<pre>{}</pre>").format(Markup("\n").join(map(_line_html, run)))
+        if is_code
+        else Markup("\n").join(Markup("<p>{}</p>").format(_line_html(line)) for line in run)
+        for is_code, run in runs
+    )
 
 
-def readable(markdown: str) -> str:
-    """Markdown for reading: without link targets, emphasis and the fences of code, its lines and the white space around
-    it as they are."""
-    lines = FENCE.sub("", markdown).split("\n")
-    return visible("\n".join(_LINE.sub(lambda line: plain_text(line[0]), line) for line in lines))
+def _line_html(line: Line) -> Markup:
+    item = Markup('<span class="around">{}</span> ').format(line.item) if line.item else Markup()
+    return item + Markup().join(_PARTS[part].format(escape(words)) for part, words in line.pieces)
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(r"\\\1", " ".join(visible(text).split()))
+def _passage_markdown(citation: SentenceCitation, highlight: Highlight) -> list[str]:
+    lines: list[str] = []
+    where = " › ".join(filter(None, (citation.title or citation.url, citation.heading)))
+    for is_code, run in _runs(passage(citation, highlight)):
+        if is_code:
+            lines += [*_code_block("\n".join(line.text for line in run)), ""]
+        else:
+            lines += [part for line in run for part in (_line_markdown(line), "")]
+    return [*lines, f"— {_escaped(where)} [^{citation.number}]"]
+
+
+def _line_markdown(line: Line) -> str:
+    item = f"{'-' if line.item == '•' else line.item} " if line.item else ""
+    return item + "".join(
+        _strong(words) if part == "marked" else _escaped(words, strip=False) for part, words in line.pieces
+    )
+
+
+def _strong(words: str) -> str:
+    """Bold: its stars stand at words, or they would be read as stars."""
+    inner = words.strip()
+    lead, tail = words[: len(words) - len(words.lstrip())], words[len(words.rstrip()) :]
+    return f"{lead}**{_escaped(inner)}**{tail}" if inner else words
+
+
+def _code_block(text: str) -> list[str]:
+    fence = "`" * max(3, 1 + max(map(len, _TICKS.findall(text)), default=0))
+    return [fence, *visible(text).split("\n"), fence]
+
+
+def _runs(lines: Iterable[Line]) -> list[tuple[bool, list[Line]]]:
+    """Lines of code that follow each other, and lines of prose."""
+    return [(is_code, list(run)) for is_code, run in groupby(lines, key=lambda line: line.code)]
+
+
+def _escaped(text: str, *, strip: bool = True) -> str:
+    shown = visible(text)
+    return _SPECIAL.sub(r"\\\1", " ".join(shown.split()) if strip else shown)
 
 
 @lru_cache(maxsize=1)
 def _template() -> Template:
     file = Path(__file__).with_name("answer_page.html.j2")
-    return load_template(file, {"marked": marked, "fragment_url": fragment_url, "visible": visible})
+    functions: dict[str, Callable[..., object]] = {
+        "marked": marked,
+        "fragment_url": fragment_url,
+        "visible": visible,
+        "missing_lines": missing_lines,
+        "sentence_case": sentence_case,
+    }
+    return load_template(file, functions)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from psycopg import AsyncConnection
-from psycopg.rows import class_row
+from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitation
+from webrag_core.answering.surroundings import REACH, surroundings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.answers import end_abandoned
 
@@ -23,8 +24,9 @@ WITH c AS (
 SELECT c.number, d.canonical_url AS url, v.title, c.heading, v.number AS version, v.sha256 AS version_sha256,
        c.char_start, c.char_end, substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote,
        c.quote_sha256 AS sha256,
-       substring(v.markdown FROM greatest(1, c.char_start - 159) FOR least(160, c.char_start)) AS before,
-       substring(v.markdown FROM c.char_end + 1 FOR 160) AS after,
+       substring(v.markdown FROM greatest(1, c.char_start + 1 - %(reach)s) FOR least(%(reach)s, c.char_start))
+           AS before,
+       substring(v.markdown FROM c.char_end + 1 FOR %(reach)s) AS after,
        coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_at,
        v.id IS NOT DISTINCT FROM d.current_version AS current
 FROM c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
@@ -98,9 +100,12 @@ async def _quotes(
 ) -> list[SentenceCitation]:
     names = ("version", "start", "end", "sha256", "heading")
     columns = {name: [quote[place] for quote in quotes.values()] for place, name in enumerate(names)}
-    async with connection.cursor(row_factory=class_row(SentenceCitation)) as cursor:
-        await cursor.execute(_QUOTES, {"answer": answer_id, "number": list(quotes), **columns})
-        return await cursor.fetchall()
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(_QUOTES, {"answer": answer_id, "number": list(quotes), "reach": REACH, **columns})
+        rows = await cursor.fetchall()
+    for row in rows:
+        row["before"], row["after"] = surroundings(row["before"], row["quote"], row["after"])
+    return [SentenceCitation.model_validate(row) for row in rows]
 
 
 async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:

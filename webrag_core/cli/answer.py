@@ -14,6 +14,7 @@ from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
@@ -126,7 +127,9 @@ async def _answer_at(at: str, query: str, urls: list[str], quotes: int, *, show_
 
 @contextmanager
 def show_progress() -> Iterator[Callable[[str, Round | None], None]]:
-    """A status line on a terminal, one plain line per phase and round elsewhere; always on stderr."""
+    """A status line on a terminal, one plain line per phase and round elsewhere; always on stderr. Warnings of the
+    result are printed with it, not in between."""
+    keep_out_of_the_log()
     if err.is_terminal:
         with err.status("starting") as status:
             yield lambda phase, completed: status.update(_progress_line(phase, completed))

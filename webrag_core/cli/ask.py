@@ -5,56 +5,66 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.answer import show_progress
-from webrag_core.cli.output import Json, complain, print_json, print_line, write_file
+from webrag_core.cli.output import Json, check_writable, complain, print_json, print_line, print_passage, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
 
+Forms = Literal["explain", "steps", "list", "lookup", "compare", "timeline"]
+"""As `answering.models.Form`, which is not imported for help alone."""
 _STYLES = {"high": "bold green", "medium": "bold green", "low": "bold yellow", "insufficient": "bold red"}
+_PASSAGES = 3  # printed when there is no answer; the others are stored with it
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
     url: Annotated[
-        list[str] | None, typer.Option(help="A page to start from; repeatable. Unset = what is stored.")
+        list[str] | None,
+        typer.Option(metavar="URL", help="A page to start from; repeatable. Unset = what is stored."),
     ] = None,
-    source: Annotated[list[str] | None, typer.Option(help="A stored source to ask; repeatable. Unset = all.")] = None,
-    at: Annotated[str | None, typer.Option(help="Answer from what the pages said then (2024-05-17).")] = None,
-    form: Annotated[
-        str | None, typer.Option(help="explain, steps, list, lookup or compare; unset = as it fits.")
+    source: Annotated[
+        list[str] | None, typer.Option(metavar="SOURCE", help="A stored source to ask; repeatable. Unset = all.")
     ] = None,
+    at: Annotated[
+        str | None, typer.Option(metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
+    ] = None,
+    form: Annotated[Forms | None, typer.Option(help="Form of the answer; unset = as the question wants it.")] = None,
     budget: Annotated[int | None, typer.Option(help="Maximum rounds of following links; 0 = none.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer as a page to read.")] = None,
+    markdown: Annotated[Path | None, typer.Option(help="Write the answer as Markdown.")] = None,
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Without an answer: print all of the nearest passages.")
+    ] = False,
     stream: Annotated[
         bool, typer.Option("--stream", help="One JSON object a line while the answer comes into being.")
     ] = False,
-    markdown: Annotated[Path | None, typer.Option(help="Write the answer as Markdown.")] = None,
     as_json: Json = False,
 ) -> None:
     """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
     from webrag_core.answering.events import Done
     from webrag_core.answering.manager import Manager, Question
-    from webrag_core.answering.models import Form
     from webrag_core.answering.page import render_markdown, render_page
     from webrag_core.indexing.pipeline import Corpus
 
-    if form is not None and form not in get_args(Form):
-        raise InvalidInputError(f"--form is one of {', '.join(get_args(Form))}")
+    if as_json and stream:
+        raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
+    for file in filter(None, (html, markdown)):
+        check_writable(file)
     asked = Question(
         question,
         urls=tuple(map(with_scheme, url or ())),
         sources=tuple(source or ()),
         at=at,
         expansion_budget=budget,
-        form=cast("Form | None", form),
+        form=form,
     )
 
     async def work() -> Answer:
@@ -86,49 +96,42 @@ def ask(
                 raise InvalidInputError(
                     f"{error.message}; the answer is stored: webrag answers show {number}"
                 ) from error
-    if as_json and not stream:
+    if as_json:
         print_json(answer)
     elif not stream:
-        print_prose(answer)
-        for path in filter(None, (html, markdown)):
-            print_line(f"Written: {path}", style="dim")
+        print_prose(answer, show_all=show_all)
+        for file in filter(None, (html, markdown)):
+            print_line(f"Written: {file}", style="dim")
 
 
-def print_prose(answer: Answer) -> None:
-    """Print the answer first, then the quotes that prove it, then what is missing."""
-    from webrag_core.answering.page import PROOFS, VERDICTS, readable
+def print_prose(answer: Answer, *, show_all: bool = False) -> None:
+    """Print the answer first, then the quotes that prove it, then what is missing. Where no sentence is said, the
+    nearest passages, few of them unless `show_all`."""
+    from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
 
     print_line(answer.question, style="bold")
-    print_line(
-        f"{VERDICTS[answer.band]} ({int(answer.confidence * 100)}%, {answer.confidence_note})",
-        style=_STYLES[answer.band],
-    )
+    sure = sureness(answer)
+    print_line(f"{verdict(answer)}{f' ({sure}, {answer.confidence_note})' if sure else ''}", style=_STYLES[answer.band])
     print_line("")
     for sentence in answer.sentences:
         numbers = "".join(f"[{number}]" for number in sentence.citations)
         for line in (*sentence.text.split("\n"), numbers) if "\n" in sentence.text else (f"{sentence.text} {numbers}",):
             print_line(line)
         print_line("")
-    for shown in answer.highlights:
-        citation = answer.citation(shown.citation)
-        for line in readable(citation.quote).splitlines():
-            if line.strip():
-                print_line(line.rstrip())
-        _print_source(citation)
-        print_line("")
     if answer.sentences:
         print_line("Evidence", style="bold")
         for sentence in answer.sentences:
             for number in sentence.citations:
                 _print_source(answer.citation(number))
-            support = f"; support {sentence.support:.0%}" if sentence.support >= 0.01 else ""
-            print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}{support}", style="dim")
+            print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
+    elif answer.highlights:
+        _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES)
     for one in answer.disagreements:
         print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
-    if answer.sentences and answer.missing:
+    if missing := missing_lines(answer):
         print_line("Missing", style="bold")
-        for part in answer.missing:
-            print_line(f"  {part.text}")
+        for line in missing:
+            print_line(f"  {line}")
     if answer.look_next:
         print_line("Where to look next", style="bold")
         for address in answer.look_next:
@@ -137,7 +140,7 @@ def print_prose(answer: Answer) -> None:
     if answer.composer != "extractive":
         print_line(f"Sentences chosen by {answer.composer}, in the pages' own words.", style="dim")
     for note in answer.notes:
-        print_line(f"{note[0].upper()}{note[1:]}.", style="dim")
+        print_line(sentence_case(note), style="dim")
     print_line(
         f"Answer {answer.answer_id}: pages fetched: {answer.spent.pages}, rounds: {answer.spent.rounds},"
         f" {answer.spent.seconds:.2f} s",
@@ -147,9 +150,25 @@ def print_prose(answer: Answer) -> None:
         print_line(f"Warning: {warning}", style="yellow")
 
 
+def _print_nearest(answer: Answer, most: int) -> None:
+    from webrag_core.answering.passage import passage
+
+    print_line("The nearest passages", style="bold")
+    for highlight in answer.highlights[:most]:
+        citation = answer.citation(highlight.citation)
+        heading = f"  §  {citation.heading}" if citation.heading else ""
+        print_line(f"  [{citation.number}] {citation.title or citation.url}{heading}", style="bold cyan")
+        print_passage(passage(citation, highlight), indent="      │ ")
+        print_line(f"      {_place(citation)}", style="dim")
+    if len(answer.highlights) > most:
+        print_line(
+            f"  ({len(answer.highlights) - most} more: webrag answers show {answer.answer_id} --all)", style="dim"
+        )
+
+
 def _print_source(citation: SentenceCitation) -> None:
-    print_line(
-        f"  [{citation.number}] {citation.url} (version {citation.version}, characters"
-        f" {citation.char_start}-{citation.char_end})",
-        style="dim",
-    )
+    print_line(f"  [{citation.number}] {_place(citation)}", style="dim")
+
+
+def _place(citation: SentenceCitation) -> str:
+    return f"{citation.url} (version {citation.version}, characters {citation.char_start}-{citation.char_end})"

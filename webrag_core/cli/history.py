@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,12 +116,7 @@ def citations(
             return
         for one in rows:
             _print_citation(one)
-        counts = {state: sum(one.state == state for one in states) for state in ("valid", "moved", "changed", "gone")}
-        broken = sum(one.state == "broken" for one in states)
-        print_line(
-            f"{len(states)} citations: {', '.join(f'{count} {state}' for state, count in counts.items())}"
-            + (f", {broken} broken" if broken else "")
-        )
+        print_line(f"{len(states)} citations: {_counts(states)}")
 
     asyncio.run(work())
 
@@ -128,26 +124,29 @@ def citations(
 @answers_app.command("list")
 def list_command(
     limit: Annotated[int, typer.Option(min=1, help="Maximum answers to show, the newest first.")] = 20,
+    every_run: Annotated[
+        bool, typer.Option("--all", help="Also the runs that gathered evidence for `ask`, and those that failed.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """List past answers."""
+    """List past answers. `probability`: that the evidence is complete, or that the sentences are the whole answer."""
     from webrag_core.history.answers import list_answers
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
-            answers = await list_answers(database, limit=limit)
+            answers = await list_answers(database, limit=limit, every_run=every_run)
         if as_json:
             print_json({"answers": [one.model_dump(mode="json") for one in answers]})
             return
         print_table(
-            ("answer", "kind", "asked", "complete", "quotes", "question", "start page"),
+            ("answer", "kind", "asked", "probability", "quotes", "question", "start page"),
             (
                 (
                     one.answer_id,
                     one.kind,
                     f"{one.started_at:%Y-%m-%d %H:%M}",
-                    one.state if one.probability is None else f"{one.probability:.0%}",
+                    one.percent(),
                     one.citations,
                     one.query,
                     one.seed_url or "what is stored",
@@ -160,8 +159,14 @@ def list_command(
 
 
 @answers_app.command("show")
-def show_command(number: Annotated[int, typer.Argument(help="Number of the answer.")], as_json: Json = False) -> None:
-    """Show a past answer with its quotes, as they were, and what became of each."""
+def show_command(
+    number: Annotated[int, typer.Argument(help="Number of the answer.")],
+    show_all: Annotated[
+        bool, typer.Option("--all", help="Print all of the nearest passages, and the quotes that still stand.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a past answer with its quotes, as they were, and what became of them."""
     from webrag_core.answering.stored import load_answer
     from webrag_core.cli.ask import print_prose
     from webrag_core.history.answers import open_answer
@@ -176,15 +181,16 @@ def show_command(number: Annotated[int, typer.Argument(help="Number of the answe
             print_json(prose or opened)
             return
         if prose is not None:
-            print_prose(prose)
-            print_line("Its quotes today", style="bold")
+            print_prose(prose, show_all=show_all)
+            print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
             for one in opened.citations:
-                _print_citation(one)
+                if show_all or one.state != "valid":
+                    _print_citation(one)
             return
         answer = opened.answer
         print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")
-        complete = "" if answer.probability is None else f", complete with {answer.probability:.0%}"
-        print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url}{complete}")
+        complete = "" if answer.probability is None else f", complete with probability {answer.percent()}"
+        print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url or 'what is stored'}{complete}")
         if answer.reason:
             print_line(f"failed: {answer.reason}", style="yellow")
         for one in opened.citations:
@@ -258,6 +264,13 @@ def _print_comparison(comparison: PageComparison, html: Path | None, *, as_json:
         print_line(f"Changed facts: {', '.join(comparison.diff.facts_changed)}.")
     if html is not None:
         print_line(f"Written to {html}")
+
+
+def _counts(citations: Sequence[CitationState]) -> str:
+    counts = {
+        state: sum(one.state == state for one in citations) for state in ("valid", "moved", "changed", "gone", "broken")
+    }
+    return ", ".join(f"{count} {state}" for state, count in counts.items() if count or state != "broken")
 
 
 def _print_citation(one: CitationState, *, whole: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
+    from webrag_core.answering.passage import Line
     from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
@@ -95,6 +97,15 @@ def print_citation(citation: CitationSpan, query: str, *, dated: str | None = No
     _say("")
 
 
+def print_passage(lines: Iterable[Line], *, indent: str) -> None:
+    """Print the lines of a passage, its likeliest sentences in bold."""
+    for line in lines:
+        text = Text(indent + (f"{line.item} " if line.item else ""))
+        for part, words in line.pieces:
+            text.append(words, style="bold" if part == "marked" else "")
+        out.print(text)
+
+
 def print_hidden(citations: Sequence[CitationSpan], shown: int) -> None:
     """Print the number of omitted citations and the options that show them."""
     if len(citations) > shown:
@@ -116,6 +127,20 @@ def write_file(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def check_writable(path: Path) -> None:
+    """Raise InvalidInputError for a path that `write_file` could not write, before the work for it begins."""
+    folder = path.absolute().parent
+    if path.is_dir():
+        reason = "it is a folder"
+    elif not folder.is_dir():
+        reason = f"there is no folder {folder}"
+    elif not os.access(path if path.exists() else folder, os.W_OK):
+        reason = "permission denied"
+    else:
+        return
+    raise InvalidInputError(f"{path} cannot be written: {reason}")
 
 
 def complain(text: str, style: str | None = None) -> None:

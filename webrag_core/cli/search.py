@@ -10,6 +10,7 @@ import typer
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
+from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
     from webrag_core.retrieval.models import RetrievedChunk
@@ -89,6 +90,8 @@ def search(
         mode=mode,
         top_k=top_k,
     )
+
+    keep_out_of_the_log()
 
     async def work() -> None:
         async with Corpus.open(load_settings()) as corpus:

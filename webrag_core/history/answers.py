@@ -10,12 +10,14 @@ from pydantic import BaseModel
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.percentages import percent
 from webrag_core.store.database import Database
 
 
 class StoredAnswer(BaseModel):
     """An answer run: of `evidence`, or in `prose`, which begins at no page when it asks the stored ones. `state` is
-    that of the run (running, done, failed), `probability` that it is complete, `citations` their number."""
+    that of the run (running, done, failed), `citations` their number. `probability`: that the evidence holds all that
+    is needed, or that the sentences hold the whole answer."""
 
     answer_id: int
     query: str
@@ -26,6 +28,13 @@ class StoredAnswer(BaseModel):
     probability: float | None
     started_at: datetime
     citations: int
+
+    def percent(self) -> str:
+        """The probability as the answer itself shows it: that of evidence rounded, as in its reasons. The state of a
+        run that has none."""
+        if self.probability is None:
+            return self.state
+        return f"{self.probability:.0%}" if self.kind == "evidence" else percent(self.probability)
 
 
 class OpenedAnswer(BaseModel):
@@ -40,29 +49,35 @@ class OpenedAnswer(BaseModel):
         return self.answer.kind == "prose" and self.answer.state == "done"
 
 
-_ANSWERS = (
-    "SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,"
-    " (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations FROM answer_runs a"
-    " WHERE %(answer)s::bigint IS NULL OR a.id = %(answer)s ORDER BY a.id DESC LIMIT %(limit)s"
-)
+_ANSWERS = """
+SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,
+       (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
+FROM answer_runs a
+WHERE CASE WHEN %(answer)s::bigint IS NOT NULL THEN a.id = %(answer)s
+      ELSE %(every_run)s OR (a.state <> 'failed' AND a.id NOT IN (
+           SELECT (jsonb_array_elements(p.prose -> 'evidence_ids'))::bigint
+           FROM answer_runs p WHERE p.kind = 'prose' AND p.state = 'done')) END
+ORDER BY a.id DESC LIMIT %(limit)s
+"""
 
 
-async def list_answers(database: Database, *, limit: int = 50) -> list[StoredAnswer]:
-    """The newest answers first."""
-    return await _load(database, None, limit)
+async def list_answers(database: Database, *, limit: int = 50, every_run: bool = False) -> list[StoredAnswer]:
+    """The newest answers first. `every_run`: also the runs that gathered evidence for an answer in prose, and those
+    that failed."""
+    return await _load(database, None, limit, every_run=every_run)
 
 
 async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
     """One answer with the states of its quotes. Raises InvalidInputError when there is none with this number."""
-    answers = await _load(database, answer_id, 1)
+    answers = await _load(database, answer_id, 1, every_run=True)
     if not answers:
         raise InvalidInputError(f"there is no answer {answer_id}")
     states = await citation_states(database, answers=[answer_id])
     return OpenedAnswer(answer=answers[0], citations=states)
 
 
-async def _load(database: Database, answer_id: int | None, limit: int) -> list[StoredAnswer]:
+async def _load(database: Database, answer_id: int | None, limit: int, *, every_run: bool) -> list[StoredAnswer]:
     async with database.connection() as connection, connection.cursor(row_factory=class_row(StoredAnswer)) as cursor:
         known = answer_id if answer_id is None or 0 < answer_id < 2**63 else 0  # beyond PostgreSQL's numbers is none
-        await cursor.execute(_ANSWERS, {"answer": known, "limit": limit})
+        await cursor.execute(_ANSWERS, {"answer": known, "limit": limit, "every_run": every_run})
         return await cursor.fetchall()

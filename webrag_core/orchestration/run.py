@@ -39,6 +39,7 @@ from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.orchestration.signals import compute_signals
 from webrag_core.orchestration.verdict import probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
+from webrag_core.result_warnings import log_warning
 from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import prove_citations
 from webrag_core.retrieval.reader import make_reader
@@ -136,7 +137,7 @@ class Run:
     def warn(self, message: str) -> None:
         """Log a degradation once and add it to the result."""
         if message not in self.warnings:
-            logger.warning(message)
+            log_warning(logger, message)
             self.warnings.append(message)
 
     async def _fetch_seeds(self) -> None:
@@ -445,10 +446,16 @@ class Run:
         )
 
     def _warn_of_previews(self) -> None:
-        """One warning for all linked pages that could not be fetched: nobody asked for them by name."""
-        if self.failed_previews:
-            url, error = next(iter(self.failed_previews.items()))
-            others = len(self.failed_previews) - 1
+        """One warning for all linked pages that could not be fetched: nobody asked for them by name. That a frozen site
+        ends somewhere is none."""
+        frozen = self.corpus.ingestor.acquirer.frozen
+        failed = [
+            (url, error)
+            for url, error in self.failed_previews.items()
+            if not (frozen and error.reason is Reason.NOT_FOUND)
+        ]
+        if failed:
+            (url, error), others = failed[0], len(failed) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
             self.warn(f"{url}: {_failure(error)}{more}")
 

@@ -17,7 +17,6 @@ _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|[。！？]|$)")
 _LINE_MARKS = re.compile(r"[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|\d+[.)][ \t]+|:[ \t]+|>[ \t]?|\|)*")
 _CODE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
 _CODE_LINE = re.compile(r"\S.*\S|\S")
-_SPACES = re.compile(r"\s+")
 _WORD = re.compile(r"\w")
 _EXTRA_SENTENCE_COST = 0.4
 """Query terms that a further sentence must add at least; below, it is padding."""
@@ -69,7 +68,8 @@ def best_sentences(passage: str, query: str, limit: int = 300) -> Span | None:
 
 
 def quote_window(passage: str, query: str, width: int = 600) -> QuoteWindow:
-    """Return the part of `passage` to print: all of it, or about `width` characters around its best sentences."""
+    """Return the part of `passage` to print: all of it, or about `width` characters around its best sentences, from the
+    beginning of a sentence."""
     highlight = best_sentences(passage, query)
     if len(passage) <= width:
         return QuoteWindow(Span(0, len(passage)), highlight)
@@ -77,7 +77,8 @@ def quote_window(passage: str, query: str, width: int = 600) -> QuoteWindow:
     start = max(0, min(center.start - (width - (center.end - center.start)) // 2, len(passage) - width))
     end = max(min(start + width, len(passage)), center.end)
     if start:
-        start = min(_word_start(passage, start), center.start)
+        begun = (unit.start for unit in sentence_spans(passage[: center.start]) if unit.start >= start)
+        start = next(begun, center.start)
     return QuoteWindow(Span(start, end if end == len(passage) else max(_word_end(passage, end), center.end)), highlight)
 
 
@@ -103,9 +104,3 @@ def _word_end(text: str, position: int) -> int:
         return position
     cut = max(text.rfind(" ", 0, position), text.rfind("\n", 0, position))
     return cut if cut > position - 60 else position
-
-
-def _word_start(text: str, position: int) -> int:
-    """The first beginning of a word at or after `position`."""
-    match = _SPACES.search(text, position, position + 60)
-    return match.end() if match else position

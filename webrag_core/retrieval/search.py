@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.result_warnings import log_warning
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.merging import reading_order, without_redundancy
 from webrag_core.retrieval.models import (
@@ -92,7 +93,7 @@ async def finish_search(
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
     for warning in ranking.warnings:
-        logger.warning(warning)
+        log_warning(logger, warning)
     return CorpusSearch(
         query=request.query,
         queries=request.queries,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import dagster as dg
 from pydantic import Field
 
+from webrag_core.percentages import percent
 from webrag_dagster.console import console
 from webrag_dagster.defs.answer.job import DEMO_QUERY, DEMO_URL
 from webrag_dagster.resources import CorpusResource
@@ -81,7 +82,7 @@ async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, res
     context.log_event(
         dg.AssetMaterialization(
             "prose_answers",
-            description=f"{answer.status}, confidence {answer.confidence:.0%}, {len(answer.sentences)} sentences",
+            description=f"{answer.status}, confidence {percent(answer.confidence)}, {len(answer.sentences)} sentences",
             metadata=prose_metadata(answer, page, pages_from=resource.pages_from()),
         )
     )

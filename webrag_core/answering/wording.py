@@ -1,0 +1,54 @@
+"""What is said to people about an answer, in the terminal, on its page and in the UI alike."""
+
+from __future__ import annotations
+
+from webrag_core.answering.models import Answer, Band, Proof, Why
+from webrag_core.percentages import percent
+
+_VERDICTS: dict[Band, str] = {
+    "high": "Answered, with high confidence",
+    "medium": "Answered, with medium confidence",
+    "low": "Answered in part, with low confidence",
+    "insufficient": "No answer: nothing that was read is sure enough",
+}
+PROOFS: dict[Proof, str] = {
+    "verbatim": "the page's own words",
+    "trimmed": "the page's own words, with their heading in brackets or without a leading word",
+    "assembled": "the cells of a table row, with the names of their columns",
+}
+"""What each proof means."""
+_WHYS: dict[Why, str] = {
+    "not_found": "nothing was found for this part",
+    "below_floor": "nothing sure enough was found for this part",
+}
+
+
+def verdict(answer: Answer) -> str:
+    """The headline: whether the question is answered, and where nothing could be read at all, why."""
+    if answer.sentences or answer.highlights:
+        return _VERDICTS[answer.band]
+    if answer.band != "insufficient":
+        return "The pages that answered were removed since"
+    return _VERDICTS["insufficient"] if _was_read(answer) else f"No answer: {answer.final_reason}"
+
+
+def sureness(answer: Answer) -> str:
+    """The confidence in percent; "" for an answer of which nothing can be said."""
+    return percent(answer.confidence) if answer.sentences or _was_read(answer) else ""
+
+
+def _was_read(answer: Answer) -> bool:
+    return bool(answer.highlights) or any(one.looked_at for one in answer.missing)
+
+
+def missing_lines(answer: Answer) -> list[str]:
+    """The parts of the question without an answer, each with the reason; none of a question without parts, whose
+    headline says all."""
+    if len(answer.parts) < 2 and not answer.sentences:
+        return []
+    return [f"{one.text} – {_WHYS[one.why]}" for one in answer.missing]
+
+
+def sentence_case(note: str) -> str:
+    """A note as a sentence of its own."""
+    return f"{note[:1].upper()}{note[1:]}."
