@@ -64,6 +64,8 @@ async def evidence_of(
                 if stored:
                     gathered = await gather(corpus, engine, Question(golden.query))
                     gathered.ranked = _without(gathered.ranked, golden)
+                    # as if the pages that a twin does without had never been there
+                    gathered.complete = max((one.reranked_score for one in gathered.ranked), default=0.0)
                 else:
                     gathered = gathered_of(await engine.run(request_of(golden)))
             except FetchError as error:

@@ -31,10 +31,10 @@ TABLE = Path(__file__).with_name("confidence.json")
 SUPPORT_FEATURES = {"read": ("share", "reading"), "unread": ("share",)}
 CONFIDENCE_FEATURES = {
     **dict.fromkeys(("read", "unread"), ("best support", "evidence complete", "token match", "relevance")),
-    **dict.fromkeys(("read stored", "unread stored"), ("best support", "best passage", "token match", "relevance")),
+    **dict.fromkeys(("read stored", "unread stored"), ("best support", "best passage", "token match")),
 }
-"""Inputs of each table: with or without the reader, of evidence that was walked to or was stored. The last two are
-those of `compose.features`, the best of the sentences that are said."""
+"""Inputs of each table: with or without the reader, of evidence that was walked to or was stored. Token match and
+relevance are those of `compose.features`, the best of the sentences that are said."""
 ANSWERED_AT = 0.50
 """Confidence below which no sentence is said."""
 SURE_AT = 0.70
@@ -99,7 +99,9 @@ def confidence_features(
         best = max((one.support for one in said), default=0.0)
         match, relevance = score.features[[one.index for one in said]][:, _OF_SAID].max(axis=0, initial=0.0)
         rows.append((np.log(best + _LEAST), gathered.complete, match, relevance))
-    return table if gathered.walk else f"{table} stored", np.array(min(rows))
+    if gathered.walk:
+        return table, np.array(min(rows))
+    return f"{table} stored", np.array(min(rows)[:-1])  # there the best passage is the evidence
 
 
 def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], gathered: Gathered) -> float:
