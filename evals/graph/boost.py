@@ -10,6 +10,7 @@ pages among the first k pages. The systems:
     graph, bonus B      P6 with its bonus weighted B; 0 = candidates from the graph alone
     seed-boost          the specification's: P4's scores times 1.5, at most 1, on pages one step from the best hits
     titles, bonus B     no graph: g is the share of the query in the title of a page, beside the best such share
+    told the gold       P6 with the largest bonus on the gold pages that the graph reaches, and on no other: the ceiling
     random pages        P6 with as many pages as the graph reaches, drawn from the site, and the same bonuses
 
 Intervals are 95 %, by bootstrap over seed pages; differences are paired with P4.
@@ -23,9 +24,9 @@ import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 
 from psycopg import AsyncConnection
 
@@ -38,7 +39,7 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import load_settings
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.graph.boost import BONUS, lift
+from webrag_core.retrieval.graph.boost import BONUS, MAX_BONUS, lift
 from webrag_core.retrieval.graph.reach import Reached, reach_pages, share_of
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.patterns import RetrievalContext, run_pattern
@@ -58,11 +59,13 @@ _SEED_FACTOR = 1.5
 
 @dataclass(slots=True)
 class Results:
-    """Answered goldens with the pages that each system lists, best first, and the milliseconds that P6 added."""
+    """Answered goldens with the pages that each system lists, best first; the milliseconds that P6 added, and the share
+    of the site that the graph reached."""
 
     goldens: list[GoldenQuery] = field(default_factory=list)
     pages: list[dict[str, list[str]]] = field(default_factory=list)
     added_ms: list[float] = field(default_factory=list)
+    reached: list[float] = field(default_factory=list)
 
 
 def recall(golden: GoldenQuery, pages: Sequence[str], first: int) -> float:
@@ -97,6 +100,12 @@ def at_random(reached: Mapping[int, Reached], scope: Scope, draw: random.Random)
     return dict(zip(draw.sample(scope.document_ids, len(reached)), reached.values(), strict=True))
 
 
+def told(golden: GoldenQuery, reached: Mapping[int, Reached], names: Mapping[int, str]) -> dict[int, Reached]:
+    """The gold pages among those reached, as close as can be. `names` gives each document's page."""
+    gold = {page_of(url) for need in golden.gold_pages for url in need}
+    return {document: replace(way, closeness=1.0) for document, way in reached.items() if names[document] in gold}
+
+
 async def ask_site(suite: Suite, results: Results, advance: Callable[[str], None]) -> None:
     """Store the site unless it is, and ask its answerable goldens of every system."""
     settings = suite_settings(load_settings(), suite.warc, stored=True)
@@ -112,23 +121,31 @@ async def ask_site(suite: Suite, results: Results, advance: Callable[[str], None
             vector = (await corpus.indexer.embedder.embed([golden.query], "query"))[0]
             async with corpus.database.snapshot() as connection:
                 scope = await source_scope(connection, None)
+                names = await _names(connection)
                 context = searcher.context(golden.query, vector, scope, await scope_size(connection, scope))
-                pages, added = await _ask(connection, context, random.Random(golden.id))
-            results.goldens.append(golden)
-            results.pages.append(pages)
-            results.added_ms.append(added)
+                await _ask(connection, context, golden, names, results)
             advance(golden.id)
 
 
+async def _names(connection: AsyncConnection) -> dict[int, str]:
+    cursor = await connection.execute("SELECT id, canonical_url FROM documents")
+    return {document: page_of(url) for document, url in await cursor.fetchall()}
+
+
 async def _ask(
-    connection: AsyncConnection, context: RetrievalContext, draw: random.Random
-) -> tuple[dict[str, list[str]], float]:
-    """The pages by system, and the milliseconds that P6 takes beyond P4."""
+    connection: AsyncConnection,
+    context: RetrievalContext,
+    golden: GoldenQuery,
+    names: Mapping[int, str],
+    results: Results,
+) -> None:
+    """Ask one golden of every system."""
     found = await run_pattern(connection, Pattern.RERANKED, context)
     started = time.perf_counter()
     reached = await reach_pages(connection, context.query, found.term_idf, found.chunks, context.scope)
     await lift(connection, context, found, reached)
-    added = (time.perf_counter() - started) * 1000
+    results.added_ms.append((time.perf_counter() - started) * 1000)
+    results.reached.append(len(reached) / len(context.scope.document_ids))
     pages = {BASELINE: pages_in_order(found.chunks)}
     for bonus in BONUSES:
         lifted = await lift(connection, context, found, reached, bonus=bonus)
@@ -139,10 +156,13 @@ async def _ask(
     for bonus in BONUSES[1:]:
         titled = await lift(connection, context, found, titles, bonus=bonus)
         pages[f"titles, bonus {bonus:g}"] = pages_in_order(titled.chunks)
-    elsewhere = at_random(reached, context.scope, draw)
+    best = await lift(connection, context, found, told(golden, reached, names), bonus=MAX_BONUS)
+    pages["told the gold"] = pages_in_order(best.chunks)
+    elsewhere = at_random(reached, context.scope, random.Random(golden.id))
     drawn = await lift(connection, context, found, elsewhere)
     pages[f"random pages, bonus {BONUS:g}"] = pages_in_order(drawn.chunks)
-    return pages, added
+    results.goldens.append(golden)
+    results.pages.append(pages)
 
 
 def table(results: Results) -> list[str]:
@@ -193,6 +213,7 @@ def main() -> None:
     print("\n".join(table(results)))
     steps = quantiles(results.added_ms, n=20)
     print(f"P6 adds to P4: p50 {steps[9]:.0f} ms, p95 {steps[18]:.0f} ms")
+    print(f"pages reached: {median(results.reached):.0%} of the site (median)")
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         with options.out.open("w", encoding="utf-8") as out:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime
 
-from evals.graph.boost import Results, at_random, by_titles, pages_in_order, recall, seed_boosted, table
+from evals.graph.boost import Results, at_random, by_titles, pages_in_order, recall, seed_boosted, table, told
 from evals.walks.goldens import GoldenQuery, Kind
 from webrag_core.retrieval.graph.reach import Reached
 from webrag_core.retrieval.models import RetrievedChunk
@@ -74,6 +74,12 @@ def test_pages_at_random_have_the_paths_of_those_reached() -> None:
     drawn = at_random(reached, Scope(tuple(range(1, 50)), {}), random.Random(3))
     assert sorted(way.strength for way in drawn.values()) == [0.4, 0.5]
     assert len(drawn.keys() | reached.keys()) == 4
+
+
+def test_the_ceiling_lifts_gold_pages_that_are_reached_and_no_other() -> None:
+    reached = {1: Reached(0.5, 0.2, "a", (1,)), 2: Reached(0.4, 1.0, "b", (2,))}
+    names = dict(enumerate(pages_in_order([chunk(1, 1.0), chunk(2, 0.9)]), start=1))
+    assert told(golden("two_hop", ["/1", "/3"]), reached, names) == {1: Reached(0.5, 1.0, "a", (1,))}
 
 
 def test_titles_alone_are_compared_with_the_best_one() -> None:
