@@ -77,9 +77,10 @@ bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and pas
 	  $(BIN)/python -m evals.history.past $$series || exit 1; done
 	$(BIN)/python -m benchmarks.corpus.citation_checks
 
-bench-graph: $(VENV)/.dev      ## tasks of the graph at 100,000 pages, their accuracy on frozen sites, what extraction costs
+bench-graph: $(VENV)/.dev      ## the graph at 100,000 pages, accuracy, what extraction costs, search with it (after make sites)
 	$(BIN)/python -m benchmarks.graph.scale
 	$(BIN)/python -m evals.graph.accuracy
+	$(BIN)/python -m evals.graph.boost --split reporting
 	$(BIN)/python -m benchmarks.graph.share
 
 bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages

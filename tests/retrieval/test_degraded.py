@@ -48,7 +48,7 @@ def without_endpoint(
         asyncio.run(body(settings.model_copy(update=own)))
 
 
-@pytest.mark.parametrize("pattern", [Pattern.RERANKED, Pattern.HYBRID, Pattern.MULTI_QUERY])
+@pytest.mark.parametrize("pattern", [Pattern.RERANKED, Pattern.HYBRID, Pattern.MULTI_QUERY, Pattern.GRAPH])
 def test_a_search_goes_on_by_words_and_says_so(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, pattern: Pattern
 ) -> None:

@@ -63,9 +63,9 @@ def test_a_pattern_goes_by_name_and_number(name: str) -> None:
     assert Pattern.named(name) is Pattern.HYBRID
 
 
-@pytest.mark.parametrize("name", ["", "P6", "p0", "cross_modal", "_search"])
+@pytest.mark.parametrize("name", ["", "P7", "p0", "modal", "_search"])
 def test_an_unknown_pattern_is_answered_with_the_known_ones(name: str) -> None:
-    with pytest.raises(InvalidInputError, match=r"semantic \(P1\).*multi_query \(P5\)"):
+    with pytest.raises(InvalidInputError, match=r"semantic \(P1\).*cross_modal \(P6\)"):
         Pattern.named(name)
 
 

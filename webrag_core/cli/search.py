@@ -25,7 +25,10 @@ def add_search_command(app: typer.Typer) -> None:
 def search(
     query: Annotated[str, typer.Argument(help="The question or search terms.")],
     pattern: Annotated[
-        str, typer.Option(help="semantic (P1), hybrid (P2), filtered (P3), reranked (P4) or multi_query (P5).")
+        str,
+        typer.Option(
+            help="semantic (P1), hybrid (P2), filtered (P3), reranked (P4), multi_query (P5), cross_modal (P6, graph)."
+        ),
     ] = "reranked",
     source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
     url: Annotated[

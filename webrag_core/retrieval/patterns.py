@@ -70,7 +70,7 @@ async def run_pattern(
 ) -> PatternResult:
     """Run `pattern` for one query; a hybrid search without `cosine_weight` fuses by rank.
 
-    A semantic search needs a vector.
+    A semantic search needs a vector. P6 is done here as P4; `retrieval.graph.boost` adds the rest.
     """
     if pattern is Pattern.SEMANTIC:
         return await _semantic(connection, context)
@@ -112,7 +112,7 @@ def rank_fusion(orders: Sequence[Iterable[int]]) -> dict[int, float]:
 async def _semantic(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
     """P1: the cosine of a parent's nearest child, floored at 0; that child is the match. No similarity floor: nothing
     else could find the chunk."""
-    nearest = await _nearest(connection, context, floor=-1.0)
+    nearest = await nearest_children(connection, context, floor=-1.0)
     rows = await load_parents(connection, list(nearest)[: context.to_read])
     chunks = []
     for row in rows:
@@ -133,8 +133,8 @@ async def _semantic(connection: AsyncConnection, context: RetrievalContext) -> P
 
 async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine_weight: float | None) -> PatternResult:
     """P2: cosine and BM25, fused by weight (scores) or by rank; the child nearest to the query is the match."""
-    nearest = await _nearest(connection, context, context.floor)
-    lexical = await _lexical(connection, context, also=nearest)
+    nearest = await nearest_children(connection, context, context.floor)
+    lexical = await lexical_hits(connection, context, also=nearest)
     shares = {hit.parent_id: hit.relative for hit in lexical.hits}
     # hits beyond the limit came with the nearest: they have a score but no rank
     dense_order = list(nearest) if context.vector is not None else []
@@ -174,9 +174,9 @@ async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine
 
 
 async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
-    """P4 (and P3): the candidates of both, rescored by `retrieval.scoring`."""
-    nearest = await _nearest(connection, context, context.floor)
-    lexical = await _lexical(connection, context, also=nearest)
+    """P4 (P3, and what P6 starts from): the candidates of both, rescored by `retrieval.scoring`."""
+    nearest = await nearest_children(connection, context, context.floor)
+    lexical = await lexical_hits(connection, context, also=nearest)
     cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
     candidates = select_candidates(cosines, lexical, context.to_read)
     children = await load_children(connection, context.model_id, context.vector, candidates)
@@ -186,7 +186,7 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     return PatternResult(chunks, len(cosines.keys() | {hit.parent_id for hit in lexical.hits}), lexical.idf)
 
 
-async def _nearest(connection: AsyncConnection, context: RetrievalContext, floor: float) -> dict[int, ChildHit]:
+async def nearest_children(connection: AsyncConnection, context: RetrievalContext, floor: float) -> dict[int, ChildHit]:
     """The nearest child of each parent, nearest first; none below `floor`, unless every parent is a candidate.
 
     Without a vector, any child of each parent when every parent is a candidate, else none.
@@ -212,9 +212,10 @@ async def _nearest(connection: AsyncConnection, context: RetrievalContext, floor
     return nearest
 
 
-async def _lexical(
+async def lexical_hits(
     connection: AsyncConnection, context: RetrievalContext, also: Mapping[int, ChildHit]
 ) -> LexicalResult:
+    """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
     if not flags or not limit:

@@ -89,7 +89,8 @@ class Pattern(StrEnum):
     """How candidates are found and ordered; names and numbers of specification 004, section 7.2.
 
     P1 ranks by cosine alone, P2 fuses it with BM25, P4 rescores the candidates of both and is the default, P5 does so
-    for several formulations of one question. P3 is P4 with a mandatory filter; every pattern takes filters.
+    for several formulations of one question. P3 is P4 with a mandatory filter; every pattern takes filters. P6 is P4
+    with candidates and a bounded bonus from the graph.
     """
 
     SEMANTIC = "semantic_search"
@@ -97,6 +98,7 @@ class Pattern(StrEnum):
     FILTERED = "filtered_retrieval"
     RERANKED = "reranked_retrieval"
     MULTI_QUERY = "multi_query_retrieval"
+    GRAPH = "cross_modal_retrieval"
 
     @classmethod
     def named(cls, name: str) -> Pattern:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
 from psycopg import AsyncConnection
 
 from webrag_core.config import Settings
@@ -17,6 +19,7 @@ from webrag_core.errors import EmbeddingError, StoreError
 from webrag_core.providers.embedder import Embedder, Vectors
 from webrag_core.retrieval.chunk_store import ParentRow, load_siblings
 from webrag_core.retrieval.filters import check_filters
+from webrag_core.retrieval.graph.boost import boost
 from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk, TimingInfo
 from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_pattern
@@ -95,6 +98,32 @@ class Searcher:
             rows: list[ParentRow] = await load_siblings(connection, hits, radius)
         return [to_chunk(row, depth=depths[row.document_id]) for row in rows]
 
+    def context(
+        self,
+        query: str,
+        vector: NDArray[np.float32] | None,
+        scope: Scope,
+        size: ScopeSize,
+        *,
+        full: bool = False,
+        relaxed: int = 0,
+    ) -> RetrievalContext:
+        """What a retrieval pattern needs to know of one query, with the limits of the settings."""
+        settings = self._settings
+        return RetrievalContext(
+            query=query,
+            vector=vector,
+            model_id=self._model_id,
+            scope=scope,
+            size=size,
+            depths=Depths(scope.depths, settings.retrieval_depth_decay_rate, settings.retrieval_depth_floor),
+            full=full,
+            limit=settings.retrieval_top_k_children_limit * 2**relaxed,
+            max_candidates=_MAX_CANDIDATES * 2**relaxed,
+            floor=settings.retrieval_similarity_floor / 2**relaxed,
+            ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
+        )
+
     async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
         try:
             return await self._embedder.embed(request.queries, "query"), None
@@ -119,20 +148,12 @@ class Searcher:
         full, warnings = _full_context(request.mode, size, settings.retrieval_full_context_threshold, budget)
         results = []
         for position, query in enumerate(request.queries):
-            context = RetrievalContext(
-                query=query,
-                vector=None if vectors is None else vectors[position],
-                model_id=self._model_id,
-                scope=scope,
-                size=size,
-                depths=Depths(scope.depths, settings.retrieval_depth_decay_rate, settings.retrieval_depth_floor),
-                full=full,
-                limit=settings.retrieval_top_k_children_limit * 2**relaxed,
-                max_candidates=_MAX_CANDIDATES * 2**relaxed,
-                floor=settings.retrieval_similarity_floor / 2**relaxed,
-                ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
-            )
-            results.append(await run_pattern(connection, request.pattern, context, request.cosine_weight))
+            vector = None if vectors is None else vectors[position]
+            context = self.context(query, vector, scope, size, full=full, relaxed=relaxed)
+            result = await run_pattern(connection, request.pattern, context, request.cosine_weight)
+            if request.pattern is Pattern.GRAPH:
+                result = await boost(connection, context, result)
+            results.append(result)
         best = best_of(results)
         chunks = best.chunks if full else within_budget(best.chunks, budget, tokens=lambda chunk: chunk.token_count)
         return RetrievalResult(

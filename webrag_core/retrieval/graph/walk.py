@@ -7,12 +7,13 @@ as much as any other page.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from psycopg import AsyncConnection
 
-from webrag_core.indexing.graph.model import EdgeKind
+from webrag_core.indexing.graph.model import EdgeKind, NodeKind
 
 FAN_OUT = 20
 """Neighbours of one node by one kind of edge, in one direction."""
@@ -21,18 +22,60 @@ BEAM = 100
 _MOST_STEPS = 2_000  # of one level, the strongest
 
 _LEVEL = """
-SELECT f.id, e.id, e.other, f.weight * e.strength AS weight, o.degree_in
-FROM unnest(%(nodes)s::int[], %(weights)s::float8[]) AS f (id, weight)
-CROSS JOIN unnest(%(kinds)s::text[]) AS k (kind)
-CROSS JOIN LATERAL (
-    (SELECT x.id, x.dst AS other, x.strength FROM graph_edges x
-     WHERE x.src = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
-    UNION ALL
-    (SELECT x.id, x.src, x.strength FROM graph_edges x
-     WHERE x.dst = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
-) e JOIN graph_nodes o ON o.id = e.other WHERE NOT (e.id = ANY(%(hidden)s::bigint[]))
-ORDER BY weight DESC, e.id LIMIT %(most)s
+SELECT s.previous, s.edge, s.other, s.weight, o.degree_in, o.kind, o.key, o.label FROM (
+    SELECT f.id AS previous, e.id AS edge, e.other, f.weight * e.strength AS weight
+    FROM unnest(%(nodes)s::int[], %(weights)s::float8[]) AS f (id, weight)
+    CROSS JOIN unnest(%(kinds)s::text[]) AS k (kind)
+    CROSS JOIN LATERAL (
+        (SELECT x.id, x.dst AS other, x.strength FROM graph_edges x
+         WHERE x.src = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
+        UNION ALL
+        (SELECT x.id, x.src, x.strength FROM graph_edges x
+         WHERE x.dst = f.id AND x.kind = k.kind AND x.seen_until IS NULL ORDER BY x.strength DESC LIMIT %(fan_out)s)
+    ) e WHERE NOT (e.id = ANY(%(hidden)s::bigint[]))
+    ORDER BY weight DESC, edge LIMIT %(most)s
+) s JOIN graph_nodes o ON o.id = s.other ORDER BY s.weight DESC, s.edge
 """
+
+
+class Step(NamedTuple):
+    """One edge from a node of a level to the next: `weight` is the weight of `previous` times the strength of the edge,
+    `incoming` counts the edges to `node`, whose kind, key and label follow."""
+
+    previous: int
+    edge: int
+    node: int
+    weight: float
+    incoming: int
+    kind: NodeKind
+    key: str
+    label: str
+
+
+async def next_steps(
+    connection: AsyncConnection,
+    frontier: Mapping[int, float],
+    kinds: Sequence[EdgeKind],
+    *,
+    fan_out: int = FAN_OUT,
+    hidden: Sequence[int] = (),
+) -> list[Step]:
+    """Steps from the nodes of `frontier` (node -> weight) to their strongest neighbours: the 2,000 strongest, in order.
+
+    `fan_out` bounds the neighbours of one node by one kind of edge, in one direction. `hidden` edges are not walked.
+    """
+    if not frontier:
+        return []
+    parameters = {
+        "nodes": list(frontier),
+        "weights": list(frontier.values()),
+        "kinds": list(kinds),
+        "fan_out": fan_out,
+        "hidden": list(hidden),
+        "most": _MOST_STEPS,
+    }
+    cursor = await connection.execute(_LEVEL, parameters)
+    return [Step(*row) for row in await cursor.fetchall()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,24 +106,16 @@ async def walk(
     for _ in range(depth):
         if not frontier:
             break
-        parameters = {
-            "nodes": list(frontier),
-            "weights": [weight for weight, _ in frontier.values()],
-            "kinds": list(kinds),
-            "fan_out": FAN_OUT,
-            "hidden": list(hidden),
-            "most": _MOST_STEPS,
-        }
-        cursor = await connection.execute(_LEVEL, parameters)
+        weights = {node: weight for node, (weight, _) in frontier.items()}
         paths: dict[int, dict[int, tuple[float, int]]] = {}  # node -> previous node -> strongest edge
         incoming: dict[int, int] = {}
-        for previous, edge, node, weight, degree in await cursor.fetchall():
-            if node in start:
+        for step in await next_steps(connection, weights, kinds, hidden=hidden):
+            if step.node in start:
                 continue
-            incoming[node] = degree
-            by_previous = paths.setdefault(node, {})
-            if previous not in by_previous or weight > by_previous[previous][0]:
-                by_previous[previous] = (weight, edge)
+            incoming[step.node] = step.incoming
+            by_previous = paths.setdefault(step.node, {})
+            if step.previous not in by_previous or step.weight > by_previous[step.previous][0]:
+                by_previous[step.previous] = (step.weight, step.edge)
         level: dict[int, NearNode] = {}
         for node, by_previous in paths.items():
             missed = 1.0
