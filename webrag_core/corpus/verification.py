@@ -331,6 +331,13 @@ _RULES = (
         "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)",
     ),
     _Rule(
+        "statements-stand-in-their-text",
+        "SELECT d.canonical_url || ' v' || v.number, 'says something of its validity beyond its end'"
+        " FROM version_validity y JOIN document_versions v ON v.id = y.version_id"
+        " JOIN documents d ON d.id = v.document_id WHERE {selected} AND v.pruned_at IS NULL"
+        " AND y.char_end > length(v.markdown) ORDER BY 1",
+    ),
+    _Rule(
         "edges-stand-in-their-text",
         "SELECT d.canonical_url, count(*) || ' edges beyond the end of their text' FROM graph_edges e"
         " JOIN document_versions v ON v.id = e.version_id JOIN documents d ON d.id = e.document_id WHERE {selected}"
