@@ -11,7 +11,7 @@ import typer
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.answer import show_progress
-from webrag_core.cli.output import Json, complain, print_json, print_line, write_file
+from webrag_core.cli.output import Json, Time, complain, print_json, print_line, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
@@ -28,6 +28,7 @@ def ask(
     ] = None,
     source: Annotated[list[str] | None, typer.Option(help="A stored source to ask; repeatable. Unset = all.")] = None,
     at: Annotated[str | None, typer.Option(help="Answer from what the pages said then (2024-05-17).")] = None,
+    time: Time = "seen",
     form: Annotated[
         str | None, typer.Option(help="explain, steps, list, lookup or compare; unset = as it fits.")
     ] = None,
@@ -48,11 +49,14 @@ def ask(
 
     if form is not None and form not in get_args(Form):
         raise InvalidInputError(f"--form is one of {', '.join(get_args(Form))}")
+    if time == "valid" and at is None:
+        raise InvalidInputError("--time needs --at")
     asked = Question(
         question,
         urls=tuple(map(with_scheme, url or ())),
         sources=tuple(source or ()),
         at=at,
+        time=time,
         expansion_budget=budget,
         form=cast("Form | None", form),
     )

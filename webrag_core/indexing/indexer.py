@@ -18,6 +18,7 @@ from psycopg import AsyncConnection, Rollback, sql
 from webrag_core.config import Settings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
+from webrag_core.corpus.works import update_works
 from webrag_core.errors import FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
@@ -201,9 +202,11 @@ class Indexer:
             return await retire_gone(connection, url, model_id)
 
     async def finish_bulk(self) -> bool:
-        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges."""
+        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges,
+        and find pages that are versions of each other."""
         model_id = await self.model_id()
         await count_degrees(self._database)
+        await update_works(self._database)
         return await models.ensure_vector_index(self._database, model_id)
 
     async def _version(self, version_id: int) -> StoredVersion:
