@@ -328,7 +328,10 @@ _RULES = (
         " JOIN document_versions v ON v.id = s.version_id JOIN documents d ON d.id = v.document_id"
         # of two texts at one instant the newer one has the period
         " WHERE {selected} AND NOT EXISTS (SELECT FROM version_periods p WHERE p.document_id = d.id"
-        "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)",
+        "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)"
+        # texts that a history has, dated by when they hold, need never have been seen as the page
+        " AND NOT EXISTS (SELECT FROM version_validity y WHERE y.version_id = v.id"
+        "  AND y.basis IN ('history', 'undated'))",
     ),
     _Rule(
         "statements-stand-in-their-text",

@@ -36,7 +36,7 @@ from webrag_core.indexing.graph.edges import (
 )
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
 from webrag_core.indexing.markdown import Block, parse_blocks
-from webrag_core.indexing.retirement import moved_urls, retire_gone, retire_moved
+from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
 from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
@@ -200,6 +200,17 @@ class Indexer:
         model_id = await self.model_id()
         async with self._database.transaction() as connection:
             return await retire_gone(connection, url, model_id)
+
+    async def retire_ended(self, url: str, document_id: int) -> bool:
+        """Remove a document from the index that ended in the history it was read from. Return True if removed."""
+        model_id = await self.model_id()
+        async with self._database.transaction() as connection:
+            await documents.lock_urls(connection, url)
+            cursor = await connection.execute("SELECT status = 'gone' FROM documents WHERE id = %s", (document_id,))
+            if await cursor.fetchone() != (False,):
+                return False
+            await retire_absent(connection, document_id, model_id)
+        return True
 
     async def finish_bulk(self) -> bool:
         """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges,
