@@ -143,6 +143,8 @@ def test_reading_again_costs_nothing_and_takes_in_what_is_new(
     async def work() -> None:
         async with Corpus.open(settings) as corpus:
             first = await ingest(corpus, repository, dates)
+            report = await corpus.refresher().run("law.example")  # asks for the start page of the site alone
+            assert {FEE, DOGS, OLD}.isdisjoint(report.failed)
             again = await ingest(corpus, repository, dates)
             assert {one.outcome for one in again.values()} == {"unchanged"}
             assert {url: one.version_id for url, one in again.items()} == {

@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.git_dates import CommitDay, commit_days, segments
 from webrag_core.acquisition.git_folder import FileHistory, GitFolder
-from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import FetchRecord, StoredDocument
@@ -81,7 +81,8 @@ class HistoryIngestor:
         if stored is not None and stored.acquirer not in (None, ACQUIRER):
             raise InvalidInputError(f"{file.url} is stored from {stored.acquirer}: choose another base address")
         mark = f'"{self._dates}:{self._folder.commits[file.states[-1].commit].id}"'
-        if stored is not None and stored.etag == mark and stored.latest_version is not None:
+        known = stored is not None and stored.etag == mark and stored.extractor == EXTRACTOR_VERSION
+        if stored is not None and known and stored.latest_version is not None:
             return await self._unchanged(file, stored)
         try:
             texts = await self._texts(file, mark)
