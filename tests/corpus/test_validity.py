@@ -10,7 +10,7 @@ from psycopg.types.range import DateRange
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import broken_rules, rows
 from webrag_core.config import Settings
-from webrag_core.corpus.validity import load_statements, read_missing
+from webrag_core.corpus.validity import load_statements, read_missing, write_stated
 from webrag_core.indexing.pipeline import Corpus
 
 TERMS = f"{HOME}terms"
@@ -30,7 +30,7 @@ def test_statements_are_kept_with_their_version(settings: Settings) -> None:
             await corpus.add(TERMS)
             site.pages[TERMS] = terms("1 January 2025", 12)
             await corpus.add(TERMS, refresh=True)
-            stated = "SELECT version, kind, valid_from::text, valid_until, basis FROM contract.v_validity ORDER BY 1"
+            stated = "SELECT version, kind, valid_from::text, valid_until, basis FROM contract.v_validity ORDER BY 1, 3"
             expected = [
                 (1, "in_force", "2024-01-01", None, "text"),
                 (2, "in_force", "2025-01-01", None, "text"),
@@ -52,6 +52,10 @@ def test_statements_are_kept_with_their_version(settings: Settings) -> None:
                 loaded = await load_statements(connection, [1], ["in_force"])
             assert [one.statement.start.year for one in loaded[1] if one.statement.start] == [2024, 2025]
             assert not await broken_rules(corpus.database)
+            law = {"@type": "Legislation", "legislationDateOfApplicability": "2025-07-01"}
+            async with corpus.database.transaction() as connection:
+                await write_stated(connection, 2, "# Terms\n\nEffective 1 January 2025\n", [law])
+            assert await rows(corpus.database, stated) == [*expected, (2, "applicable", "2025-07-01", None, "metadata")]
             await rows(
                 corpus.database, "UPDATE version_validity SET char_end = 9999 WHERE valid = %s RETURNING 1", NEXT_YEAR
             )

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg.types.range import DateRange
 
 from webrag_core.corpus.stated_dates import READER, Statement, ValidityBasis, read_statements
+from webrag_core.corpus.stated_metadata import metadata_statements
 from webrag_core.corpus.validity_phrases import ValidityKind
 from webrag_core.store.database import Database
 
 OF_TEXTS: tuple[ValidityBasis, ...] = ("text",)
+OF_PAGES: tuple[ValidityBasis, ...] = ("text", "metadata")
 _BATCH = 200  # texts that are read at a time
 
 
@@ -45,9 +48,13 @@ async def write_statements(
         )
 
 
-async def write_stated(connection: AsyncConnection, version_id: int, markdown: str) -> None:
-    """Read the statements of a text and keep them. Call inside a transaction."""
-    await write_statements(connection, version_id, read_statements(markdown), OF_TEXTS)
+async def write_stated(
+    connection: AsyncConnection, version_id: int, markdown: str, nodes: Sequence[Mapping[str, Any]] = ()
+) -> None:
+    """Read the statements of a text, and of the structured data of its page (top-level `nodes`, as parsed), and keep
+    them. Call inside a transaction."""
+    statements = [*read_statements(markdown), *metadata_statements(nodes)]
+    await write_statements(connection, version_id, statements, OF_PAGES)
     await connection.execute("UPDATE document_versions SET dates_read = %s WHERE id = %s", (READER, version_id))
 
 
