@@ -10,6 +10,7 @@ from tests.acquisition.served_pages import ServedPages, html
 from tests.corpus.corpora import broken_rules, rows
 from webrag_core.config import Settings
 from webrag_core.corpus.declared import Declaration, apply_declarations
+from webrag_core.corpus.forget import forget
 from webrag_core.corpus.version_paths import checked_pattern, versioned_paths, work_title
 from webrag_core.corpus.works import load_works, update_works
 from webrag_core.errors import InvalidInputError
@@ -95,6 +96,12 @@ def test_versions_beside_each_other_are_one_work(settings: Settings) -> None:
             await update_works(corpus.database)
             assert await labels(corpus, "/spring/x") == []
             assert await rows(corpus.database, "SELECT count(*) FROM works WHERE title = ''") == [(0,)]
+            await forget(corpus.database, f"{SITE}/4.0/queue", removed_by="test")
+            assert await rows(corpus.database, "SELECT count(*) FROM works WHERE starts_with(title, 'waiting')") == [
+                (0,)
+            ]
+            await forget(corpus.database, f"{SITE}/stable/queue", removed_by="test")
+            assert await labels(corpus, "/3.11/queue") == []
             assert not await broken_rules(corpus.database)
 
     asyncio.run(work())

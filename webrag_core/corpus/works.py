@@ -94,6 +94,22 @@ async def _write(
         )
 
 
+async def leave_works(connection: AsyncConnection, document_id: int) -> None:
+    """Take a document out of its works, and remove those that nothing else belongs to: they have its title. Call
+    inside a transaction."""
+    cursor = await connection.execute(
+        "SELECT id FROM works WHERE id IN (SELECT work_id FROM work_members WHERE document_id = %s) ORDER BY id"
+        " FOR UPDATE",  # whoever adds a member to one of them waits
+        (document_id,),
+    )
+    works = [int(row[0]) for row in await cursor.fetchall()]
+    await connection.execute("DELETE FROM work_members WHERE document_id = %s", (document_id,))
+    await connection.execute(
+        "DELETE FROM works k WHERE id = ANY(%s) AND NOT EXISTS (SELECT FROM work_members m WHERE m.work_id = k.id)",
+        (works,),
+    )
+
+
 async def load_works(connection: AsyncConnection, url: str) -> list[Work]:
     """The works that the page at canonical `url` is a version of, with all stored versions of each."""
     cursor = await connection.execute(_WORKS, {"url": url})
