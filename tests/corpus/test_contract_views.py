@@ -16,6 +16,7 @@ from webrag_core.indexing.pipeline import Corpus
 A, B, LOST = f"{HOME}a", f"{HOME}b", f"{HOME}lost"
 COLUMNS = {
     "v_period": "doc_id version seen_from seen_last seen_until",
+    "v_validity": "doc_id version kind valid_from valid_until basis char_start char_end",
     "v_edge": "edge_id doc_id version kind src_kind src_key dst_kind dst_key strength char_start char_end seen_from"
     " seen_until",
     "v_document": "doc_id url_canonical version is_current status reason content_sha256 text fetched_at updated_at",

@@ -46,6 +46,7 @@ def test_every_field_arrives() -> None:
         acquirer="firecrawl",
         shards=8,
         pool="slow",
+        versions_in_path="/a/{version}",
     )
     assert Declaration(**full.declaration("x")) == Declaration(
         key="docs.example:8080/a",
@@ -59,6 +60,7 @@ def test_every_field_arrives() -> None:
         acquirer="firecrawl",
         pool="slow",
         follow="map",
+        versions_in_path="/a/{version}/",
     )
 
 
@@ -70,6 +72,7 @@ def test_every_field_arrives() -> None:
         ({"seed": "https://user:secret@docs.example/"}, "user name or password"),
         ({"seed": "https://docs.example/", "scope": "docs"}, "begins with a slash"),
         ({"seed": "https://docs.example/", "scope": "/docs?x"}, "is not a path prefix"),
+        ({"seed": "https://docs.example/", "versions_in_path": "/v{version}/"}, "where versions stand"),
         ({"seed": "https://docs.example/", "refresh": "sometimes"}, "is no time span"),
         ({"seed": "https://docs.example/", "refresh": "0h"}, "is no time span"),
         ({"seed": "https://docs.example/", "links": "all"}, "'none', 'map' or 'links'"),

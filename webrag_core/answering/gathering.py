@@ -10,6 +10,7 @@ from webrag_core.answering.models import Form, WalkStep
 from webrag_core.answering.nothing_found import nothing_found
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
+from webrag_core.history.models import TimeAxis
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine, Progress
@@ -23,13 +24,14 @@ from webrag_core.retrieval.search import search
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is asked. Without `urls` the stored pages are asked (of `sources`, if any); with `at` (a date, see
-    `history.as_of`) what they said then. Neither fetches anything. `expansion_budget` as of `AnswerRequest`. `form` of
-    the answer: unset = as the question wants it."""
+    `history.as_of`) what they said then, or with `time` valid their texts that hold then. Neither fetches anything.
+    `expansion_budget` as of `AnswerRequest`. `form` of the answer: unset = as the question wants it."""
 
     text: str
     urls: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     at: str | None = None
+    time: TimeAxis = "seen"
     expansion_budget: int | None = None
     form: Form | None = None
 
@@ -133,7 +135,7 @@ async def _stored(corpus: Corpus, question: Question) -> Gathered:
         results = await search(corpus, request)
         note = "calibrated"
     else:
-        results = await search_at(corpus, request, AsOf.parse(question.at))
+        results = await search_at(corpus, request, AsOf.parse(question.at), time=question.time)
         note = "uncalibrated: fitted for what is stored today"
     analysis = analyze_query(question.text)
     return Gathered(

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, err, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, err, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
+    from webrag_core.history.models import TimeAxis
     from webrag_core.orchestration.models import OrchestrationResult, Round
 
 Modes = Literal["auto", "chunk", "full_context"]
@@ -67,6 +68,7 @@ def answer(
         str | None,
         typer.Option(help="Answer from what the stored pages of these sites said then (2024-05-17); fetch nothing."),
     ] = None,
+    time: Time = "seen",
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     as_json: Json = False,
@@ -77,8 +79,10 @@ def answer(
     from webrag_core.orchestration.memory import run_scope
 
     if at is not None:
-        asyncio.run(_answer_at(at, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
+        asyncio.run(_answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
         return
+    if time == "valid":
+        raise InvalidInputError("--time needs --at")
 
     async def work() -> OrchestrationResult:
         request = AnswerRequest(
@@ -106,7 +110,9 @@ def answer(
         print_answer(result, quotes=quotes, show_all=show_all)
 
 
-async def _answer_at(at: str, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool) -> None:
+async def _answer_at(
+    at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool
+) -> None:
     """The past cannot be fetched: search what is stored of it."""
     from webrag_core.acquisition.urls import site_roots
     from webrag_core.cli.search import print_results
@@ -118,7 +124,7 @@ async def _answer_at(at: str, query: str, urls: list[str], quotes: int, *, show_
     sites = site_roots(map(with_scheme, urls))
     request = SearchRequest(query=query, filters=ScopeFilter(url_prefixes=sites), mode="chunk")
     async with Corpus.open(load_settings()) as corpus:
-        results = await search_at(corpus, request, AsOf.parse(at))
+        results = await search_at(corpus, request, AsOf.parse(at), time=time)
     if as_json:
         print_json(results)
     else:

@@ -11,7 +11,16 @@ import typer
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.answer import show_progress
-from webrag_core.cli.output import Json, check_writable, complain, print_json, print_line, print_passage, write_file
+from webrag_core.cli.output import (
+    Json,
+    Time,
+    check_writable,
+    complain,
+    print_json,
+    print_line,
+    print_passage,
+    write_file,
+)
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 
@@ -36,6 +45,7 @@ def ask(
     at: Annotated[
         str | None, typer.Option(metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
     ] = None,
+    time: Time = "seen",
     form: Annotated[Forms | None, typer.Option(help="Form of the answer; unset = as the question wants it.")] = None,
     budget: Annotated[int | None, typer.Option(help="Maximum rounds of following links; 0 = none.")] = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer as a page to read.")] = None,
@@ -58,11 +68,14 @@ def ask(
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
     for file in filter(None, (html, markdown)):
         check_writable(file)
+    if time == "valid" and at is None:
+        raise InvalidInputError("--time needs --at")
     asked = Question(
         question,
         urls=tuple(map(with_scheme, url or ())),
         sources=tuple(source or ()),
         at=at,
+        time=time,
         expansion_budget=budget,
         form=form,
     )

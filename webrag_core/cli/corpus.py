@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,9 +29,28 @@ def ingest(
     urls: Annotated[list[str] | None, typer.Argument(help="Pages to store.")] = None,
     warc: Annotated[Path | None, typer.Option(help="Store every page of this WARC snapshot instead.")] = None,
     refresh: Annotated[bool, typer.Option(help="Fetch pages again that are already stored.")] = False,
+    git: Annotated[
+        Path | None, typer.Option(help="Store every text file of this folder under git, all versions.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="With --git: the address below which its files get theirs.")
+    ] = None,
+    dates: Annotated[
+        Literal["in-force", "seen"] | None,
+        typer.Option(help="With --git: what the dates of commits say: when a text was there, or when it is in force."),
+    ] = None,
+    revision: Annotated[
+        str, typer.Option(help="With --git: a branch or commit, as REVISION:FOLDER a folder of it.")
+    ] = "HEAD",
     as_json: Json = False,
 ) -> None:
-    """Fetch, store and index pages. Pages that fail are reported; the others are kept."""
+    """Fetch, store and index pages, or read the history of a folder. Pages that fail are reported, the others kept."""
+    if git is not None or base_url is not None or dates is not None:
+        from webrag_core.cli.histories import ingest_git
+
+        if git is None or base_url is None or urls or warc is not None:
+            raise InvalidInputError("--git FOLDER goes with --base-url URL, and with neither URLs nor --warc")
+        raise typer.Exit(asyncio.run(ingest_git(git, base_url, dates or "seen", revision, as_json=as_json)))
     from webrag_core.acquisition.warc import WarcAcquirer
     from webrag_core.corpus.forget import allow_again
     from webrag_core.corpus.ingestor import gather_bounded

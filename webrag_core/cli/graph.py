@@ -1,4 +1,4 @@
-"""`webrag graph related|under|linked|at|check`: what stored pages say about each other, each answer with its quote."""
+"""`webrag graph related|under|linked|at|works|check`: what stored pages say about each other, with quotes."""
 
 from __future__ import annotations
 
@@ -159,6 +159,38 @@ def at(
                 print_line(f"{page.url}  {certainty}, {version}")
             _print_by_kind(one.items, [], outwards=False)
     raise typer.Exit(_exit_code([one.key for one in results]))
+
+
+@graph_app.command("works")
+def works(
+    urls: Annotated[list[str], typer.Argument(metavar="URL...", help="Stored pages.")], as_json: Json = False
+) -> None:
+    """Show the versions of a page that stand beside it at other addresses: /3.11/, /3.13/, /stable/."""
+    from webrag_core.acquisition.urls import canonicalise
+    from webrag_core.cli.addresses import with_scheme
+    from webrag_core.corpus.works import Work, load_works, update_works
+    from webrag_core.store.database import Database
+
+    async def work() -> dict[str, list[Work]]:
+        async with await Database.open(load_settings()) as database:
+            await update_works(database)
+            async with database.connection() as connection:
+                asked = [canonicalise(with_scheme(url)) for url in urls]
+                return {url: await load_works(connection, url) for url in asked}
+
+    found = asyncio.run(work())
+    if as_json:
+        print_json({"works": {url: [asdict(one) for one in listed] for url, listed in found.items()}})
+    else:
+        for url, listed in found.items():
+            for one in listed:
+                print_line(one.key, style="bold")
+                for member in one.members:
+                    mark = "this page" if member.url == url else "" if member.stored else "gone"
+                    print_line(f"  {member.label:<12} {member.url}  {mark}".rstrip())
+            if not listed:
+                complain(f"{url}: no other version of it is stored", style="yellow")
+    raise typer.Exit(0 if any(found.values()) else 1)
 
 
 @graph_app.command("check")

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, out, print_json, print_line, print_table, write_file
+from webrag_core.cli.output import Json, Time, out, print_json, print_line, print_table, write_file
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.history.citations import CitationState
     from webrag_core.history.compare import PageComparison
-    from webrag_core.history.pages import PageAt, PageChange, PageHistory
+    from webrag_core.history.models import OtherVersion, PageAt, PageChange, PageHistory, StatedTime
 
 answers_app = typer.Typer(no_args_is_help=True, help="Past answers, with the state of each quote today.")
 
@@ -34,6 +34,7 @@ def history(
     at: Annotated[
         str | None, typer.Option(help="What the page said then: 2024, 2024-05, 2024-05-17, a time (UTC) or now.")
     ] = None,
+    time: Time = "seen",
     diff: Annotated[
         tuple[str, str] | None, typer.Option(help="What changed between two versions: numbers or dates.")
     ] = None,
@@ -46,6 +47,8 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Show when a page had which text, what it said on a date, and what changed. Fetch nothing."""
+    from webrag_core.corpus.validity import read_missing
+    from webrag_core.corpus.works import update_works
     from webrag_core.history import pages
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.compare import compare
@@ -53,6 +56,8 @@ def history(
     from webrag_core.retrieval.dates import moments
     from webrag_core.store.database import Database
 
+    if time == "valid" and at is None:
+        raise InvalidInputError("--time needs --at")
     if sum((at is not None, diff is not None or html is not None, changes)) > 1:
         raise InvalidInputError("--at, --diff or --html, and --changes exclude each other")
     if (since is not None or until is not None) and not changes:
@@ -62,6 +67,8 @@ def history(
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database, database.connection() as connection:
+            await read_missing(database)
+            await update_works(database)
             if changes:
                 key = target if "://" in target or "/" not in target else with_scheme(target)
                 rows = await pages.changes(connection, key, since=first, until=last)
@@ -83,7 +90,7 @@ def history(
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
             elif asked is not None:
-                page = await pages.page_at(connection, url, asked)
+                page = await pages.page_at(connection, url, asked, time)
                 if as_json:
                     print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
                 else:
@@ -216,6 +223,27 @@ def _print_history(story: PageHistory) -> None:
             for one in story.periods
         ),
     )
+    if story.stated:
+        _print_stated(story.stated)
+    for key, members in story.works.items():
+        _print_work(key, members, story.url)
+
+
+def _print_stated(stated: list[StatedTime]) -> None:
+    print_line("What its versions say of their own time", style="bold")
+    bases = {"text": "the text", "metadata": "its metadata", "history": "its history"}
+    bases["undated"] = "its history, at some time"
+    print_table(
+        ("version", "is", "from", "until before", "says"),
+        ((one.version, one.kind.replace("_", " "), one.start or "", one.end or "", bases[one.basis]) for one in stated),
+    )
+
+
+def _print_work(key: str, members: list[OtherVersion], here: str) -> None:
+    print_line(f"Versions beside each other: {key}", style="bold")
+    for one in members:
+        mark = "this page" if one.url == here else "" if one.stored else "gone"
+        print_line(f"  {one.label:<12} {one.url}  {mark}".rstrip())
 
 
 def _why(basis: str, cause: str | None, *, kept: bool) -> str:
@@ -227,7 +255,13 @@ def _why(basis: str, cause: str | None, *, kept: bool) -> str:
 
 def _print_page_at(page: PageAt) -> None:
     version = "no text" if page.version is None else f"version {page.version}"
-    certainty = {"certain": "certain", "between": "not certain", "not_seen": "not seen"}[page.certainty]
+    certainty = {
+        "certain": "certain",
+        "between": "not certain",
+        "not_seen": "not seen",
+        "not_in_force": "not in force",
+        "not_stated": "not stated",
+    }[page.certainty]
     print_line(f"{page.url} at {page.at}: {certainty}, {version}", style="bold")
     print_line(f"{page.note}.")
     if page.nearest is not None and page.nearest.version is not None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
 
 import typer
 from pydantic import BaseModel
@@ -28,6 +28,11 @@ if TYPE_CHECKING:  # commands that fail early or print help do not pay for the l
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
 
+Time = Annotated[
+    Literal["seen", "valid"],
+    typer.Option(help="What --at means: when a text was seen, or when it holds by what it says of itself (valid)."),
+]
+"""Option that chooses one of two times, which are never mixed."""
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 QUOTE_CHARS = 700

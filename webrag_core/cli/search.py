@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
+from webrag_core.errors import InvalidInputError
 from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def search(
         str | None,
         typer.Option(help="Search what the pages said then: 2024, 2024-05, 2024-05-17, a time (UTC) or now."),
     ] = None,
+    time: Time = "seen",
     mode: Annotated[
         Literal["auto", "chunk", "full_context"], typer.Option(help="full_context = return all text if it fits.")
     ] = "chunk",
@@ -75,6 +77,8 @@ def search(
     from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
     from webrag_core.retrieval.search import search as search_stored
 
+    if time == "valid" and at is None:
+        raise InvalidInputError("--time needs --at")
     request = SearchRequest(
         query=query,
         pattern=Pattern.named(pattern),
@@ -101,7 +105,7 @@ def search(
             if at is None:
                 results = await search_stored(corpus, request)
             else:
-                results = await search_at(corpus, request, AsOf.parse(at))
+                results = await search_at(corpus, request, AsOf.parse(at), time=time)
         if as_json:
             print_json(results)
         else:

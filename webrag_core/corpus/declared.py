@@ -30,6 +30,7 @@ class Declaration:
     acquirer: str | None = None
     pool: str | None = None
     follow: str = "links"
+    versions_in_path: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +47,16 @@ class Applied:
 
 _READ = (
     "SELECT key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes, shards, acquirer, pool,"
-    " follow FROM sources WHERE declared_in IS NOT NULL"
+    " follow, versions_in_path FROM sources WHERE declared_in IS NOT NULL"
 )
 _WRITE = sql.SQL(
     "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes,"
-    " shards, acquirer, pool, follow) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    " shards, acquirer, pool, follow, versions_in_path) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
     " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
     " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in, refresh_hours = EXCLUDED.refresh_hours,"
     " watch_minutes = EXCLUDED.watch_minutes, shards = EXCLUDED.shards, acquirer = EXCLUDED.acquirer,"
-    " pool = EXCLUDED.pool, follow = EXCLUDED.follow, {}"
+    " pool = EXCLUDED.pool, follow = EXCLUDED.follow,"
+    " versions_in_path = EXCLUDED.versions_in_path, {}"
 ).format(sources.KEEP_MAP)
 
 

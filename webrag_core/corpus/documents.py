@@ -157,13 +157,20 @@ async def ensure_document(connection: AsyncConnection, url: str, *, new_source: 
 
 
 async def store_version(
-    connection: AsyncConnection, page: AcquiredPage, converted: ConvertedPage, acquirer: str, next_check: datetime
+    connection: AsyncConnection,
+    page: AcquiredPage,
+    converted: ConvertedPage,
+    acquirer: str,
+    next_check: datetime,
+    *,
+    sighting: bool = True,
 ) -> tuple[int, int]:
     """Keep a fetched page: document, aliases, version, links. Call inside a transaction.
 
     Returns (document id, version id). The same text is the same version, whenever it is seen again. One that is stored
     after its successor (by a slow writer, from an older archive) is superseded from the start. The version does
-    not become current here (indexing does that, once everything that belongs to it is there).
+    not become current here (indexing does that, once everything that belongs to it is there). Without `sighting` it is
+    a text that a history has, which nobody saw as the page.
     Raises FetchError(FORGOTTEN).
     """
     aliases = sorted({page.url, *page.redirects} - {page.final_url})
@@ -215,7 +222,9 @@ async def store_version(
     row = await cursor.fetchone()
     assert row is not None
     version_id = int(row[0])
-    await record_sighting(connection, document_id, Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer)))
+    if sighting:
+        seen = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
+        await record_sighting(connection, document_id, seen)
     await _replace_links(connection, version_id, converted.links)
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
@@ -234,15 +243,6 @@ async def store_version(
         ),
     )
     return document_id, version_id
-
-
-async def newest_sighting(connection: AsyncConnection, document_id: int) -> datetime | None:
-    """When the newest text of a document was last seen."""
-    cursor = await connection.execute(
-        "SELECT max(fetched_at) FROM document_versions WHERE document_id = %s", (document_id,)
-    )
-    row = await cursor.fetchone()
-    return None if row is None else row[0]
 
 
 async def _replace_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:

@@ -21,6 +21,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.documents import find_document, lock_urls, log_change
 from webrag_core.corpus.sources import Source, drop_empty_sources, find_source, lock_host
 from webrag_core.corpus.stored_pages import LINKS_TO
+from webrag_core.corpus.works import leave_works
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
@@ -175,6 +176,7 @@ async def _remove_document(connection: AsyncConnection, document_id: int) -> Cou
     counts["outbox_lines"] = await _delete(connection, "corpus_log", "document_id = %(document)s", document=document_id)
     await log_change(connection, document_id, None, "gone")  # announce the source's change
     counts["aliases"] = await _delete(connection, "url_aliases", "document_id = %(document)s", document=document_id)
+    await leave_works(connection, document_id)
     cursor = await connection.execute("SELECT count(*) FROM document_versions WHERE document_id = %s", (document_id,))
     counts["versions"] = int((await cursor.fetchone() or (0,))[0])
     counts["documents"] = await _delete(connection, "documents", "id = %(document)s", document=document_id)

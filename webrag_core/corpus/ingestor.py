@@ -25,8 +25,10 @@ from webrag_core.conversion.soft_404 import word_count
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
+from webrag_core.corpus.periods import newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
+from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
@@ -145,11 +147,12 @@ class Ingestor:
             document_id, version_id = await documents.store_version(
                 connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
             )
+            await write_stated(connection, version_id, converted.markdown)
             same = stored is not None and stored.current_version == version_id
             if stored is not None and stored.id == document_id:
                 await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
-            newest = await documents.newest_sighting(connection, document_id) if self.acquirer.frozen else None
+            newest = await newest_sighting(connection, document_id) if self.acquirer.frozen else None
             await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
         warnings = page.warnings
         if newest is not None and newest > page.fetched_at:

@@ -20,6 +20,10 @@ Basis = Literal["seen", "archive", "backfilled"]
 of this package, which kept only the last sighting of each text."""
 
 
+ARCHIVES = frozenset({"warc", "git"})
+"""Acquirers that replay what was kept elsewhere."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sighting:
     """What a page was at one instant. `version_id` None = confirmed absent."""
@@ -44,7 +48,7 @@ class Period:
 
 def basis_of(acquirer: str | None) -> Basis:
     """Basis of what `acquirer` sees."""
-    return "archive" if acquirer == "warc" else "seen"
+    return "archive" if acquirer in ARCHIVES else "seen"
 
 
 def periods_of(sightings: Iterable[Sighting]) -> list[Period]:
@@ -114,6 +118,15 @@ async def record_sighting(connection: AsyncConnection, document_id: int, sightin
         await _insert(connection, document_id, periods_of([sighting]))
     else:
         await _rebuild(connection, document_id, sighting)
+
+
+async def newest_sighting(connection: AsyncConnection, document_id: int) -> datetime | None:
+    """When the newest text of a document was last seen."""
+    cursor = await connection.execute(
+        "SELECT max(fetched_at) FROM document_versions WHERE document_id = %s", (document_id,)
+    )
+    row = await cursor.fetchone()
+    return None if row is None else row[0]
 
 
 async def load_periods(connection: AsyncConnection, document_id: int) -> list[Period]:

@@ -114,7 +114,8 @@ async def store_absent_files(
 
 
 async def known_pages(connection: AsyncConnection, source: Source) -> list[KnownPage]:
-    """Pages of the source that are kept fresh: all documents but those that are gone.
+    """Pages of the source that are kept fresh: all documents but those that are gone, and those of a folder under git,
+    which is read again by name.
 
     A text that another extractor made has no date of its next check: it is due.
     """
@@ -125,7 +126,7 @@ async def known_pages(connection: AsyncConnection, source: Source) -> list[Known
         " LEFT JOIN LATERAL (SELECT * FROM site_map_pages p WHERE p.source_id = d.source_id AND p.url"
         "  IN (SELECT d.canonical_url UNION ALL SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
         "  ORDER BY p.last_modified DESC NULLS LAST, p.url LIMIT 1) m ON true"
-        " WHERE d.source_id = %s AND d.status <> 'gone' ORDER BY d.canonical_url",
+        " WHERE d.source_id = %s AND d.status <> 'gone' AND d.acquirer IS DISTINCT FROM 'git' ORDER BY d.canonical_url",
         (EXTRACTOR_VERSION, source.id),
     )
     return [

@@ -283,8 +283,8 @@ async def release_source(connection: AsyncConnection, key: str) -> None:
     """
     await connection.execute(
         "UPDATE sources SET seed_url = NULL, page_limit = NULL, declared_in = NULL, refresh_hours = NULL,"
-        " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', map_read_at = NULL,"
-        " map_entries = NULL, watched_at = NULL, watch_token = NULL WHERE key = %s",
+        " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', versions_in_path = NULL,"
+        " map_read_at = NULL, map_entries = NULL, watched_at = NULL, watch_token = NULL WHERE key = %s",
         (key,),
     )
     host, slash, _ = key.partition("/")

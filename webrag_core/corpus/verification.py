@@ -328,7 +328,17 @@ _RULES = (
         " JOIN document_versions v ON v.id = s.version_id JOIN documents d ON d.id = v.document_id"
         # of two texts at one instant the newer one has the period
         " WHERE {selected} AND NOT EXISTS (SELECT FROM version_periods p WHERE p.document_id = d.id"
-        "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)",
+        "  AND p.version_id >= v.id AND s.at BETWEEN p.seen_from AND p.seen_last)"
+        # texts that a history has, dated by when they hold, need never have been seen as the page
+        " AND NOT EXISTS (SELECT FROM version_validity y WHERE y.version_id = v.id"
+        "  AND y.basis IN ('history', 'undated'))",
+    ),
+    _Rule(
+        "statements-stand-in-their-text",
+        "SELECT d.canonical_url || ' v' || v.number, 'says something of its validity beyond its end'"
+        " FROM version_validity y JOIN document_versions v ON v.id = y.version_id"
+        " JOIN documents d ON d.id = v.document_id WHERE {selected} AND v.pruned_at IS NULL"
+        " AND y.char_end > length(v.markdown) ORDER BY 1",
     ),
     _Rule(
         "edges-stand-in-their-text",

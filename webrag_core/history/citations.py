@@ -17,8 +17,8 @@ from pydantic import BaseModel
 
 from webrag_core.history.anchoring import How, Place, State, find_quote
 from webrag_core.history.facts import Fact
+from webrag_core.history.models import Cause
 from webrag_core.history.page_text import PageText, letters_of
-from webrag_core.history.pages import Cause
 from webrag_core.indexing.lexical import FREQUENCIES
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms

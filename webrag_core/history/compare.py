@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.diff import PageDiff, diff_texts, unified
-from webrag_core.history.pages import HistoryPeriod, page_at, versions
+from webrag_core.history.models import HistoryPeriod
+from webrag_core.history.pages import page_at, versions
 
 
 class VersionText(BaseModel):

@@ -2,93 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
-from pydantic import BaseModel
 
 from webrag_core.acquisition.urls import canonicalise
+from webrag_core.corpus.works import load_works
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
-
-Certainty = Literal["certain", "between", "not_seen"]
-Cause = Literal["page", "extractor", "unsure"]
-
-
-class HistoryPeriod(BaseModel):
-    """A time in which a page had one text; `version` None = it was confirmed absent.
-
-    `seen_from` and `seen_last` are the first and the last sighting, `seen_until` the first sighting of something else
-    (None = none yet). `basis` says how it is known (`corpus.periods.Basis`), `cause` why the text differs from the one
-    before: the `page` changed, another `extractor` read the same bytes, or (`unsure`) both differ. `kept` is False when
-    the text was pruned. `url` is the address at which it was seen.
-    """
-
-    url: str
-    version_id: int | None
-    version: int | None
-    sha256: str | None
-    title: str | None
-    seen_from: datetime
-    seen_last: datetime
-    seen_until: datetime | None
-    basis: str
-    cause: Cause | None
-    kept: bool
-
-
-class PageHistory(BaseModel):
-    """All periods of a page, in order. An address that became another page's is followed to that page."""
-
-    url: str
-    periods: list[HistoryPeriod]
-
-    def last_two(self) -> tuple[str, str] | None:
-        """Numbers of the last two different texts that are kept, the earlier one first; None for fewer."""
-        texts = (str(one.version) for one in reversed(self.periods) if one.version is not None and one.kept)
-        numbers = list(dict.fromkeys(texts))
-        return (numbers[1], numbers[0]) if len(numbers) > 1 else None
-
-
-class PageAt(BaseModel):
-    """What a page said at a time.
-
-    `certain`: it was seen with this text (or confirmed absent: no version) at that time or both before and after it.
-    `between`: it last had this text at `seen_last`; `next_version` was seen at `seen_until`, None where nothing was.
-    `not_seen`: nothing is known of that time. `note` says so in one sentence. `text` is None where there was none, or
-    where it is no longer kept; `nearest` is then the period that comes closest, one with a text where there is one.
-    """
-
-    url: str
-    at: str
-    certainty: Certainty
-    version: int | None = None
-    version_id: int | None = None
-    sha256: str | None = None
-    title: str | None = None
-    text: str | None = None
-    seen_from: datetime | None = None
-    seen_last: datetime | None = None
-    seen_until: datetime | None = None
-    next_version: int | None = None
-    nearest: HistoryPeriod | None = None
-    note: str
-
-
-class PageChange(BaseModel):
-    """One change: between the last sighting `after` and the first sighting `by` a page went from one version to
-    another (None = absent, or before its first sighting)."""
-
-    url: str
-    kind: Literal["new", "changed", "gone", "back"]
-    from_version: int | None
-    to_version: int | None
-    after: datetime | None
-    by: datetime
-    cause: Cause | None
-
+from webrag_core.history.models import (
+    Certainty,
+    HistoryPeriod,
+    OtherVersion,
+    PageAt,
+    PageChange,
+    PageHistory,
+    TimeAxis,
+)
+from webrag_core.history.validity import stated_times, valid_page
 
 _PERIODS = """
 SELECT d.id AS document_id, d.canonical_url AS url, p.version_id, v.number AS version, v.sha256, v.title,
@@ -105,12 +39,23 @@ class _Row(HistoryPeriod):
 async def versions(connection: AsyncConnection, url: str) -> PageHistory:
     """All that is known of a page. Raises InvalidInputError for a page of which nothing is."""
     address, timelines = await _timelines(connection, url)
-    return PageHistory(url=address, periods=[_plain(row) for rows in timelines for row in rows])
+    works = await load_works(connection, address)
+    return PageHistory(
+        url=address,
+        periods=[_plain(row) for rows in timelines for row in rows],
+        stated=await stated_times(connection, [rows[0].document_id for rows in timelines]),
+        works={work.key: [OtherVersion(**asdict(one)) for one in work.members] for work in works},
+    )
 
 
-async def page_at(connection: AsyncConnection, url: str, at: AsOf) -> PageAt:
-    """What the page said at a time. Raises InvalidInputError for a page of which nothing is known."""
+async def page_at(connection: AsyncConnection, url: str, at: AsOf, time: TimeAxis = "seen") -> PageAt:
+    """What the page said at a time, or with `time` valid which of its texts holds then (on the last day of it).
+
+    Raises InvalidInputError for a page of which nothing is known.
+    """
     address, timelines = await _timelines(connection, url)
+    if time == "valid":
+        return await valid_page(connection, address, [rows[0].document_id for rows in timelines], at)
     answers = [_answer(address, rows, at) for rows in timelines]
     # an address that became another page's: what it said itself counts, while it did
     known = [one for one in answers if one.version is not None and one.certainty != "not_seen"]

@@ -21,8 +21,11 @@ from numpy.typing import NDArray
 from psycopg import AsyncConnection, sql
 
 from webrag_core.corpus.documents import StoredVersion
+from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import EmbeddingError, InvalidInputError
 from webrag_core.history.as_of import AsOf
+from webrag_core.history.models import TimeAxis
+from webrag_core.history.validity import holding_versions
 from webrag_core.indexing.chunker import chunk_markdown
 from webrag_core.indexing.chunks import child_columns, embedding_inputs
 from webrag_core.indexing.lexical import term_counts
@@ -91,15 +94,17 @@ _PREPARED = PastPages()  # of this process: versions never change
 
 
 async def search_at(
-    corpus: Corpus, request: SearchRequest, at: AsOf, *, instruction: str | None = None
+    corpus: Corpus, request: SearchRequest, at: AsOf, *, time: TimeAxis = "seen", instruction: str | None = None
 ) -> CorpusSearch:
-    """Search what the pages said at a time; quotes are proved against the versions of then.
+    """Search what the pages said at a time; quotes are proved against the versions of then. With `time` valid search
+    the texts that hold then by what they say of themselves, on a day that may lie ahead.
 
     A page counts as it was last seen before then. Pages first seen later and pages absent then are left out, with a
-    warning. Raises InvalidInputError for a time in the future, a pattern other than `reranked` and `filtered`, and
-    filters other than sources, URLs and documents.
+    warning; of valid time those that are not in force and those that do not say. Raises InvalidInputError for a seen
+    time in the future, a pattern other than `reranked` and `filtered`, and filters other than sources, URLs and
+    documents.
     """
-    if at.in_future:
+    if at.in_future and time == "seen":
         raise InvalidInputError(f"{at.text} is in the future; `now` searches what is stored today")
     if request.pattern not in _SEARCHED:
         raise InvalidInputError(f"the past is searched with pattern reranked, not {request.pattern.short}")
@@ -113,9 +118,11 @@ async def search_at(
         raise InvalidInputError("the past can be filtered by source and URL, not by date, language, type or flag")
     model_id = await corpus.indexer.model_id()
     searcher = Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings)
+    if time == "valid":
+        await read_missing(corpus.database)
     async with corpus.database.connection() as connection:
         await resolve_scope(connection, filters)  # refuses unknown names
-        pages, unseen = await _pages_then(connection, filters, at)
+        pages, unseen = await (_pages_then if time == "seen" else _pages_holding)(connection, filters, at)
     live = [page.document_id for page in pages if page.live]
     past = [page for page in pages if not page.live]
     retrieved = await searcher.search(dataclasses.replace(request, filters=ScopeFilter(documents=live)))
@@ -158,6 +165,34 @@ async def _pages_then(
             left_out["no longer kept"] += 1
         else:
             pages.append(_Then(document_id, version_id, live, sure))
+    return pages, {reason: count for reason, count in left_out.items() if count}
+
+
+_STORED = sql.SQL("""
+SELECT d.id, d.current_version,
+       array(SELECT v.id FROM document_versions v WHERE v.document_id = d.id AND v.pruned_at IS NOT NULL)
+FROM documents d WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id) {places} ORDER BY d.id
+""").format(places=AT_PLACES)
+
+
+async def _pages_holding(
+    connection: AsyncConnection, filters: ScopeFilter, at: AsOf
+) -> tuple[list[_Then], dict[str, int]]:
+    """The pages of the scope whose texts hold then, and how many are left out, by reason."""
+    cursor = await connection.execute(_STORED, place_parameters(filters), prepare=False)
+    rows = await cursor.fetchall()
+    answers = await holding_versions(connection, [row[0] for row in rows], at.end.date())
+    pages: list[_Then] = []
+    left_out = {"not in force then": 0, "that do not say when they hold": 0, "no longer kept": 0}
+    for document_id, current, pruned in rows:
+        chosen = answers[document_id].chosen
+        if chosen is None:
+            silent = answers[document_id].certainty == "not_stated"
+            left_out["that do not say when they hold" if silent else "not in force then"] += 1
+        elif chosen.version_id in pruned:
+            left_out["no longer kept"] += 1
+        else:
+            pages.append(_Then(document_id, chosen.version_id, chosen.version_id == current, sure=True))
     return pages, {reason: count for reason, count in left_out.items() if count}
 
 

@@ -18,6 +18,7 @@ from psycopg import AsyncConnection, Rollback, sql
 from webrag_core.config import Settings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
+from webrag_core.corpus.works import update_works
 from webrag_core.errors import FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
@@ -35,7 +36,7 @@ from webrag_core.indexing.graph.edges import (
 )
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
 from webrag_core.indexing.markdown import Block, parse_blocks
-from webrag_core.indexing.retirement import moved_urls, retire_gone, retire_moved
+from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
 from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
@@ -200,10 +201,23 @@ class Indexer:
         async with self._database.transaction() as connection:
             return await retire_gone(connection, url, model_id)
 
+    async def retire_ended(self, url: str, document_id: int) -> bool:
+        """Remove a document from the index that ended in the history it was read from. Return True if removed."""
+        model_id = await self.model_id()
+        async with self._database.transaction() as connection:
+            await documents.lock_urls(connection, url)
+            cursor = await connection.execute("SELECT status = 'gone' FROM documents WHERE id = %s", (document_id,))
+            if await cursor.fetchone() != (False,):
+                return False
+            await retire_absent(connection, document_id, model_id)
+        return True
+
     async def finish_bulk(self) -> bool:
-        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges."""
+        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges,
+        and find pages that are versions of each other."""
         model_id = await self.model_id()
         await count_degrees(self._database)
+        await update_works(self._database)
         return await models.ensure_vector_index(self._database, model_id)
 
     async def _version(self, version_id: int) -> StoredVersion:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.acquisition.git_folder import FileHistory
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.corpus.documents import ABSENT
+from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
 from webrag_core.corpus.ingestor import Ingestor, make_acquirer
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.errors import FetchError
@@ -72,6 +74,15 @@ class Corpus:
             raise
         indexed = await self.indexer.index(page.version_id)
         return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
+
+    async def add_history(self, histories: HistoryIngestor, file: FileHistory) -> HistoryOutcome:
+        """Store all versions of a file under git, and index what it is at the end. Raises as `HistoryIngestor`."""
+        stored = await histories.ingest(file)
+        if stored.version_id is None:
+            await self.indexer.retire_ended(stored.url, stored.document_id)
+        else:
+            await self.indexer.index(stored.version_id)
+        return stored
 
     def refresher(self) -> SourceRefresh:
         """Return a refresher that also indexes changed pages."""

@@ -61,6 +61,11 @@ async def retire_gone(connection: AsyncConnection, url: str, model_id: int) -> b
     return True
 
 
+async def retire_absent(connection: AsyncConnection, document_id: int, model_id: int) -> None:
+    """Remove a document from the index that ended in the history it was read from. Call inside a transaction."""
+    await _retire(connection, document_id, Reason.NOT_FOUND.value, model_id, ())
+
+
 async def _retire(
     connection: AsyncConnection, document_id: int, reason: str, model_id: int, absent: Sequence[datetime]
 ) -> None:

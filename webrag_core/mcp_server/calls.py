@@ -24,11 +24,13 @@ from webrag_core.corpus.stored_pages import (
     pages_below,
     stored_pages,
 )
+from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
 from webrag_core.history.answers import open_answer
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
-from webrag_core.history.pages import HistoryPeriod, page_at, versions
+from webrag_core.history.models import HistoryPeriod
+from webrag_core.history.pages import page_at, versions
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
@@ -284,9 +286,10 @@ class Calls:
             return opened_answer_text(await open_answer(services.corpus.database, call.answer))
         since, until = moments(call.since, call.until)
         url = canonicalise(call.url or "")
+        await read_missing(services.corpus.database)
         async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
             if call.at is not None:
-                return page_at_text(await page_at(connection, url, AsOf.parse(call.at, "at")), budget)
+                return page_at_text(await page_at(connection, url, AsOf.parse(call.at, "at"), call.time), budget)
             story = await versions(connection, url)
             periods = [one for one in story.periods if _overlaps(one, since, until)]
             story = story.model_copy(update={"periods": periods})
@@ -303,7 +306,8 @@ class Calls:
                 mode="chunk",
             )
             at = AsOf.parse(call.at, "at")
-            result = await search_at(services.corpus, request, at, instruction=call.instruction(settings))
+            instruction = call.instruction(settings)
+            result = await search_at(services.corpus, request, at, time=call.time, instruction=instruction)
         else:
             ids = await self._documents_at(services, call.source_urls, session) if call.source_urls else None
             result = await search_stored(

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from webrag_core.history.answers import OpenedAnswer
 from webrag_core.history.citations import CitationState
 from webrag_core.history.compare import PageComparison
-from webrag_core.history.pages import HistoryPeriod, PageAt, PageHistory
+from webrag_core.history.models import HistoryPeriod, PageAt, PageHistory
+from webrag_core.history.validity import time_text
 from webrag_core.mcp_server.evidence import joined, shown_title, tokens
 from webrag_core.mcp_server.reading import readable
 from webrag_core.mcp_server.untrusted import Fence, label
@@ -30,6 +31,8 @@ def history_text(history: PageHistory, comparison: PageComparison | None, budget
     fence = Fence()
     changes = "" if comparison is None else _shortened(comparison.unified(), budget)
     lines = [_period(one) for one in history.periods]
+    stated = [f"- version {one.version} {time_text(one)}" for one in history.stated]
+    others = [f"- {one.url}" for members in history.works.values() for one in members if one.url != history.url]
     guide = (
         "Tell the user when the page had which text, as far as relevant. Between `last seen` and the next line it"
         f" changed at an unknown time. {_DATA.format(word=fence.word)}"
@@ -40,6 +43,8 @@ def history_text(history: PageHistory, comparison: PageComparison | None, budget
             (
                 ("PRESENTATION GUIDE", guide),
                 ("PERIODS", f"{history.url}\n" + "\n".join(lines)),
+                ("VALIDITY", "\n".join(stated)),
+                ("OTHER VERSIONS", "\n".join(others)),
                 ("LAST CHANGE", fence.around(changes) if changes else ""),
                 (
                     "FOLLOW-UP OPTIONS",
@@ -56,9 +61,11 @@ def page_at_text(page: PageAt, budget: int) -> PastText:
     fence = Fence()
     text = _shortened(readable(page.text), budget) if page.text is not None else ""
     certainty = {
-        "certain": "The page was seen with this text.",
+        "certain": "The page was seen with this text." if page.time == "seen" else "This text says that it holds then.",
         "between": "It is not certain that the page still had this text then.",
         "not_seen": "It is not known what the page said then.",
+        "not_in_force": "By what its texts state, none of them is in force then.",
+        "not_stated": "The page does not say which of its texts holds then.",
     }[page.certainty]
     guide = f"Say first how certain this is. {certainty} {_DATA.format(word=fence.word)}"
     facts = [f"{page.url} at {page.at}: {page.certainty}", f"{page.note}."]

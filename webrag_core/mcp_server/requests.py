@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from webrag_core.answering.gathering import Question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.history.models import TimeAxis
 from webrag_core.orchestration.engine import AnswerRequest
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.request import reranker_instruction
@@ -52,6 +53,14 @@ def check_length(name: str, text: str) -> None:
     if len(text) > LONGEST[name]:
         raise InvalidInputError(f"the {name} has {len(text):,} characters; {LONGEST[name]:,} at most")
     check_text(text, name)
+
+
+def check_date(at: str | None, time: TimeAxis) -> None:
+    """Raise InvalidInputError for a date that is too long, and for valid time without any."""
+    if at is not None:
+        check_length("date", at)
+    elif time == "valid":
+        raise InvalidInputError("time needs at")
 
 
 def check_list(name: str, texts: Sequence[str], most: int) -> None:
@@ -111,6 +120,7 @@ class AnswerCall:
     output: Output = "text"
     style: Style = "evidence"
     at: str | None = None
+    time: TimeAxis = "seen"
 
     def research(self, settings: Settings) -> ResearchMode:
         """Return the requested mode, or the default."""
@@ -143,14 +153,13 @@ class AnswerCall:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
         and as `request` does."""
         self.request(settings)
-        if self.at is not None:
-            check_length("date", self.at)
+        check_date(self.at, self.time)
         shaping = ("intent", "known_context", "constraints", "retrieval_mode", "scope", "policy")
         given = [name for name in shaping if getattr(self, name)]
         if given:
             raise InvalidInputError(f"style prose does not take {', '.join(given)}")
         rounds = expansion_rounds(self.research(settings), self.expansion_budget, settings)
-        return Question(self.query, self.urls, at=self.at, expansion_budget=rounds)
+        return Question(self.query, self.urls, at=self.at, time=self.time, expansion_budget=rounds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,13 +173,13 @@ class SearchCall:
     retrieval_mode: RetrievalMode | None = None
     output: Output = "text"
     at: str | None = None
+    time: TimeAxis = "seen"
 
     def check(self) -> None:
         """Validate. Raises InvalidInputError."""
         check_length("query", self.query)
         check_list("url", self.source_urls, MOST_PLACES)
-        if self.at is not None:
-            check_length("date", self.at)
+        check_date(self.at, self.time)
         if not 1 <= self.top_k <= MOST_RESULTS:
             raise InvalidInputError(f"top_k is {self.top_k}; 1 to {MOST_RESULTS}")
 
@@ -210,6 +219,7 @@ class HistoryCall:
     since: str | None = None
     until: str | None = None
     answer: int | None = None
+    time: TimeAxis = "seen"
 
     def check(self) -> None:
         """Validate. Raises InvalidInputError."""
@@ -219,7 +229,8 @@ class HistoryCall:
             raise InvalidInputError("an answer is shown as it is today: at, since and until are about a page")
         if self.at is not None and (self.since or self.until):
             raise InvalidInputError("at excludes since and until")
-        for name, text in (("url", self.url), ("date", self.at), ("date", self.since), ("date", self.until)):
+        check_date(self.at, self.time)
+        for name, text in (("url", self.url), ("date", self.since), ("date", self.until)):
             if text is not None:
                 check_length(name, text)
 

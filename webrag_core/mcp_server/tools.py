@@ -11,6 +11,7 @@ from pydantic import Field
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
+from webrag_core.history.models import TimeAxis
 from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import (
     AnswerCall,
@@ -31,6 +32,7 @@ _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
 
 At = Annotated[str | None, Field(description="As of then: 2024, 2024-05-17 or a time (UTC)")]
+Time = Annotated[TimeAxis, Field(description="at = when texts were seen, or hold by their own words (valid)")]
 As = Annotated[Output, Field(description="data = JSON in structuredContent, for programs")]
 
 
@@ -60,6 +62,7 @@ async def answer(
         str | None, Field(description="Stop policy: calibrated, seed-matrix or fixed-k:N; default: the server's")
     ] = None,
     at: At = None,
+    time: Time = "seen",
     style: Annotated[Style, Field(description="prose = few sentences, each proved by its quote")] = "evidence",
     output: As = "text",
 ) -> Response:
@@ -67,7 +70,7 @@ async def answer(
     fetched."""
     if at is not None and style == "evidence":
         sites = tuple(urljoin(one, "/") for one in ([url] if isinstance(url, str) else url))
-        return await _calls(ctx).search(SearchCall(query, sites, intent, output=output, at=at), ctx)
+        return await _calls(ctx).search(SearchCall(query, sites, intent, output=output, at=at, time=time), ctx)
     call = AnswerCall(
         urls=tuple([url] if isinstance(url, str) else url),
         query=query,
@@ -82,6 +85,7 @@ async def answer(
         output=output,
         style=style,
         at=at,
+        time=time,
     )
     return await _calls(ctx).answer(call, ctx)
 
@@ -94,10 +98,11 @@ async def search(
     top_k: Annotated[int, Field(description="Maximum passages, 1 to 50")] = 20,
     retrieval_mode: Annotated[RetrievalMode | None, Field(description="As for answer")] = None,
     at: At = None,
+    time: Time = "seen",
     output: As = "text",
 ) -> Response:
     """See `requests.SearchCall`."""
-    call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output, at)
+    call = SearchCall(query, tuple(source_urls), intent, top_k, retrieval_mode, output, at, time)
     return await _calls(ctx).search(call, ctx)
 
 
@@ -114,6 +119,7 @@ async def history(
     ctx: Context[Calls],
     url: Annotated[str | None, Field(description="A stored page")] = None,
     at: At = None,
+    time: Time = "seen",
     since: Annotated[str | None, Field(description="Only texts seen then or later")] = None,
     until: Annotated[str | None, Field(description="Only texts seen then or earlier")] = None,
     answer: Annotated[
@@ -121,7 +127,7 @@ async def history(
     ] = None,
 ) -> Response:
     """See `requests.HistoryCall`."""
-    return await _calls(ctx).history(HistoryCall(url, at, since, until, answer), ctx)
+    return await _calls(ctx).history(HistoryCall(url, at, since, until, answer, time), ctx)
 
 
 async def ingest(

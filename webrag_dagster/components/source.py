@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.sources import MAX_SHARDS, checked_prefix, section_key, section_prefix
+from webrag_core.corpus.version_paths import checked_pattern
 from webrag_core.errors import FetchError, InvalidInputError
 
 GROUP = "sources"
@@ -49,6 +50,10 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
     pool: str | None = Field(
         default=None, pattern=r"^[a-z0-9_-]{1,40}$", description="Run tag webrag/pool: runs of a pool are limited."
     )
+    versions_in_path: str | None = Field(
+        default=None,
+        description="Where addresses name versions, as /docs/{version}/; unset = what looks like a version is one.",
+    )
     owners: list[str] | None = Field(default=None, description="E-mail addresses, or team:name.")
     enabled: bool = Field(default=True, description="False = shown in the catalog only.")
 
@@ -66,6 +71,14 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
         if scope is not None and not scope.startswith("/"):
             raise ValueError("a scope is a path: it begins with a slash")
         return scope
+
+    @field_validator("versions_in_path")
+    @classmethod
+    def _names_a_segment(cls, pattern: str | None) -> str | None:
+        try:
+            return None if pattern is None else checked_pattern(pattern)
+        except InvalidInputError as error:
+            raise ValueError(error.message) from None
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
@@ -106,6 +119,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             "acquirer": None if self.acquirer == "auto" else self.acquirer,
             "pool": self.pool,
             "follow": self.links,
+            "versions_in_path": self.versions_in_path,
         }
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:

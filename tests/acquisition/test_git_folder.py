@@ -1,0 +1,145 @@
+"""Reading a folder under git: states of paths, days of commits, and repositories that would run programs."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.acquisition.git_repositories import WrittenRepository
+from webrag_core.acquisition.git_dates import CommitDay, commit_days, segments
+from webrag_core.acquisition.git_folder import GitFolder
+from webrag_core.errors import InvalidInputError
+
+BASE = "https://law.example/code/"
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> WrittenRepository:
+    return WrittenRepository(tmp_path / "code")
+
+
+def test_every_path_has_its_states(repository: WrittenRepository) -> None:
+    repository.commit("2001-01-01T08:00:00+0100", "one", book__one="First words", two="Second words")
+    repository.commit("2002-01-01T08:00:00+0100", "other", two="Second words changed")
+    repository.write("Book I/Article 3?é#.md", "Third words")
+    repository.write("picture.png", "no text")
+    repository.commit_all("2003-01-01T08:00:00+0100", "a name that has to be quoted\n\nand a body\n:with a colon")
+    repository.commit("2004-01-01T08:00:00+0100", "gone", two=None)
+    history = GitFolder(repository.folder, BASE)
+    assert {file.url: [state.commit for state in file.states] for file in history.files} == {
+        f"{BASE}Book%20I/Article%203%3F%C3%A9%23.md": [2],
+        f"{BASE}book/one.md": [0],
+        f"{BASE}two.md": [0, 1, 3],
+    }
+    assert [commit.authored.date().year for commit in history.commits] == [2001, 2002, 2003, 2004]
+    assert history.skipped == {"picture.png": "no text file"}
+    two = next(file for file in history.files if file.name == "two")
+    assert two.states[-1].blob is None
+    blobs = [state.blob for state in two.states if state.blob]
+    assert list(history.repository.read([*blobs, "0" * 40])) == [b"Second words", b"Second words changed", None]
+    history.close()
+    inner = GitFolder(repository.folder / "book", BASE)
+    assert [file.url for file in inner.files] == [f"{BASE}one.md"]
+    assert [file.url for file in GitFolder(repository.folder, BASE, revision="master:Book I").files] == [
+        f"{BASE}Article%203%3F%C3%A9%23.md"
+    ]
+    earlier = GitFolder(repository.folder, BASE, revision=history.commits[0].id)
+    assert len(earlier.commits) == 1
+
+
+def test_what_is_no_history_says_so(tmp_path: Path, repository: WrittenRepository) -> None:
+    repository.commit("2001-01-01T08:00:00+0100", "one", one="First words")
+    for folder, revision, base, problem in (
+        (tmp_path / "none", "HEAD", BASE, "is no folder"),
+        (tmp_path, "HEAD", BASE, "git cannot read it"),
+        (repository.folder, "nobranch", BASE, "git cannot read it"),
+        (repository.folder, "--upload-pack=touch", BASE, "git cannot read it"),
+        (repository.folder, "HEAD:nowhere", BASE, "has no text file"),
+        (repository.folder, "HEAD", "https://law.example/?page=1", "has a query"),
+        (repository.folder, "HEAD", "ftp://law.example/", "http"),
+    ):
+        with pytest.raises(InvalidInputError, match=problem):
+            GitFolder(folder, base, revision=revision)
+
+
+def test_a_repository_runs_no_program(tmp_path: Path, repository: WrittenRepository) -> None:
+    """Its configuration, hooks and attributes name programs that would leave a file; a missing blob is not fetched."""
+    repository.commit("2001-01-01T08:00:00+0100", "one", one="First words", two="Second words")
+    repository.write(".gitattributes", "*.md diff=evil filter=evil\n")
+    repository.commit_all("2002-01-01T08:00:00+0100", "attributes")
+    witness = tmp_path / "witness"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\necho \"$0 $@\" >> '{witness}'\ncat\n")
+    program.chmod(0o755)
+    for name in ("core.fsmonitor", "core.pager", "core.sshCommand", "core.editor", "diff.external", "gpg.program",
+                 "diff.evil.textconv", "diff.evil.command", "filter.evil.smudge", "filter.evil.clean",
+                 "core.alternateRefsCommand", "pager.log", "credential.helper"):  # fmt: skip
+        repository.git("config", name, str(program))
+    repository.git("config", "log.showSignature", "true")
+    repository.git("config", "alias.log", f"!{program}")
+    repository.git("config", "protocol.ext.allow", "always")
+    repository.git("config", "remote.origin.url", f"ext::{program}")
+    repository.git("config", "remote.origin.promisor", "true")
+    repository.git("config", "extensions.partialClone", "origin")
+    for hook in ("post-checkout", "pre-commit", "reference-transaction", "post-index-change"):
+        (repository.folder / ".git" / "hooks" / hook).symlink_to(program)
+    history = GitFolder(repository.folder, BASE)
+    blob = history.files[0].states[0].blob
+    assert blob is not None
+    (repository.folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    assert list(history.repository.read([blob])) == [None]
+    history.close()
+    assert not witness.exists(), witness.read_text()
+
+
+@pytest.mark.parametrize(
+    ("commits", "expected"),
+    [
+        # git has no day before 1970: the message names it
+        (
+            [
+                ("1970-01-01T01:00:01+0100", "Créé par Loi 1803-03-14 promulguée le 24 mars 1803"),
+                ("1970-01-01T01:00:02+0100", "Modifié par Loi du 18 février 1938, v. init."),
+                ("1970-01-01T08:00:00+0100", "Loi du 3 janvier 1969 en vigueur le 1er janvier 1970"),
+                ("1971-07-08T08:00:00+0100", "Créé par Loi 1804-03-15 promulguée le 25 mars 1804"),
+            ],
+            ["1803-03-24", "1938-02-18", "1970-01-01", "1971-07-08"],
+        ),
+        # a day against the order of the history, one that git could have said, and none
+        (
+            [
+                ("1970-01-01T01:00:01+0100", "Créé par Loi 1803-03-14"),
+                ("1970-01-01T01:00:02+0100", "Créé le 24 mars 1804"),
+                ("1970-01-01T01:00:02+0100", "Créé le 21 mars 1803"),
+                ("1970-01-01T01:00:03+0100", "Loi du 3 décembre 2001 en vigueur le 1er juillet 2002"),
+                ("1970-01-01T01:00:04+0100", "Modifié"),
+                ("1970-01-01T01:00:05+0100", "Modifié le 8 avril 1898"),
+                ("1970-01-01T01:00:06+0100", "Modifié le 8 avril 1950"),
+            ],
+            ["1803-03-14", *["1803-03-14..1898-04-08"] * 4, "1898-04-08", "1950-04-08"],
+        ),
+        ([("1970-01-01T01:00:01+0100", "Nothing")], ["..1970-01-01"]),
+        # the day is the author's own
+        ([("2014-07-01T00:30:00+0200", "Modifié")], ["2014-07-01"]),
+    ],
+)
+def test_days_of_commits(repository: WrittenRepository, commits: list[tuple[str, str]], expected: list[str]) -> None:
+    for number, (moment, message) in enumerate(commits):
+        repository.commit(moment, message, one=f"Text number {number}")
+    days = commit_days(GitFolder(repository.folder, BASE).commits)
+    assert [str(day.latest) if day.known else f"{day.earliest or ''}..{day.latest}" for day in days] == expected
+
+
+DAYS = st.integers(1, 60).map(lambda number: date.fromordinal(700_000 + number))
+
+
+@given(st.lists(st.tuples(DAYS, st.sampled_from("abc")), max_size=12), DAYS)
+def test_on_each_day_the_last_state_dated_before_counts(states: list[tuple[date, str]], day: date) -> None:
+    listed = segments([(CommitDay(at, at), text) for at, text in states])
+    holders = [one.text for one in listed if (one.start or day) <= day and (one.end is None or day < one.end)]
+    assert holders == [text for at, text in states if at <= day][-1:]
+    assert all(one.end is None or (one.start is not None and one.start < one.end) for one in listed)

@@ -1,0 +1,133 @@
+"""A folder under git as a history of documents: path = document, each commit that touches it = a version.
+
+The history is that of the branch itself (first parents): a merge is one change, on the day of the merge.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+from urllib.parse import quote_from_bytes
+
+from webrag_core.acquisition.git_commands import Repository
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.errors import FetchError, InvalidInputError
+
+_TYPES = dict.fromkeys((".htm", ".html", ".xhtml"), "text/html") | dict.fromkeys((".md", ".markdown"), "text/markdown")
+_TYPES |= dict.fromkeys((".adoc", ".org", ".rst", ".text", ".txt"), "text/plain")
+_FIELDS = "%H%x00%aI%x00%cI%x00%B%x00"
+_ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_FILE_MODES = (b"100644", b"100755")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the branch. `authored` is in the author's time zone, whose day is the day that was meant."""
+
+    id: str
+    authored: datetime
+    committed: datetime
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What a path was from a commit on (`commit` is its place in the history); `blob` None = not there."""
+
+    commit: int
+    blob: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileHistory:
+    """All states of a path, in the order of the history. `name` is its file name without the ending."""
+
+    url: str
+    name: str
+    media_type: str
+    states: tuple[FileState, ...]
+
+
+class GitFolder:
+    """The history of a folder: its commits, and the files that documents can be made of. Reads git when it is made."""
+
+    def __init__(self, folder: Path, base_url: str, *, revision: str = "HEAD") -> None:
+        """`base_url` is the address below which its files get theirs. `revision` names a branch or a commit; with
+        REVISION:FOLDER only that folder of the repository is read. Raises InvalidInputError.
+        """
+        self._base = _base(base_url)
+        self.repository = Repository(folder)
+        branch, _, inner = revision.partition(":")
+        self._prefix = (f"{inner.strip('/')}/" if inner.strip("/") else "") or self.repository.prefix
+        self.tip = self.repository.commit(branch or "HEAD")
+        self.commits: list[Commit] = []
+        self.skipped: dict[str, str] = {}
+        """Paths without a document, with the reason."""
+        states: dict[bytes, list[FileState]] = {}
+        for path, state in self._changes():
+            known = states.setdefault(path, [])
+            if (known[-1].blob if known else None) != state.blob:
+                known.append(state)
+        self.files = [file for path in sorted(states) if (file := self._file(path, states[path])) is not None]
+        if not self.files:
+            raise InvalidInputError(f"{folder} has no text file in its history at {revision}")
+
+    def close(self) -> None:
+        """End the reading process."""
+        self.repository.close()
+
+    def _changes(self) -> Iterator[tuple[bytes, FileState]]:
+        log = self.repository.run(
+            *("log", "--reverse", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev"),
+            *("--no-ext-diff", "--no-textconv", "--no-show-signature", "--no-notes", "--no-color", "--encoding=UTF-8"),
+            *(f"--format={_FIELDS}", self.tip, "--", *([self._prefix] if self._prefix else [])),
+        )
+        tokens = iter(log.split(b"\0"))
+        for token in tokens:
+            if token.lstrip(b"\n").startswith(b":"):
+                modes = token.split()
+                path = next(tokens)
+                if modes[0].lstrip(b":") in _FILE_MODES or modes[1] in _FILE_MODES:
+                    blob = modes[3].decode() if modes[1] in _FILE_MODES else None
+                    yield path, FileState(len(self.commits) - 1, blob)
+            elif _ID.fullmatch(token):
+                self.commits.append(_commit(token.decode(), next(tokens), next(tokens), next(tokens)))
+
+    def _file(self, path: bytes, states: Sequence[FileState]) -> FileHistory | None:
+        inner = path.removeprefix(self._prefix.encode(errors="surrogateescape"))
+        shown = inner.decode(errors="replace")
+        name = PurePosixPath(shown)
+        media_type = _TYPES.get(name.suffix.lower())
+        if media_type is None:
+            self.skipped[shown] = "no text file"
+            return None
+        if {b"", b".", b".."} & set(inner.split(b"/")):
+            self.skipped[shown] = "no path"
+            return None
+        try:
+            url = canonicalise(self._base + quote_from_bytes(inner, safe="/"))
+        except FetchError as error:
+            self.skipped[shown] = error.message
+            return None
+        return FileHistory(url, name.stem, media_type, tuple(states))
+
+
+def _base(url: str) -> str:
+    try:
+        base = canonicalise(url)
+    except FetchError as error:
+        raise InvalidInputError(error.message) from None
+    if {"?", "#"} & set(base):
+        raise InvalidInputError(f"{url} has a query: files cannot have addresses below it")
+    return base if base.endswith("/") else base + "/"
+
+
+def _commit(identity: str, authored: bytes, committed: bytes, message: bytes) -> Commit:
+    try:
+        dates = [datetime.fromisoformat(date.decode()) for date in (authored, committed)]
+    except ValueError:
+        raise InvalidInputError(f"commit {identity[:12]} has no readable date") from None
+    return Commit(identity, dates[0], dates[1], message.decode(errors="replace"))

@@ -1,0 +1,108 @@
+"""The table of stated validity: what each version says of its own time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from psycopg import AsyncConnection
+from psycopg.types.range import DateRange
+
+from webrag_core.corpus.stated_dates import READER, Statement, ValidityBasis, read_statements
+from webrag_core.corpus.stated_metadata import metadata_statements
+from webrag_core.corpus.validity_phrases import ValidityKind
+from webrag_core.store.database import Database
+
+OF_TEXTS: tuple[ValidityBasis, ...] = ("text",)
+OF_PAGES: tuple[ValidityBasis, ...] = ("text", "metadata")
+_BATCH = 200  # texts that are read at a time
+
+
+@dataclass(frozen=True, slots=True)
+class StatedVersion:
+    """A statement and the version that it is about."""
+
+    version_id: int
+    statement: Statement
+
+
+async def write_statements(
+    connection: AsyncConnection, version_id: int, statements: Sequence[Statement], bases: Collection[ValidityBasis]
+) -> None:
+    """Make these the statements of a version that have one of these bases. Call inside a transaction."""
+    await connection.execute(
+        "DELETE FROM version_validity WHERE version_id = %s AND basis = ANY(%s)", (version_id, list(bases))
+    )
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            "INSERT INTO version_validity (version_id, valid, kind, basis, char_start, char_end)"
+            " VALUES (%s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+            [
+                (version_id, DateRange(one.start, one.end), one.kind, one.basis, one.char_start, one.char_end)
+                for one in statements
+                if one.basis in bases
+            ],
+        )
+
+
+async def write_stated(
+    connection: AsyncConnection, version_id: int, markdown: str, nodes: Sequence[Mapping[str, Any]] = ()
+) -> None:
+    """Read the statements of a text, and of the structured data of its page (top-level `nodes`, as parsed), and keep
+    them. Call inside a transaction."""
+    statements = [*read_statements(markdown), *metadata_statements(nodes)]
+    await write_statements(connection, version_id, statements, OF_PAGES)
+    await connection.execute("UPDATE document_versions SET dates_read = %s WHERE id = %s", (READER, version_id))
+
+
+async def read_missing(database: Database) -> int:
+    """Read the texts that no reader, or another one, looked through; returns their number. Ends at once if none."""
+    done = 0
+    while True:
+        async with database.transaction() as connection:
+            cursor = await connection.execute(
+                "SELECT id, markdown FROM document_versions WHERE dates_read IS DISTINCT FROM %s"
+                " AND pruned_at IS NULL ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED",
+                (READER, _BATCH),
+            )
+            rows = await cursor.fetchall()
+            read = await asyncio.to_thread(lambda texts: [*map(read_statements, texts)], [row[1] for row in rows])
+            for (version_id, _), statements in zip(rows, read, strict=True):
+                await write_statements(connection, version_id, statements, OF_TEXTS)
+            await connection.execute(
+                "UPDATE document_versions SET dates_read = %s WHERE id = ANY(%s)", (READER, [row[0] for row in rows])
+            )
+        done += len(rows)
+        if len(rows) < _BATCH:
+            return done
+
+
+async def load_statements(
+    connection: AsyncConnection, documents: Sequence[int], kinds: Sequence[ValidityKind]
+) -> dict[int, list[StatedVersion]]:
+    """Statements of these kinds by document, those that begin first first."""
+    cursor = await connection.execute(
+        "SELECT v.document_id, y.version_id, y.kind, lower(y.valid), upper(y.valid), y.basis, y.char_start, y.char_end"
+        " FROM version_validity y JOIN document_versions v ON v.id = y.version_id"
+        " WHERE v.document_id = ANY(%s) AND y.kind = ANY(%s)"
+        " ORDER BY v.document_id, lower(y.valid) NULLS FIRST, upper(y.valid) NULLS LAST, v.number, y.kind, y.basis",
+        (list(documents), list(kinds)),
+    )
+    stated: dict[int, list[StatedVersion]] = {}
+    for document, version, *fields in await cursor.fetchall():
+        stated.setdefault(int(document), []).append(StatedVersion(int(version), _statement(*fields)))
+    return stated
+
+
+def _statement(
+    kind: ValidityKind,
+    start: date | None,
+    end: date | None,
+    basis: ValidityBasis,
+    char_start: int | None,
+    char_end: int | None,
+) -> Statement:
+    return Statement(kind, start, end, basis, char_start, char_end)
