@@ -80,6 +80,8 @@ class MarkupBuilder:
         if name is None or name in _BODIES:
             return
         text = one_line(value) if isinstance(value, str) else str(value)
+        if text is not None and text.startswith(("https://", "http://")):
+            text = resolve_identifier(text, self.base_url) or text
         if text is None or not self._spend(name, text):
             return
         draft = self._drafts[place]

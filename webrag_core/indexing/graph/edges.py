@@ -13,9 +13,12 @@ from datetime import datetime
 
 from psycopg import AsyncConnection
 
+from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.corpus.documents import StoredVersion, lock_urls
+from webrag_core.corpus.markup import decode
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing.graph.extract import extract_edges
+from webrag_core.indexing.graph.listed import ListedSymbol
 from webrag_core.indexing.graph.model import EXTRACTION_VERSION, Edge, Extraction, Node
 from webrag_core.indexing.graph.relations import LinkTarget
 from webrag_core.indexing.markdown import Block
@@ -25,29 +28,35 @@ from webrag_core.store.database import Database
 _NODES_STAY = "SELECT pg_advisory_xact_lock_shared(hashtextextended('graph nodes', 0))"
 _ATTEMPTS = 5  # to write edges whose nodes a removal deletes meanwhile
 
-Identity = tuple[int, str, int, int]
-"""What tells the edges of a page apart: source, kind, target, place."""
+Identity = tuple[int, str, int, int, str]
+"""What tells the edges of a page apart: source, kind, target, place, the property of a typed one."""
 
-LINKS_HASH = (
-    "(SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"
-    " FROM link_candidates l WHERE l.version_id = v.id)"
+INPUTS_HASH = (
+    "((SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"
+    "  FROM link_candidates l WHERE l.version_id = v.id)"
+    " # coalesce((SELECT m.digest FROM version_markup m WHERE m.version_id = v.id), 0)"
+    " # (SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', i.name, i.anchor), 1)), 0) FROM inventory_symbols i"
+    "  WHERE i.source_id = d.source_id AND i.page_url = d.canonical_url))"
 )
-"""Hash of the link candidates of version `v`, in any order."""
+"""Hash of what the edges of version `v` of document `d` are made of beside the text, in any order."""
 UP_TO_DATE = (
     "EXISTS (SELECT FROM graph_documents g JOIN sources s ON s.id = d.source_id WHERE g.document_id = d.id"
     f" AND g.version_id = v.id AND g.extraction = '{EXTRACTION_VERSION}' AND g.source_key = s.key"
-    f" AND g.links = {LINKS_HASH})"
+    f" AND g.inputs = {INPUTS_HASH})"
 )
 """Condition: the edges of document `d` are those of version `v`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageInputs:
-    """What edges are made of, beside the text: the source's key, the link candidates, and their hash."""
+    """What edges are made of, beside the text: the source's key, link candidates, markup, symbols that an inventory has
+    on the page; and the hash of all these."""
 
     source_key: str
     links: Mapping[str, LinkTarget]
-    links_hash: int
+    markup: PageMarkup
+    symbols: Sequence[ListedSymbol]
+    digest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,38 +69,49 @@ class _Row:
 
     @property
     def identity(self) -> Identity:
-        return (self.src, self.kind, self.dst, self.place)
+        return (self.src, self.kind, self.dst, self.place, self.edge.name)
 
 
 async def page_inputs(connection: AsyncConnection, version: StoredVersion) -> PageInputs:
     """Read what the edges of a version depend on."""
     cursor = await connection.execute(
-        f"SELECT s.key, {LINKS_HASH} FROM document_versions v JOIN documents d ON d.id = v.document_id"  # noqa: S608
-        " JOIN sources s ON s.id = d.source_id WHERE v.id = %s".encode(),
+        f"SELECT s.key, {INPUTS_HASH}, m.content,"  # noqa: S608
+        "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
+        "   WHERE i.source_id = d.source_id AND i.page_url = d.canonical_url)"
+        " FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
+        " LEFT JOIN version_markup m ON m.version_id = v.id WHERE v.id = %s".encode(),
         (version.id,),
     )
-    key, digest = await cursor.fetchone() or ("", 0)
+    key, digest, content, listed = await cursor.fetchone() or ("", 0, None, None)
     cursor = await connection.execute(
         "SELECT target_url, bool_and(in_navigation), bool_and(nofollow) FROM link_candidates WHERE version_id = %s"
         " GROUP BY target_url",
         (version.id,),
     )
     links = {str(url): LinkTarget(bool(nav), bool(nofollow)) for url, nav, nofollow in await cursor.fetchall()}
-    return PageInputs(str(key), links, int(digest))
+    symbols = [ListedSymbol(str(name), str(anchor)) for name, anchor in listed or ()]
+    return PageInputs(str(key), links, decode(content), symbols, int(digest))
 
 
 def edges_of(version: StoredVersion, inputs: PageInputs, blocks: Sequence[Block] | None = None) -> Extraction:
     """The edges of a version."""
     return extract_edges(
-        version.markdown, url=version.canonical_url, source=inputs.source_key, links=inputs.links, blocks=blocks
+        version.markdown,
+        url=version.canonical_url,
+        source=inputs.source_key,
+        links=inputs.links,
+        markup=inputs.markup,
+        symbols=inputs.symbols,
+        blocks=blocks,
     )
 
 
 async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> dict[Node, int]:
     """Ids of all nodes; new ones get one. Needs autocommit, as `TermIds.resolve` does."""
     nodes = _nodes(extraction)
-    by_key = {(node.kind, node.key): node for node in nodes}
+    by_key = {(node.kind, node.key): node for node in sorted(nodes)}  # of two labels one that is not empty
     ids: dict[tuple[str, str], int] = {}
+    named: dict[int, str] = {}
     for insert in (False, True):
         missing = sorted(by_key.keys() - ids.keys())
         if not missing:
@@ -104,11 +124,21 @@ async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> 
                 (kinds, keys, [by_key[one].label for one in missing]),
             )
         cursor = await connection.execute(
-            "SELECT n.kind, n.key, n.id FROM unnest(%s::text[], %s::text[]) AS w (kind, key)"
-            " JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
+            "SELECT n.kind, n.key, n.id, n.kind = 'entity' AND n.label = '' FROM unnest(%s::text[], %s::text[])"
+            " AS w (kind, key) JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
             (kinds, keys),
         )
-        ids |= {(str(kind), str(key)): int(node) for kind, key, node in await cursor.fetchall()}
+        for kind, key, node, nameless in await cursor.fetchall():
+            ids[str(kind), str(key)] = int(node)
+            if nameless and by_key[kind, key].label:
+                named[int(node)] = by_key[kind, key].label
+    if named:  # an entity that other pages only refer to
+        await connection.execute(
+            "UPDATE graph_nodes n SET label = w.label FROM (SELECT g.id, u.label FROM unnest(%s::int[], %s::text[])"
+            " AS u (id, label) JOIN graph_nodes g ON g.id = u.id ORDER BY g.id FOR UPDATE OF g) w"
+            " WHERE n.id = w.id AND n.label = ''",
+            (list(named), list(named.values())),
+        )
     return {node: ids[node.kind, node.key] for node in nodes if (node.kind, node.key) in ids}
 
 
@@ -131,16 +161,16 @@ async def replace_edges(
     rows = [_Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in extraction.edges]
     await _write(connection, version, rows)
     await connection.execute(
-        "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, links, edges, reason)"
+        "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, inputs, edges, reason)"
         " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
-        " extraction = EXCLUDED.extraction, source_key = EXCLUDED.source_key, links = EXCLUDED.links,"
+        " extraction = EXCLUDED.extraction, source_key = EXCLUDED.source_key, inputs = EXCLUDED.inputs,"
         " edges = EXCLUDED.edges, reason = EXCLUDED.reason, counted = false",
         (
             version.document_id,
             version.id,
             EXTRACTION_VERSION,
             inputs.source_key,
-            inputs.links_hash,
+            inputs.digest,
             len(rows),
             extraction.reason,
         ),
@@ -187,11 +217,13 @@ def _nodes(extraction: Extraction) -> set[Node]:
 
 async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequence[_Row]) -> None:
     cursor = await connection.execute(
-        "SELECT id, src, kind, dst, place, version_id FROM graph_edges WHERE document_id = %s AND seen_until IS NULL",
+        "SELECT id, src, kind, dst, place, version_id, CASE kind WHEN 'typed' THEN label ELSE '' END FROM graph_edges"
+        " WHERE document_id = %s AND seen_until IS NULL",
         (version.document_id,),
     )
     live = {
-        (src, kind, dst, place): (int(edge), int(of)) for edge, src, kind, dst, place, of in await cursor.fetchall()
+        (src, kind, dst, place, name): (int(edge), int(of))
+        for edge, src, kind, dst, place, of, name in await cursor.fetchall()
     }
     begin = await _begin(connection, version.document_id, version.id)
     common = [(live[row.identity][0], row.edge) for row in rows if row.identity in live]
@@ -203,9 +235,9 @@ async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequ
     if common:
         await connection.execute(
             "UPDATE graph_edges e SET version_id = %s, char_start = k.char_start, char_end = k.char_end,"
-            " strength = k.strength, origin = k.origin, label = k.label"
-            " FROM unnest(%s::bigint[], %s::int[], %s::int[], %s::real[], %s::text[], %s::text[])"
-            " AS k (id, char_start, char_end, strength, origin, label) WHERE e.id = k.id",
+            " strength = k.strength, origin = k.origin, label = k.label, statement = k.statement"
+            " FROM unnest(%s::bigint[], %s::int[], %s::int[], %s::real[], %s::text[], %s::text[], %s::text[])"
+            " AS k (id, char_start, char_end, strength, origin, label, statement) WHERE e.id = k.id",
             (
                 version.id,
                 [edge_id for edge_id, _ in common],
@@ -214,6 +246,7 @@ async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequ
                 [edge.strength for _, edge in common],
                 [edge.origin for _, edge in common],
                 [edge.label for _, edge in common],
+                [edge.statement for _, edge in common],
             ),
         )
     new = [row for row in rows if row.identity not in live]
@@ -222,18 +255,16 @@ async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequ
     async with (
         connection.cursor() as writer,
         writer.copy(
-            "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, char_start,"
-            " char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
+            "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, statement,"
+            " char_start, char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
         ) as copy,
     ):
-        copy.set_types(
-            ["int4", "int4", "int4", "int4", "int4", "text", "float4", "text", "text", "int4", "int4", "timestamptz"]
-        )
+        copy.set_types([*["int4"] * 5, "text", "float4", *["text"] * 3, "int4", "int4", "timestamptz"])
         for row in new:
             edge = row.edge
             where = (version.document_id, version.id, row.src, row.dst, row.place)
-            what = (edge.kind, edge.strength, edge.origin, edge.label, edge.start, edge.end, begin)
-            await copy.write_row((*where, *what))
+            what = (edge.kind, edge.strength, edge.origin, edge.label, edge.statement)
+            await copy.write_row((*where, *what, edge.start, edge.end, begin))
 
 
 async def _begin(connection: AsyncConnection, document_id: int, version_id: int | None) -> datetime:

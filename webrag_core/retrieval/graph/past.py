@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.markup import decode
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.graph.extract import extract_edges
-from webrag_core.indexing.graph.model import EdgeKind
+from webrag_core.indexing.graph.listed import ListedSymbol
+from webrag_core.indexing.graph.model import Edge, EdgeKind
 from webrag_core.indexing.graph.relations import LinkTarget
 from webrag_core.retrieval.graph.keys import KeyMatch, resolve_keys
 from webrag_core.retrieval.graph.models import EdgesAt, GraphEdge, PageState
@@ -55,12 +57,12 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class _PastText:
-    """A text (empty where it is no longer kept), its hash, and the spans of its edges by (source, kind, target,
-    heading)."""
+    """A text (empty where it is no longer kept), its hash, and its edges by source, kind, target, heading and
+    property."""
 
     sha256: str
     text: str
-    spans: Mapping[tuple[str, str, str, str], tuple[int, int]]
+    edges: Mapping[tuple[str, str, str, str, str], Edge]
 
 
 class _AnyLink(Mapping[str, LinkTarget]):
@@ -159,25 +161,30 @@ async def _quoted(
         if page.version_id not in texts:
             texts[page.version_id] = await _read(connection, page.version_id)
         past = texts[page.version_id]
-        place = past.spans.get((edge.src.key, edge.kind, edge.dst.key, edge.section or ""))
+        name = edge.anchor or "" if edge.kind == "typed" else ""
+        said = past.edges.get((edge.src.key, edge.kind, edge.dst.key, edge.section or "", name))
         edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, past.sha256, None
-        if place is not None:
-            edge.char_start, edge.char_end = place
-            edge.quote = past.text[slice(*place)]
+        if said is not None:
+            edge.char_start, edge.char_end, edge.statement = said.start, said.end, said.statement
+            edge.quote = None if said.start is None else past.text[said.start : said.end]
     return edges
 
 
 async def _read(connection: AsyncConnection, version_id: int) -> _PastText:
     cursor = await connection.execute(
-        "SELECT v.sha256, v.markdown, d.canonical_url, s.key FROM document_versions v"
-        " JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id WHERE v.id = %s",
+        "SELECT v.sha256, v.markdown, d.canonical_url, s.key, m.content,"
+        "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
+        "   WHERE i.source_id = d.source_id AND i.page_url = d.canonical_url) FROM document_versions v"
+        " JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
+        " LEFT JOIN version_markup m ON m.version_id = v.id WHERE v.id = %s",
         (version_id,),
     )
-    sha256, text, url, source = await cursor.fetchone() or ("", None, "", "")
+    sha256, text, url, source, content, listed = await cursor.fetchone() or ("", None, "", "", None, None)
     if text is None:
         return _PastText(str(sha256), "", {})
-    spans: dict[tuple[str, str, str, str], tuple[int, int]] = {}
-    for edge in extract_edges(text, url=url, source=source, links=_AnyLink()).edges:
-        key = (edge.src.key, edge.kind, edge.dst.key, edge.place.label)
-        spans.setdefault(key, (edge.start, edge.end))
-    return _PastText(str(sha256), text, spans)
+    symbols = [ListedSymbol(name, anchor) for name, anchor in listed or ()]
+    extraction = extract_edges(text, url=url, source=source, links=_AnyLink(), markup=decode(content), symbols=symbols)
+    edges: dict[tuple[str, str, str, str, str], Edge] = {}
+    for edge in extraction.edges:
+        edges.setdefault((edge.src.key, edge.kind, edge.dst.key, edge.place.label, edge.name), edge)
+    return _PastText(str(sha256), text, edges)
