@@ -31,12 +31,17 @@ _ATTEMPTS = 5  # to write edges whose nodes a removal deletes meanwhile
 Identity = tuple[int, str, int, int, str]
 """What tells the edges of a page apart: source, kind, target, place, the property of a typed one."""
 
+OF_PAGE = (
+    "i.source_id = d.source_id AND i.page_url IN (SELECT d.canonical_url UNION ALL"
+    " SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
+)
+"""Condition: the inventory symbol `i` stands on the page of document `d`."""
 INPUTS_HASH = (
-    "((SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"
+    "((SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"  # noqa: S608
     "  FROM link_candidates l WHERE l.version_id = v.id)"
     " # coalesce((SELECT m.digest FROM version_markup m WHERE m.version_id = v.id), 0)"
     " # (SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', i.name, i.anchor), 1)), 0) FROM inventory_symbols i"
-    "  WHERE i.source_id = d.source_id AND i.page_url = d.canonical_url))"
+    f"  WHERE {OF_PAGE}))"
 )
 """Hash of what the edges of version `v` of document `d` are made of beside the text, in any order."""
 UP_TO_DATE = (
@@ -77,7 +82,7 @@ async def page_inputs(connection: AsyncConnection, version: StoredVersion) -> Pa
     cursor = await connection.execute(
         f"SELECT s.key, {INPUTS_HASH}, m.content,"  # noqa: S608
         "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
-        "   WHERE i.source_id = d.source_id AND i.page_url = d.canonical_url)"
+        f"   WHERE {OF_PAGE})"
         " FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
         " LEFT JOIN version_markup m ON m.version_id = v.id WHERE v.id = %s".encode(),
         (version.id,),

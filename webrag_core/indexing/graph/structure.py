@@ -129,8 +129,10 @@ class _Reader:
                 self._heading(block)
             elif block.kind == "term":
                 self._term(index, block)
-            elif self._awaiting is not None:
-                self._first_sentence(block)
+            else:
+                if self._awaiting is not None:
+                    self._first_sentence(block)
+                self._declare_listed(self._place, block, block.end)  # a term without a definition is a paragraph
             if declares or block.heading_path is not path:  # equal paths are one object
                 path = block.heading_path
                 scope = self._scope(path)
@@ -198,7 +200,8 @@ class _Reader:
                 first = first or symbol
             elif not is_code:
                 self._define_term(text, place, start, end)
-        first = self._declare_listed(place, block, end) or first
+        listed = self._declare_listed(place, block, end)
+        first = first or listed
         if first is not None:
             self._named[path] = first
 
@@ -227,11 +230,13 @@ class _Reader:
 
     def _declare_listed(self, place: Node, block: Block, end: int) -> str | None:
         """Note the symbols that an inventory has here and that the text did not tell; return the first."""
-        first = None
-        for name in self._listed.within(block.start, block.end):
-            if name not in self._structure.symbols:
-                first = first or self._define(name, self._scope(block.heading_path[:-1]), place, block, end)
-        return first
+        scope = self._scope(block.heading_path[:-1])
+        names = [
+            self._define(name, scope, place, block, end)
+            for name in self._listed.within(block.start, block.end)
+            if name not in self._structure.symbols
+        ]
+        return names[0] if names else None
 
     def _define(self, name: str, scope: str | None, place: Node, block: Block, end: int) -> str | None:
         if self._full():

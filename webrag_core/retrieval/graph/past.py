@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from psycopg import AsyncConnection
 
-from webrag_core.corpus.markup import decode
+from webrag_core.corpus.documents import load_version
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.graph.extract import extract_edges
-from webrag_core.indexing.graph.listed import ListedSymbol
+from webrag_core.indexing.graph.edges import edges_of, page_inputs
 from webrag_core.indexing.graph.model import Edge, EdgeKind
 from webrag_core.indexing.graph.relations import LinkTarget
 from webrag_core.retrieval.graph.keys import KeyMatch, resolve_keys
@@ -171,20 +170,12 @@ async def _quoted(
 
 
 async def _read(connection: AsyncConnection, version_id: int) -> _PastText:
-    cursor = await connection.execute(
-        "SELECT v.sha256, v.markdown, d.canonical_url, s.key, m.content,"
-        "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
-        "   WHERE i.source_id = d.source_id AND i.page_url = d.canonical_url) FROM document_versions v"
-        " JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
-        " LEFT JOIN version_markup m ON m.version_id = v.id WHERE v.id = %s",
-        (version_id,),
-    )
-    sha256, text, url, source, content, listed = await cursor.fetchone() or ("", None, "", "", None, None)
-    if text is None:
-        return _PastText(str(sha256), "", {})
-    symbols = [ListedSymbol(name, anchor) for name, anchor in listed or ()]
-    extraction = extract_edges(text, url=url, source=source, links=_AnyLink(), markup=decode(content), symbols=symbols)
+    version = await load_version(connection, version_id)
+    if version is None:
+        cursor = await connection.execute("SELECT sha256 FROM document_versions WHERE id = %s", (version_id,))
+        return _PastText(str((await cursor.fetchone() or ("",))[0]), "", {})
+    inputs = replace(await page_inputs(connection, version), links=_AnyLink())
     edges: dict[tuple[str, str, str, str, str], Edge] = {}
-    for edge in extraction.edges:
+    for edge in edges_of(version, inputs).edges:
         edges.setdefault((edge.src.key, edge.kind, edge.dst.key, edge.place.label, edge.name), edge)
-    return _PastText(str(sha256), text, edges)
+    return _PastText(version.sha256, version.markdown, edges)
