@@ -15,6 +15,7 @@ from webrag_core.corpus.markup import decode, urls_of, without
 from webrag_core.corpus.retention import prune
 from webrag_core.indexing.graph import edges as edges_module
 from webrag_core.indexing.graph.check import check_graph
+from webrag_core.indexing.graph.totals import graph_totals
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.graph.past import version_at
 from webrag_core.retrieval.graph.tasks import expand_related, hierarchy, linked_items
@@ -101,6 +102,9 @@ def test_what_is_cut_is_recorded_and_the_page_is_kept(settings: Settings) -> Non
         async with Corpus.open(settings, ServedPages({A: page("{", many)})) as corpus:
             await corpus.add(A)
             assert await rows(corpus.database, "SELECT cut FROM version_markup") == [(["too_many_nodes"],)]
+            async with corpus.database.connection() as connection:
+                totals = await graph_totals(connection, [1])
+            assert (totals.left_out, totals.markup_left_out) == ({"too_many_statements": 1}, {"too_many_nodes": 1})
             assert await rows(corpus.database, "SELECT reason FROM graph_documents") == [("too_many_statements",)]
             assert await broken_rules(corpus.database) == set()
 
