@@ -168,6 +168,7 @@ HOSTILE: dict[str, tuple[str, str | None]] = {
     "huge number": ('{"name": "A", "sku": ' + "9" * 100_000 + "}", None),
     "duplicated keys": ('{"name": "Z", "name": "A"}', None),
     "lone surrogates": ('{"name": "A", "x\\ud800": "y", "b": "\\ud83d \\udc00"}', None),
+    "control signs": ('{"name": "\nA\t\\u0001", "b": "c\nd"}', None),
     "NUL": ('{"name": "A", "b": "\\u0000"}', None),
     "a closing script": ('{"name": "</script><h1>Forged</h1>"}', "not_json"),
     "a comment": ('<!-- {"name": "A"} -->', "not_json"),
@@ -194,7 +195,7 @@ def test_hostile_scripts_are_bounded_and_cost_the_page_nothing(name: str) -> Non
     kept = sum(len(value) for node in page.markup.nodes for _, value in node.properties if isinstance(value, str))
     assert kept <= MAX_CHARS
     assert reason is None or reason in page.markup.cut, page.markup.cut
-    if reason is None and '"A"' in text:
+    if reason is None and "A" in text:
         assert properties(page.markup.nodes[0])["name"] == "A"
     json.dumps([[value for _, value in node.properties] for node in page.markup.nodes], ensure_ascii=False).encode()
 

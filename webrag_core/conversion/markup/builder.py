@@ -22,6 +22,7 @@ from webrag_core.store.text import storable
 
 _VOCABULARY = re.compile(r".*[/#:]", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z][\w-]{0,63}")
+_CONTROLS = re.compile(r"[\x01-\x1f\x7f-\x9f]")
 _MOST_TYPES = 5
 _URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{1,31}:\S{1,400}", re.IGNORECASE)
 # whole texts, which are the page's content and not what it states about it
@@ -119,7 +120,7 @@ def one_line(text: str) -> str | None:
     """A text as it would stand in the page: references resolved, one line; None for blank and for long ones."""
     if len(text) > 4 * MAX_TEXT:
         return None
-    line = " ".join(storable(without_invisible(html.unescape(text))).split())
+    line = " ".join(_CONTROLS.sub(" ", storable(without_invisible(html.unescape(text)))).split())
     return line if 0 < len(line) <= MAX_TEXT else None
 
 

@@ -43,7 +43,8 @@ def _texts(document: HtmlElement) -> Iterator[str]:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, parse_int=_number, parse_constant=lambda _: None)
+        # line breaks within strings are forbidden, and common
+        return json.loads(text, strict=False, parse_int=_number, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         return None
 
