@@ -37,6 +37,7 @@ _KINDS = frozenset({"isbn", "issn", "doi", "gtin", "gtin8", "gtin12", "gtin13", 
 MAX_STEPS = 20_000
 """Properties that are looked at: of things without a name as often as they are reached."""
 _MOST_NAMELESS = 4  # in a row
+_LONGEST_TRAIL = 50
 _MOST_TRIES = 50  # places of a name that are no words of their own
 _UNSAID = 0.5
 _CLAIMED = 0.5  # `canonical` and breadcrumbs are often wrong, or of the site's whole menu
@@ -217,9 +218,10 @@ class _Reader:
         yield self._claim(parent, "contains", self._page, "breadcrumb", statement, _CLAIMED)
 
     def _trail(self, breadcrumbs: MarkupNode) -> Iterator[tuple[int, str, str]]:
-        """(position, name, URL) of each step with an address."""
-        for name, value in breadcrumbs.properties:
-            if name != "itemListElement" or isinstance(value, str):
+        """(position, name, URL) of each step with an address, of the first 50 steps."""
+        places = [value for name, value in breadcrumbs.properties if name == "itemListElement"]
+        for value in places[:_LONGEST_TRAIL]:
+            if isinstance(value, str):
                 continue
             step = self._nodes[value]
             inner = {key: one for key, one in step.properties if key in ("position", "item", "name")}
