@@ -53,7 +53,7 @@ _STATEMENTS = (
     "INSERT INTO graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, char_start, char_end,"
     " seen_from) SELECT p, p, src, dst, place, kind, strength, 'explicit', 0, 30, now() - interval '1 day' FROM edges",
     "DROP TABLE edges",
-    "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, links, edges, counted)"
+    "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, inputs, edges, counted)"
     " SELECT document_id, document_id, 'bench', 'bench.example', 0, count(*), true FROM graph_edges GROUP BY 1",
     "UPDATE graph_nodes n SET degree_in = c.edges FROM (SELECT dst, count(*) AS edges FROM graph_edges GROUP BY 1) c"
     " WHERE c.dst = n.id",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile, SiteMap
+from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile, MapSymbol, SiteMap
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
 
@@ -36,6 +36,10 @@ class ServedPages:
     """The validator of every page; None = a hash of the page."""
     entries: list[MapEntry] = field(default_factory=list)
     """The site's map."""
+    symbols: list[MapSymbol] | None = None
+    """Of the site's inventory; None = it has none."""
+    map_problem: Reason | None = None
+    """Why the inventory is read in part."""
     map_seconds: float = 0.0
     """What it takes to read the map."""
     answers: list[int] = field(default_factory=list)
@@ -71,7 +75,10 @@ class ServedPages:
     ) -> SiteMap:
         """As the protocol says."""
         await asyncio.sleep(self.map_seconds)
-        return SiteMap(tuple(self.entries), (MapFile(f"{HOME}map", "sitemap", "read", bytes_raw=1),))
+        files = [MapFile(f"{HOME}map", "sitemap", "read", bytes_raw=1)]
+        if self.symbols is not None:
+            files.append(MapFile(f"{HOME}objects.inv", "inventory", "read", self.map_problem, bytes_raw=1))
+        return SiteMap(tuple(self.entries), tuple(files), symbols=tuple(self.symbols or ()))
 
     async def aclose(self) -> None:
         """Nothing is held."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evals.sites.packing import write_warc
 from tests.command_line import Webrag, webrag_here
 from tests.conftest import FROZEN_SITE
 
@@ -54,6 +55,40 @@ def test_every_command_answers_in_text_and_in_json(filled: Webrag) -> None:
     check = json.loads(filled("graph", "check", "--json").stdout)
     assert (check["pages"], check["different"], check["missing"]) == (2, [], [])
     assert filled("verify").returncode == 0
+
+
+SHOP = """<html><head><title>Kettle One</title><link rel="canonical" href="https://shop.test/other">
+<script type="application/ld+json">{"@type": "Product", "name": "Kettle One", "brand": {"@type": "Brand",
+"name": "ACME\\u202e <b>{0} %s"}, "manufacturer": {"@type": "Organization", "name": "Acme Works"}}</script></head>
+<body><main><h1>Kettle One</h1><p>It boils water in three minutes. Acme Works make it.</p></main></body></html>"""
+
+
+def test_what_mark_up_states_is_told_from_what_the_text_says(
+    webrag_here: Webrag, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "kettle.html").write_text(SHOP)
+    write_warc(tmp_path / "shop.warc.gz", [("https://shop.test/kettle.html", tmp_path / "kettle.html")])
+    monkeypatch.setenv("WEBRAG_WARC", str(tmp_path / "shop.warc.gz"))
+    assert webrag_here("ingest", "https://shop.test/kettle.html").returncode == 0
+    made = webrag_here("graph", "linked", "acme works").stdout
+    assert "described in mark-up (1)" in made
+    assert "Kettle One manufacturer Acme Works: " in made
+    assert "│ Acme Works make it." in made
+    assert "stated in the page's mark-up: JSON-LD: Product" in made
+    brand = webrag_here("graph", "linked", "Kettle One", "--out", "--kind", "typed").stdout
+    assert "stated in the page's mark-up, not in its text: JSON-LD: Product" in brand
+    assert "ACME <b>{0} %s" in brand
+    assert "\u202e" not in brand
+    same = webrag_here("graph", "linked", "https://shop.test/other", "--kind", "same_as").stdout
+    assert 'rel="canonical" https://shop.test/other' in same
+    drawn = str(tmp_path / "near.html")
+    related = webrag_here("graph", "related", "https://shop.test/kettle.html", "--of", "entity", "--html", drawn)
+    assert "Acme Works  (entity Organization:Acme Works)" in related.stdout
+    picture = Path(drawn).read_text()
+    assert "<b>{0}" not in picture
+    assert "manufacturer" in picture
+    assert json.loads(webrag_here("graph", "check", "--json").stdout)["different"] == []
+    assert webrag_here("verify").returncode == 0
 
 
 def test_what_cannot_be_answered_says_so(filled: Webrag) -> None:

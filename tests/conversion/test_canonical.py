@@ -12,8 +12,9 @@ import pytest
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.conversion.canonical import header_urls, preferred_url
+from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.convert import convert_page
+from webrag_core.conversion.markup.relations import header_relations
 
 URL = "https://example.org/docs/page.html"
 SITE = Path(__file__).parents[2] / "evals" / "sites" / "python-3.11.warc.gz"
@@ -92,7 +93,7 @@ def test_header_and_page_must_agree() -> None:
 def test_a_hostile_header_costs_nothing() -> None:
     """Looking back for each part would take minutes."""
     for unit in ("<", '<a>"', "<a>;" + "a" * 40, '<a>; rel="', "; ", '\\"'):
-        assert header_urls({"link": "<" + unit * (64_000 // len(unit))}, URL) == ()
+        assert header_relations({"link": "<" + unit * (64_000 // len(unit))}, URL) == ()
 
 
 @pytest.mark.parametrize(

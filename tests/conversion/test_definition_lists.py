@@ -6,6 +6,7 @@ import lxml.html
 import pytest
 
 from tests.conversion.test_html import markdown
+from webrag_core.conversion.anchors import AnchorMarks
 from webrag_core.conversion.definition_lists import Placeholders, replace_definition_lists
 from webrag_core.conversion.html import _convert
 from webrag_core.indexing.markdown import parse_blocks
@@ -59,7 +60,8 @@ def test_the_parser_reads_them_back() -> None:
 def test_plain_text_needs_no_converter_and_is_what_it_would_give(text: str) -> None:
     asked: list[str] = []
     list_ = lxml.html.fragment_fromstring(f"<dl>{f'<dt>{text}</dt><dd> {text}</dd>' * 50}</dl>", create_parent="div")
-    replace_definition_lists(list_, Placeholders(lambda html: asked.append(html) or ""))  # type: ignore[func-returns-value]
+    placeholders = Placeholders(lambda html: asked.append(html) or "")  # type: ignore[func-returns-value]
+    replace_definition_lists(list_, placeholders, AnchorMarks())
     assert asked == []
     assert _convert(f"<dd> {text}</dd>").strip() == text
     assert markdown(f"<dl><dt>{text}</dt><dd>{text}</dd></dl>") == f"{text}\n:   {text}"

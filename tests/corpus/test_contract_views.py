@@ -18,7 +18,7 @@ COLUMNS = {
     "v_period": "doc_id version seen_from seen_last seen_until",
     "v_validity": "doc_id version kind valid_from valid_until basis char_start char_end",
     "v_edge": "edge_id doc_id version kind src_kind src_key dst_kind dst_key strength char_start char_end seen_from"
-    " seen_until",
+    " seen_until label statement",
     "v_document": "doc_id url_canonical version is_current status reason content_sha256 text fetched_at updated_at",
     "v_chunk": "chunk_id doc_id version level ord start_off end_off text n_expected",
     "v_embedding": "chunk_id model dim vec",

@@ -16,6 +16,7 @@ import pytest
 from tests.dagster.corpus_runs import LATER, SITE, tea_site
 from tests.dagster.small_warc import write_site
 from webrag_core.errors import StoreError
+from webrag_core.indexing.graph import model as graph_model
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.pipeline import Corpus as OpenCorpus
 from webrag_dagster import partitions
@@ -225,4 +226,10 @@ def test_code_versions_follow_the_settings_that_decide_the_content(monkeypatch: 
     assert {name for name in LAYERS if code_version(name) != before[name]} == {"chunks"}
     monkeypatch.delenv("CHILD_TARGET_TOKENS")
     monkeypatch.setenv("EMBEDDING_BASE_URL", "http://127.0.0.1:9/v1")
+    assert {name for name in LAYERS if code_version(name) != before[name]} == {"embeddings"}
+
+
+def test_another_extraction_of_edges_makes_the_embeddings_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {name: code_version(name) for name in LAYERS}
+    monkeypatch.setattr(graph_model, "EXTRACTION_VERSION", "edges-another")
     assert {name for name in LAYERS if code_version(name) != before[name]} == {"embeddings"}

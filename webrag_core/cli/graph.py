@@ -39,7 +39,7 @@ _TITLES: dict[str, str] = {
     "replaces": "replaced",
     "cites": "cited",
     "modifies": "modified",
-    "typed": "described",
+    "typed": "described in mark-up",
     "same_as": "the same as",
 }
 _LONGEST_QUOTE = 500
@@ -282,12 +282,18 @@ def _print_by_kind(edges: Sequence[GraphEdge], more: Sequence[str], *, outwards:
 
 
 def _print_edge(edge: GraphEdge, *, whole: bool) -> None:
+    from webrag_core.retrieval.graph.wording import proof, relation
+
     where = " § ".join(part for part in (edge.title, edge.section) if part)
-    relation = f"{edge.src.label or edge.src.key} {edge.kind.replace('_', ' ')} {edge.dst.label or edge.dst.key}: "
-    named = whole or edge.kind in ("replaces", "contains", "typed")
+    related = f"{edge.src.label or edge.src.key} {relation(edge)} {edge.dst.label or edge.dst.key}: "
+    named = whole or edge.kind in ("replaces", "contains", "same_as", "typed")
     doubt = "" if edge.origin == "explicit" else f" ({edge.origin})"
-    print_line(f"  {relation if named else ''}{where}{doubt}")
-    quote = "the text is no longer kept" if edge.quote is None else " ".join(edge.quote.split())
-    cut = "…" if len(quote) > _LONGEST_QUOTE else ""
-    print_line(f"    │ {quote[:_LONGEST_QUOTE]}{cut}")
-    print_line(f"    {edge.url} version {edge.version}, characters {edge.char_start}–{edge.char_end}", style="dim")
+    print_line(f"  {related if named else ''}{where}{doubt}")
+    if edge.statement is None or edge.quote is not None:
+        quote = "the text is no longer kept" if edge.quote is None else " ".join(edge.quote.split())
+        cut = "…" if len(quote) > _LONGEST_QUOTE else ""
+        print_line(f"    │ {quote[:_LONGEST_QUOTE]}{cut}")
+    if edge.statement is not None:
+        print_line(f"    {proof(edge)}: {' '.join(edge.statement.split())}")
+    span = "" if edge.char_start is None else f", characters {edge.char_start}–{edge.char_end}"
+    print_line(f"    {edge.url} version {edge.version}{span}", style="dim")

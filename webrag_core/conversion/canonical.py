@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 import ada_url
-from lxml.html import HtmlElement
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError
 
-# RFC 8288: `<target>; name=value; name="value", <target> …`
-_LINK_VALUE = re.compile(r"<([^<>]*)>((?:[^\",<]|\"(?:[^\"\\]|\\.)*\")*)")
-_PARAMETER = re.compile(r";\s*([\w!#$&+.^`|~*-]+)\s*=\s*(?:\"((?:[^\"\\]|\\.)*)\"|([^\s;,\"]+))")
 _INDEX_FILE = re.compile(r"/(?:index\.(?:html?|php|aspx?|jsp)|default\.(?:aspx?|html?))$")
 # Parameters that choose what a page says: a canonical without them is the first of several pages, not this one.
 _CHOOSES = frozenset(
@@ -30,24 +26,11 @@ _CHOOSES = frozenset(
 )
 
 
-def named_url(document: HtmlElement, base_url: str, from_header: Iterable[str] = ()) -> str | None:
-    """Return the canonical URL that a page declares: its `<link rel=canonical>` in head and those of its Link header.
-
-    `base_url` is what links of the page refer to, `from_header` holds absolute URLs (`header_urls`). None when nothing
-    usable is declared, or two different URLs are.
-    """
-    declared = {url for href in from_header if (url := _usable(href, base_url))}
-    for link in document.xpath("/html/head/link[@rel and @href]"):
-        if "canonical" in (link.get("rel") or "").lower().split() and (
-            url := _usable(link.get("href") or "", base_url)
-        ):
-            declared.add(url)
+def named_url(relations: Iterable[tuple[str, str]]) -> str | None:
+    """Return the canonical URL that a page declares in its head and its Link header. None when it declares none, or two
+    different ones."""
+    declared = {url for relation, url in relations if relation == "canonical"}
     return declared.pop() if len(declared) == 1 else None
-
-
-def header_urls(headers: Mapping[str, str], final_url: str) -> tuple[str, ...]:
-    """Return the rel=canonical URLs of a `Link` header (RFC 8288); names of headers in lower case."""
-    return tuple(url for target in _canonical_targets(headers.get("link", "")) if (url := _usable(target, final_url)))
 
 
 def preferred_url(final_url: str, declared: str | None) -> str:
@@ -73,14 +56,6 @@ def preferred_url(final_url: str, declared: str | None) -> str:
             return final_url  # that spelling was not declared under https
         return canonicalise("https:" + url.removeprefix("http:"))
     return url
-
-
-def _canonical_targets(header: str) -> Iterator[str]:
-    for target, parameters in _LINK_VALUE.findall(header):
-        parameters = {name.lower(): quoted or plain for name, quoted, plain in _PARAMETER.findall(parameters)}
-        # `anchor` makes it a statement about another page
-        if "canonical" in parameters.get("rel", "").lower().split() and "anchor" not in parameters:
-            yield target
 
 
 def _usable(href: str, base_url: str) -> str | None:

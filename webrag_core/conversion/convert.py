@@ -9,8 +9,10 @@ from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO
 from webrag_core.conversion.akoma_ntoso import akoma_ntoso_to_html
-from webrag_core.conversion.canonical import header_urls
+from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.html import ConvertedPage, convert_html
+from webrag_core.conversion.markup.models import PageMarkup
+from webrag_core.conversion.markup.relations import header_relations
 from webrag_core.conversion.metadata import headers_say_nofollow
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
 from webrag_core.errors import FetchError, Reason
@@ -28,20 +30,21 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
     """
     charset = _CHARSET.search(page.headers.get("content-type", ""))
     encoding = charset.group(1) if charset else None
-    canonicals = header_urls(page.headers, page.final_url)
+    relations = header_relations(page.headers, page.final_url)
+    markup = PageMarkup(relations=relations)
     if page.media_type == "application/pdf":
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
-        converted = replace(convert_pdf(page.body), canonical=_only(canonicals))
+        converted = replace(convert_pdf(page.body), canonical=named_url(relations), markup=markup)
     elif page.media_type == AKOMA_NTOSO:
         html = akoma_ntoso_to_html(page.body)
-        converted = convert_html(html, url=page.final_url, charset="utf-8", canonicals=canonicals)
+        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations)
     elif page.media_type.startswith("text/") and page.media_type != "text/html":
-        converted = replace(_plain(page, encoding), canonical=_only(canonicals))
+        converted = replace(_plain(page, encoding), canonical=named_url(relations), markup=markup)
     else:
         nofollow = headers_say_nofollow(page.headers)
         converted = convert_html(
-            page.body, url=page.final_url, charset=encoding, canonicals=canonicals, nofollow=nofollow
+            page.body, url=page.final_url, charset=encoding, relations=relations, nofollow=nofollow
         )
     if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
@@ -56,10 +59,6 @@ def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:
         raise FetchError(Reason.SOFT_404, f"{page.final_url} says that the page does not exist", status=page.status)
     if needs_script(converted):
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content without a script")
-
-
-def _only(canonicals: tuple[str, ...]) -> str | None:
-    return canonicals[0] if len(set(canonicals)) == 1 else None
 
 
 def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:

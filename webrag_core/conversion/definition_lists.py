@@ -13,6 +13,8 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
+from webrag_core.conversion.anchors import AnchorMarks
+
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
 _TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
@@ -88,12 +90,12 @@ def strip_placeholder_marks(main: HtmlElement) -> None:
                     element.set(name, _MARK.sub("", value))
 
 
-def replace_definition_lists(main: HtmlElement, placeholders: Placeholders) -> None:
-    """Replace every `<dl>` outside tables by its Markdown, innermost first."""
+def replace_definition_lists(main: HtmlElement, placeholders: Placeholders, marks: AnchorMarks) -> None:
+    """Replace every `<dl>` outside tables by its Markdown, innermost first. Terms with an id are marked."""
     for definition_list in reversed(list(main.iter("dl"))):
         if any(ancestor.tag in ("td", "th") for ancestor in definition_list.iterancestors()):
             continue
-        entries = [_entry(terms, bodies, placeholders) for terms, bodies in _entries(definition_list)]
+        entries = [_entry(terms, bodies, placeholders, marks) for terms, bodies in _entries(definition_list)]
         markdown = "\n\n".join(entry for entry in entries if entry)
         if markdown:
             placeholders.replace_block(definition_list, markdown)
@@ -135,8 +137,8 @@ def _loose(text: str) -> HtmlElement:
     return element
 
 
-def _entry(terms: list[HtmlElement], bodies: list[HtmlElement], placeholders: Placeholders) -> str:
-    names = [name for name in (_term(term, placeholders) for term in terms) if name]
+def _entry(terms: list[HtmlElement], bodies: list[HtmlElement], placeholders: Placeholders, marks: AnchorMarks) -> str:
+    names = [name + marks.of(term) for term in terms if (name := _term(term, placeholders))]
     definitions = [text for text in (placeholders.convert(body).strip("\n") for body in bodies) if text.strip()]
     head = ", ".join(names)
     if not definitions:

@@ -7,9 +7,9 @@ would lose: absolute links, code languages, definition lists, TeX; and takes out
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import html_to_markdown
 import lxml.html
@@ -19,6 +19,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.urls import canonicalise
+from webrag_core.conversion.anchors import AnchorMarks, mark_headings
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code
 from webrag_core.conversion.definition_lists import (
@@ -30,6 +31,11 @@ from webrag_core.conversion.images import resolve_images
 from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extract_links
 from webrag_core.conversion.list_numbers import preserve_numbers
 from webrag_core.conversion.main_content import drop, main_content
+from webrag_core.conversion.markup.attributes import take_attributes
+from webrag_core.conversion.markup.builder import MarkupBuilder
+from webrag_core.conversion.markup.json_ld import read_scripts, take_json_ld
+from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
+from webrag_core.conversion.markup.relations import page_relations
 from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
 from webrag_core.conversion.metadata import Metadata, page_says_nofollow, read_metadata
 from webrag_core.conversion.superscripts import bracket_footnotes, lower_indices, raise_exponents
@@ -38,7 +44,7 @@ from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
-EXTRACTOR_VERSION = "html-6"
+EXTRACTOR_VERSION = "html-7"
 
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
@@ -64,7 +70,7 @@ _HEADING_LIKE = {"div", "p", "span", "strong", "b"}
 
 @dataclass(frozen=True, slots=True)
 class ConvertedPage:
-    """A converted page: Markdown, metadata and links. Dates are in UTC.
+    """A converted page: Markdown, metadata, links, and what its mark-up states. Dates are in UTC.
 
     `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`.
     """
@@ -77,31 +83,40 @@ class ConvertedPage:
     modified: datetime | None
     links: tuple[PageLink, ...]
     canonical: str | None = None
+    markup: PageMarkup = NO_MARKUP
 
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
-    """A page whose main content is ready to be converted: `html`, with its placeholders."""
+    """A page whose main content is ready to be converted: `html`, with its placeholders and its marked ids."""
 
     html: str
     placeholders: Placeholders
+    marks: AnchorMarks
+    markup: PageMarkup
     metadata: Metadata
     links: tuple[PageLink, ...]
     canonical: str | None
 
 
 def convert_html(
-    body: bytes, *, url: str, charset: str | None = None, canonicals: Sequence[str] = (), nofollow: bool = False
+    body: bytes,
+    *,
+    url: str,
+    charset: str | None = None,
+    relations: tuple[tuple[str, str], ...] = (),
+    nofollow: bool = False,
 ) -> ConvertedPage:
     """Convert one HTML page whose canonical URL is `url`.
 
-    `charset`, `canonicals` (absolute URLs) and `nofollow` come from the HTTP headers; the page may add to them.
+    `charset`, `relations` and `nofollow` come from the HTTP headers; the page may add to them.
 
     Raises FetchError: EMPTY_PAGE when nothing readable is left, PARSE_FAILURE for what cannot be parsed as HTML.
     """
-    prepared = _prepare(body, url, charset, canonicals, nofollow)  # its tree is gone: it is larger than all the rest
+    prepared = _prepare(body, url, charset, relations, nofollow)  # its tree is gone: it is larger than all the rest
     metadata = prepared.metadata
-    markdown = storable(prepared.placeholders.convert_html(prepared.html)).strip()
+    marked = storable(prepared.placeholders.convert_html(prepared.html)).strip()
+    markdown, anchors = prepared.marks.taken_from(marked)
     if not any(character.isalnum() for character in markdown):
         raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
     return ConvertedPage(
@@ -113,19 +128,24 @@ def convert_html(
         modified=metadata.modified,
         links=prepared.links,
         canonical=prepared.canonical,
+        markup=replace(prepared.markup, anchors=anchors, cut=(*prepared.markup.cut, *prepared.marks.cut)),
     )
 
 
-def _prepare(body: bytes, url: str, charset: str | None, canonicals: Sequence[str], nofollow: bool) -> _Prepared:
+def _prepare(
+    body: bytes, url: str, charset: str | None, from_header: tuple[tuple[str, str], ...], nofollow: bool
+) -> _Prepared:
     document = _parse(body, charset)
     base_url = _base_url(document, url)
     root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
-    metadata = read_metadata(document)
+    scripts = read_scripts(document)
+    metadata = read_metadata(document, [value for _, value in scripts])
+    markup = _read_markup(document, scripts, base_url, from_header)
     if root is None:
         root = document
         for element in list(root.iter("title")):
             drop(element)
-    canonical = named_url(document, base_url, canonicals)
+    canonical = named_url(markup.relations)
     _apply_role_headings(root)
     links = tuple(extract_links(root, base_url, url))
     if nofollow or page_says_nofollow(document):
@@ -147,8 +167,18 @@ def _prepare(body: bytes, url: str, charset: str | None, canonicals: Sequence[st
     if raw_tex:
         mark_raw_tex(main)
     protect_math(main, placeholders)
-    replace_definition_lists(main, placeholders)
-    return _Prepared(placeholders.html(main), placeholders, metadata, links, canonical)
+    marks = mark_headings(main)
+    replace_definition_lists(main, placeholders, marks)
+    return _Prepared(placeholders.html(main), placeholders, marks, markup, metadata, links, canonical)
+
+
+def _read_markup(
+    document: HtmlElement, scripts: list[tuple[int, Any]], base_url: str, from_header: tuple[tuple[str, str], ...]
+) -> PageMarkup:
+    builder = MarkupBuilder(base_url)
+    take_json_ld(scripts, builder)
+    take_attributes(document, builder)
+    return PageMarkup(builder.nodes(), page_relations(document, base_url, from_header), cut=builder.cut())
 
 
 def _without_attribute_flood(tag: re.Match[str]) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -40,9 +39,9 @@ class Metadata:
     modified: datetime | None
 
 
-def read_metadata(document: HtmlElement) -> Metadata:
-    """Read the metadata of a page that still has its head and its scripts."""
-    published, modified = _dates(document)
+def read_metadata(document: HtmlElement, json_ld: Sequence[Any]) -> Metadata:
+    """Read the metadata of a page that still has its head. `json_ld` are the parsed values of its scripts."""
+    published, modified = _dates(document, json_ld)
     return Metadata(
         title=_title(document),
         description=_meta(document, "description", "og:description"),
@@ -104,13 +103,13 @@ def _metas(document: HtmlElement, *names: str) -> Iterator[str]:
             yield content
 
 
-def _dates(document: HtmlElement) -> tuple[datetime | None, datetime | None]:
+def _dates(document: HtmlElement, json_ld: Sequence[Any]) -> tuple[datetime | None, datetime | None]:
     """(published, modified): of `meta`, else of JSON-LD, else of elements that are marked as such.
 
     The first plausible `meta` counts; elsewhere dates of other pages may stand beside (lists of posts), so all that
     are found must be the same.
     """
-    nodes = list(_json_ld_nodes(document))
+    nodes = list(_json_ld_nodes(json_ld))
     published = (
         _first(_metas(document, *_PUBLISHED))
         or _only(_json_ld_values(nodes, "datePublished"))
@@ -134,15 +133,9 @@ def _only(texts: Iterator[str]) -> datetime | None:
     return dates.pop() if len(dates) == 1 else None
 
 
-def _json_ld_nodes(document: HtmlElement) -> Iterator[dict[str, Any]]:
+def _json_ld_nodes(json_ld: Sequence[Any]) -> Iterator[dict[str, Any]]:
     """The top-level nodes. Nested nodes (comments, reviews, list items) describe other things."""
-    for script in document.iter("script"):
-        if (script.get("type") or "").strip().lower() != "application/ld+json":
-            continue
-        try:
-            data = json.loads(script.text or "")
-        except (ValueError, RecursionError):
-            continue
+    for data in json_ld:
         for node in data if isinstance(data, list) else [data]:
             if isinstance(node, dict):
                 graph = node.get("@graph")

@@ -327,6 +327,7 @@ def _is_sound(page: ConvertedPage) -> bool:
         and links_size(page.links) <= MAX_REPLY_BYTES
         and not any("\x00" in text for text in texts)
         and all(len(link.target_url) <= MAX_URL_CHARS for link in page.links)
+        and page.markup.is_sound(len(page.markdown))
         and all(is_plausible(date) for date in (page.published, page.modified) if date is not None)
     )
 

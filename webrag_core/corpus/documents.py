@@ -13,6 +13,7 @@ from psycopg.rows import class_row
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.links import PageLink
+from webrag_core.corpus.markup import store_markup
 from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
 
@@ -226,6 +227,7 @@ async def store_version(
         seen = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
         await record_sighting(connection, document_id, seen)
     await _replace_links(connection, version_id, converted.links)
+    await store_markup(connection, version_id, converted.markup)
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
         "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"

@@ -19,6 +19,7 @@ from pydantic import BaseModel
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.documents import find_document, lock_urls, log_change
+from webrag_core.corpus.markup import forget_in_markup
 from webrag_core.corpus.sources import Source, drop_empty_sources, find_source, lock_host
 from webrag_core.corpus.stored_pages import LINKS_TO
 from webrag_core.corpus.works import leave_works
@@ -125,7 +126,8 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
     document = await find_document(connection, url)
     urls = sorted({*urls, *await _urls_of(connection, url)})
     counts: Counter[str] = Counter()
-    counts["edges"] = await _remove_edges(connection, None if document is None else document.id, urls)
+    counts["markup"], entities = await forget_in_markup(connection, urls)
+    counts["edges"] = await _remove_edges(connection, None if document is None else document.id, urls, entities)
     if document is not None:
         counts += await _remove_document(connection, document.id)
     counts += await _remove_mentions(connection, urls)
@@ -183,12 +185,17 @@ async def _remove_document(connection: AsyncConnection, document_id: int) -> Cou
     return counts
 
 
-async def _remove_edges(connection: AsyncConnection, document_id: int | None, urls: Sequence[str]) -> int:
-    """Remove the edges that a page states, those that lead to it, and every node that is left without an edge."""
+async def _remove_edges(
+    connection: AsyncConnection, document_id: int | None, urls: Sequence[str], entities: Sequence[str]
+) -> int:
+    """Remove the edges that a page states, those that lead to it or to `entities` (things that are named after its
+    address), and every node that is left without an edge."""
     # writers of edges hold it shared: none of them relies on a node that goes
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('graph nodes', 0))")
     cursor = await connection.execute(
-        "WITH own AS (SELECT n.id FROM unnest(%(urls)s::text[]) u JOIN graph_nodes n ON n.key = u AND n.kind = 'page'),"
+        "WITH own AS (SELECT n.id FROM unnest(%(urls)s::text[]) u JOIN graph_nodes n ON n.key = u AND n.kind = 'page'"
+        "  UNION SELECT n.id FROM unnest(%(entities)s::text[]) u"
+        "   JOIN graph_nodes n ON n.key = u AND n.kind = 'entity'),"
         # each part has an index of its own
         " lost AS (DELETE FROM graph_edges WHERE id IN ("
         "  SELECT e.id FROM graph_edges e WHERE e.document_id = %(document)s"
@@ -202,7 +209,7 @@ async def _remove_edges(connection: AsyncConnection, document_id: int | None, ur
         "  WHERE l.document_id = g.document_id)"
         " SELECT (SELECT count(*) FROM lost),"
         "  (SELECT array_agg(DISTINCT n) FROM lost CROSS JOIN LATERAL unnest(ARRAY[src, dst, place]) n)",
-        {"document": document_id, "urls": list(urls)},
+        {"document": document_id, "urls": list(urls), "entities": list(entities)},
     )
     edges, nodes = await cursor.fetchone() or (0, None)
     await connection.execute(
@@ -252,6 +259,9 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
     )
     counts["links"] = await _delete(connection, "link_candidates", LINKS_TO, urls=list(urls))
     counts["map_entries"] = await _delete(connection, "site_map_pages", "url = ANY(%(urls)s)", urls=list(urls))
+    counts["inventory_symbols"] = await _delete(
+        connection, "inventory_symbols", "page_url = ANY(%(urls)s)", urls=list(urls)
+    )
     counts["skipped_urls"] = await _delete(connection, "skipped_urls", "url = ANY(%(urls)s)", urls=list(urls))
     counts["answer_rounds"] = await _redact_answers(connection, urls)
     for url in urls:
@@ -305,7 +315,7 @@ async def _remove_source(connection: AsyncConnection, source: Source) -> Counter
     )
     counts["ledger_lines"] = int((await cursor.fetchone() or (0,))[0])
     await _delete(connection, "absent_map_files", "source_id = %(source)s", source=source.id)
-    for name in ("site_map_pages", "refresh_runs"):
+    for name in ("site_map_pages", "inventory_symbols", "refresh_runs"):
         counts[name] = await _delete(connection, name, "source_id = %(source)s", source=source.id)
     counts["outbox_lines"] = await _delete(connection, "corpus_log", "source_id = %(source)s", source=source.id)
     # a refresh that runs may have stored a page since: the source stays with it, and the command can be run again

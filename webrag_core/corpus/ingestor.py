@@ -28,6 +28,7 @@ from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, Fe
 from webrag_core.corpus.periods import newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
+from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.database import Database
@@ -147,7 +148,7 @@ class Ingestor:
             document_id, version_id = await documents.store_version(
                 connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
             )
-            await write_stated(connection, version_id, converted.markdown)
+            await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
             same = stored is not None and stored.current_version == version_id
             if stored is not None and stored.id == document_id:
                 await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)

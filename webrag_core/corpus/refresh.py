@@ -20,6 +20,7 @@ from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
 from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.inventory import store_symbols
 from webrag_core.corpus.refresh_store import RefreshCounts
 from webrag_core.corpus.revisit import KnownPage, plan_refresh
 from webrag_core.corpus.sources import Shard, Source
@@ -178,6 +179,7 @@ async def read_map(
     site_map = await acquirer.site_map(url, html=html, absent=absent)
     async with database.transaction() as connection:
         await store.store_map(connection, source, site_map.entries, now)
+        await store_symbols(connection, source, site_map)
         await store.store_absent_files(connection, source, site_map.files, now)
     return site_map
 
@@ -206,6 +208,7 @@ async def describe_site(
         raise FetchError(Reason.TIMEOUT, f"the site's description was not read within {seconds:.0f} s") from None
     async with database.transaction() as connection:
         await store.store_map(connection, source, site_map.entries, now, brief=True)
+        await store_symbols(connection, source, site_map)
     return site_map
 
 

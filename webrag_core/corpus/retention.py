@@ -83,6 +83,12 @@ _CATEGORIES = (
         lambda s: s.version_retention_days,
         change="markdown = NULL, pruned_at = now()",
     ),
+    _Category(
+        "markup",
+        "version_markup",
+        "EXISTS (SELECT FROM document_versions v WHERE v.id = x.version_id AND v.pruned_at IS NOT NULL)",
+        lambda s: s.version_retention_days,
+    ),
     # past edges go with the text that proves them
     _Category(
         "past_edges",

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.corpus.stated_dates import Statement, after
 from webrag_core.corpus.validity_phrases import ValidityKind
 
@@ -18,6 +19,18 @@ _TEXTS = re.compile(r"(?:\w*Article|\w*Posting|Report|WebPage|CreativeWork|Digit
 _LAWS = re.compile(r"Legislation\w*\Z")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?\Z", re.ASCII)
 _MOST_NODES = 100
+
+
+def top_nodes(markup: PageMarkup) -> list[dict[str, object]]:
+    """The nodes that stand in no other node, each with its texts by name (of several, the first)."""
+    return [
+        {
+            **{name: value for name, value in reversed(node.properties) if isinstance(value, str)},
+            "@type": list(node.types),
+        }
+        for node in markup.nodes
+        if node.top
+    ]
 
 
 def metadata_statements(nodes: Sequence[Mapping[str, Any]]) -> list[Statement]:

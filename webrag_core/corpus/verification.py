@@ -348,6 +348,13 @@ _RULES = (
         " GROUP BY d.canonical_url ORDER BY 1",
     ),
     _Rule(
+        "stated-edges-have-their-markup",
+        "SELECT d.canonical_url, count(*) || ' edges that neither text nor markup states' FROM graph_edges e"
+        " JOIN documents d ON d.id = e.document_id WHERE {selected} AND e.statement IS NOT NULL"
+        " AND e.seen_until IS NULL AND NOT EXISTS (SELECT FROM version_markup m WHERE m.version_id = e.version_id)"
+        " GROUP BY d.canonical_url ORDER BY 1",
+    ),
+    _Rule(
         "live-edges-are-of-the-current-version",
         "SELECT d.canonical_url, count(*) || ' live edges of another version' FROM graph_edges e"
         " JOIN documents d ON d.id = e.document_id WHERE {selected} AND e.seen_until IS NULL"

@@ -19,6 +19,13 @@ def chunker() -> str:
     return chunker_key(settings.parent_max_tokens, settings.child_target_tokens)
 
 
+def index() -> str:
+    """Of all that makes a page current: the embedding model, and the extraction of edges. Raises InvalidInputError."""
+    from webrag_core.indexing.graph.model import EXTRACTION_VERSION
+
+    return f"{embedding()}/{EXTRACTION_VERSION}"
+
+
 def embedding() -> str:
     """Identity of the embedding model. Raises InvalidInputError for invalid settings."""
     from webrag_core.config import load_settings

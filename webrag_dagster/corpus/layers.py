@@ -24,7 +24,7 @@ def code_version(layer: str) -> str:
     """Code version of a layer's asset."""
     if layer in (DOCUMENTS, LINKS):
         return code_versions.extractor()
-    return code_versions.chunker() if layer == CHUNKS else code_versions.embedding()
+    return code_versions.chunker() if layer == CHUNKS else code_versions.index()
 
 
 async def state(connection: AsyncConnection, pages: Sequence[Page], layer: str) -> Layer:

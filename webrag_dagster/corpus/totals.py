@@ -19,10 +19,11 @@ def layer_metadata(layer: Layer) -> Metadata:
 
 
 def graph_metadata(totals: GraphTotals) -> Metadata:
-    """Nodes and edges of a source, edges by kind, and the pages of which only a part is there."""
+    """Nodes and edges of a source, edges by kind, and the pages of whose edges or mark-up only a part is there."""
     return {
         "graph_nodes": dg.MetadataValue.int(totals.nodes),
         "graph_edges": dg.MetadataValue.int(sum(totals.edges.values())),
         "graph_edges_by_kind": dg.MetadataValue.json(totals.edges),
         "pages_with_too_large_a_graph": dg.MetadataValue.int(sum(totals.left_out.values())),
+        "pages_with_markup_left_out": dg.MetadataValue.json(totals.markup_left_out),
     }

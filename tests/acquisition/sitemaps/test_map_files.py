@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.acquisition.served_map import inventory, urlset
+from webrag_core.acquisition.sitemaps import inventory as inventory_file
 from webrag_core.acquisition.sitemaps.files import Scope, ScopedFile, read_map_file
 from webrag_core.acquisition.sitemaps.listing import Listed, TitleRank
 from webrag_core.acquisition.sitemaps.models import MAX_FILE_BYTES
@@ -52,6 +53,43 @@ def test_a_sitemap_with_alternates_images_videos_and_news() -> None:
     assert [url.removeprefix(H) for url, _ in found.pages] == ["/a", "/b?x=1&y=2"]
     assert found.pages[0][1].last_modified == datetime(2024, 2, 29, tzinfo=UTC)
     assert (found.invalid, found.listing.problem) == (1, None)
+
+
+def test_an_inventory_has_the_symbols_of_each_page() -> None:
+    body = inventory(
+        "asyncio.Queue.get py:method 1 asyncio.html#$ -",
+        "asyncio py:module 0 asyncio.html#module-$ -",
+        "--all std:cmdoption 1 cli.html#cmdoption-all --all",
+        "an option std:cmdoption 1 cli.html#cmdoption-an-option -",
+        "queue std:term 1 glossary.html#term-queue -",
+        "start std:label -1 asyncio.html#start Where to start",
+        "f.x c:functionparam 1 c.html#c.f -",
+        "$ py:data 1 $ -",
+        "no line",
+    )
+    found = read(body)
+    assert [(symbol.url.removeprefix(H), symbol.name, symbol.role, symbol.anchor) for symbol in found.symbols] == [
+        ("/docs/asyncio.html", "asyncio.Queue.get", "py:method", "asyncio.Queue.get"),
+        ("/docs/asyncio.html", "asyncio", "py:module", "module-asyncio"),
+        ("/docs/cli.html", "--all", "std:cmdoption", "cmdoption-all"),
+        ("/docs/cli.html", "an option", "std:cmdoption", "cmdoption-an-option"),
+        ("/docs/$", "$", "py:data", ""),
+    ]
+    first = b"# Sphinx inventory version 1\n# Project: p\n# Version: 1\nq.get function q.html\nq mod q.html#module-q\n"
+    assert [(symbol.name, symbol.role, symbol.anchor) for symbol in read(first).symbols] == [
+        ("q.get", "py:function", "q.get"),
+        ("q", "py:module", "module-q"),
+    ]
+
+
+def test_an_inventory_is_data_within_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inventory_file, "MAX_ENTRIES", 2)
+    names = ("{0.__class__}%s'; DROP TABLE x", "\x00\ud800", "n" * 5_000, "fourth")
+    lines = [f"{name} py:data 1 a.html#{'x' * 900} -" for name in names]
+    found = read(inventory(*(line.encode("utf-8", "replace").decode() for line in lines)))
+    assert found.listing.symbols_cut
+    assert [symbol.name[:30] for symbol in found.symbols] == ["{0.__class__}%s'; DROP TABLE x", "\ufffd?"]
+    assert all(len(symbol.anchor) == 300 for symbol in found.symbols)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.indexing.graph.extract import extract_edges
+from webrag_core.indexing.graph.listed import ListedSymbol
 from webrag_core.indexing.graph.model import MAX_EDGES, MAX_SYMBOLS, Edge, Extraction
 from webrag_core.indexing.graph.names import declared_name, linked_name, referred_name
 from webrag_core.indexing.graph.relations import LinkTarget
@@ -268,6 +270,78 @@ def test_hostile_pages_are_bounded(name: str) -> None:
         assert sum(edge.kind == "defines" for edge in extraction.edges) <= MAX_SYMBOLS
     if name == "mentions":
         assert extraction.reason == "too_many_edges"
+
+
+SIGNATURES = """# Types
+
+`class ModuleSpec(name)`
+
+`name`
+:   Of the module.
+
+`get()`, `put()`
+:   Both of them.
+
+## Constants
+
+`RAW`, of a kind
+:   The raw one.
+"""
+
+
+def test_symbols_of_an_inventory_stand_where_their_ids_do() -> None:
+    def end(text: str) -> int:
+        return SIGNATURES.index(text) + len(text)
+
+    anchors = {
+        "m": end("# Types"),
+        "m.ModuleSpec": end("ModuleSpec(name)`"),
+        "m.ModuleSpec.name": end("`name`"),
+        "q.get": end("`get()`"),
+        "q.put": end("`put()`"),
+        "m.RAW": end("`RAW`, of a kind"),
+    }
+    symbols = [ListedSymbol(name, name) for name in anchors] + [ListedSymbol("m.Nowhere", "gone")]
+    extraction = extract_edges(
+        SIGNATURES,
+        url=URL,
+        source="docs.example",
+        links={},
+        markup=PageMarkup(anchors=tuple(anchors.items())),
+        symbols=symbols,
+    )
+    check(SIGNATURES, extraction.edges)
+    defined = {
+        edge.dst.label: edge for edge in extraction.edges if edge.kind == "defines" and edge.dst.kind == "symbol"
+    }
+    assert defined.keys() == anchors.keys()
+    spans = {name: SIGNATURES[edge.start : edge.end] for name, edge in defined.items()}
+    assert spans["m"] == "# Types"
+    assert spans["m.ModuleSpec"] == "`class ModuleSpec(name)`"
+    assert spans["q.put"] == "`get()`, `put()`\n:   Both of them."
+    assert defined["m.RAW"].place.label == "Constants"
+    assert all(edge.origin == "explicit" for edge in defined.values())
+
+
+def test_without_ids_a_symbol_of_an_inventory_is_found_by_its_name() -> None:
+    def defined(*names: str) -> set[str]:
+        symbols = [ListedSymbol(name, name) for name in names]
+        edges = extract_edges(CLASS, url=URL, source="docs.example", links={}, symbols=symbols).edges
+        return {edge.dst.label for edge in edges if edge.kind == "defines" and edge.dst.kind == "symbol"}
+
+    plain = defined()
+    name = min(plain, key=len)
+    assert f"whole.{name}" in defined(f"whole.{name}")
+    assert defined(f"one.{name}", f"two.{name}") == plain  # which of them, nothing says
+
+
+def test_an_inventory_with_hostile_names_changes_nothing_else() -> None:
+    symbols = [ListedSymbol(name, "") for name in ("", "x" * 5_000, "..", "::", " ", "a\nb", "%s", "{0}", ".get")]
+    many = [ListedSymbol(f"m.f{number}", f"i{number}") for number in range(50_000)]
+    markup = PageMarkup(anchors=tuple((f"i{number}", 3) for number in range(5_000)))
+    extraction = extract_edges(CLASS, url=URL, source="s", links={}, symbols=symbols + many, markup=markup)
+    check(CLASS, extraction.edges)
+    assert extraction.reason == "too_many_symbols"
 
 
 def test_an_address_that_is_too_long_has_a_reason() -> None:

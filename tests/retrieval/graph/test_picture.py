@@ -12,10 +12,11 @@ from webrag_core.retrieval.graph.picture import render_picture
 EVIL = "<script>alert(1)</script>\u202e\"'"
 
 
-def edge(number: int, src: GraphNode, dst: GraphNode) -> GraphEdge:
+def edge(number: int, src: GraphNode, dst: GraphNode, *, statement: str | None = None) -> GraphEdge:
+    """An edge of the text, or of the mark-up alone."""
     return GraphEdge(
         edge_id=number,
-        kind="mentions",
+        kind="mentions" if statement is None else "typed",
         src=src,
         dst=dst,
         url="https://site.example/",
@@ -23,9 +24,10 @@ def edge(number: int, src: GraphNode, dst: GraphNode) -> GraphEdge:
         section=EVIL,
         version=1,
         version_sha256="0" * 64,
-        char_start=0,
-        char_end=5,
-        quote=EVIL,
+        char_start=0 if statement is None else None,
+        char_end=5 if statement is None else None,
+        quote=EVIL if statement is None else None,
+        statement=statement,
         anchor=EVIL,
         strength=0.5,
         origin="explicit",
@@ -51,6 +53,27 @@ def test_nodes_edges_and_quotes_are_drawn_and_escaped() -> None:
     assert document.xpath("//li/@id") == ["edge1", "edge2"]
     assert "<script>" not in page
     assert "\u202e" not in "".join(document.xpath("//svg//text/text()"))
+
+
+def test_what_mark_up_states_is_told_from_what_the_text_says() -> None:
+    seed, near = (
+        GraphNode(kind="page", key="https://s.example/a", label="A"),
+        GraphNode(kind="entity", key="x", label=EVIL),
+    )
+    stated = edge(1, seed, near, statement=f'JSON-LD: this page author Person "{EVIL}"')
+    related = Related(
+        keys=[KeyAnswer(asked="a", status="found", node=seed)],
+        items=[RelatedItem(node=near, score=0.5, chain=[stated])],
+    )
+    page = render_picture(related)
+    document = html.document_fromstring(page)
+    assert "<script>" not in page
+    assert "no longer kept" not in page
+    assert "\u202e" not in "".join(document.xpath("//p[@class='stated']//text()"))
+    assert document.xpath("string(//p[@class='stated'])").startswith(
+        "stated in the page's mark-up, not in its text: JSON"
+    )
+    assert "characters" not in document.xpath("string(//div[@class='where'])")
 
 
 def test_nothing_found_is_an_empty_drawing() -> None:

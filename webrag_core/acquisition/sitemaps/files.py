@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import zlib
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.sitemaps.feeds import take_feed_record
 from webrag_core.acquisition.sitemaps.inventory import MARK, read_inventory
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing
-from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES
+from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES, MapSymbol
 from webrag_core.acquisition.sitemaps.search_index import read_search_index
 from webrag_core.acquisition.sitemaps.xml import Record, read_records
 from webrag_core.acquisition.urls import MAX_URL_CHARS, canonicalise, page_url, source_key
@@ -39,13 +39,15 @@ class Scope:
 
 @dataclass(slots=True)
 class ScopedFile:
-    """Entries of a file that belong to one host. `pages` have canonical URLs; `children` are canonical, on any host.
+    """Entries of a file that belong to one host. `pages` and `symbols` have canonical URLs; so have `children`, which
+    may be on any host.
 
     `invalid` counts entries without a valid page URL, `foreign` the URLs per other host.
     """
 
     listing: Listing
     pages: list[tuple[str, Listed]] = field(default_factory=list)
+    symbols: list[MapSymbol] = field(default_factory=list)
     children: list[str] = field(default_factory=list)
     invalid: int = 0
     foreign: Counter[str] = field(default_factory=Counter)
@@ -67,6 +69,7 @@ def read_map_file(
 def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
     """Keep the entries of `listing`, read from canonical `url`, that are in `scope`."""
     scoped = ScopedFile(listing, invalid=listing.invalid)
+    targets: dict[str, str] = {}  # of pages in scope
     for page in listing.pages:
         try:
             target = page_url(page.url, url)
@@ -80,6 +83,8 @@ def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
         if scope.upgrade and target.startswith("http://"):
             target = f"https://{target.removeprefix('http://')}"
         scoped.pages.append((target, page))
+        targets[page.url] = target
+    scoped.symbols = [replace(symbol, url=targets[symbol.url]) for symbol in listing.symbols if symbol.url in targets]
     for child in listing.children:
         try:
             scoped.children.append(canonicalise(child, url))

@@ -1,4 +1,4 @@
-"""Parse Sphinx inventories (objects.inv): all pages of a documentation, most with titles."""
+"""Parse Sphinx inventories (objects.inv): all pages of a documentation, most with titles, and what they document."""
 
 from __future__ import annotations
 
@@ -6,24 +6,36 @@ import io
 import re
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing, TitleRank, plain
-from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES, MAX_TITLE_CHARS
+from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES, MAX_TITLE_CHARS, MapSymbol
 from webrag_core.errors import FetchError, Reason
+from webrag_core.store.text import storable
 
 MARK = b"# Sphinx inventory version "
 _HEADER_LINES = 4
 _MAX_HEADER_BYTES = 10_000
 _MAX_LINE_BYTES = 20_000
+_MAX_ANCHOR_CHARS = 300
+_MAX_ROLE_CHARS = 100
+# pages and sections; words; parameters, whose function is a symbol
+_NO_SYMBOLS = frozenset({"std:doc", "std:label", "std:term", "std:token", "c:functionparam", "cpp:functionparam"})
 # name, then "domain:role priority ", then URI and title; names contain blanks, so match the middle
 _MIDDLE = re.compile(r"(?<=\s)([^\s:]+:\S+)\s+-?\d+\s")
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    page: Listed
+    symbol: MapSymbol | None
+
+
 def read_inventory(body: bytes) -> Listing:
-    """Read one entry per page. URLs are relative to that of the inventory.
+    """Read one entry per page, and the symbols that pages document. URLs are relative to that of the inventory.
 
     Titles by preference: the document's (std:doc), a label of the whole page, a label of a section. Objects of other
-    kinds give no title.
+    kinds give no title and are symbols, except words of glossaries and grammars, and parameters.
 
     Raises FetchError: BAD_RESPONSE for another version or a broken file, TOO_LARGE above 50 MB decoded.
     """
@@ -70,15 +82,15 @@ def _unpacked(packed: bytes) -> tuple[bytes, str | None]:
     return b"".join(pieces), problem or (None if inflater.eof else "it breaks off before its end")
 
 
-def _version_2(line: str) -> Listed | None:
+def _version_2(line: str) -> _Entry | None:
     middle = _MIDDLE.search(line)
     name = line[: middle.start()].strip() if middle else ""
     if middle is None or not name:
         return None
     uri, _, shown = line[middle.end() :].partition(" ")
-    page, mark, fragment = uri.partition("#")
-    if not mark and page.endswith("$"):
-        page = page[:-1] + name
+    if uri.endswith("$"):
+        uri = uri[:-1] + name
+    page, _, fragment = uri.partition("#")
     title = plain(name if shown.strip() == "-" else shown, MAX_TITLE_CHARS)
     kind = middle.group(1).lower()
     rank = TitleRank.NONE
@@ -86,16 +98,28 @@ def _version_2(line: str) -> Listed | None:
         rank = TitleRank.DOCUMENT
     elif title and kind == "std:label":
         rank = TitleRank.SECTION if fragment else TitleRank.PAGE_LABEL
-    return Listed(page or "./", title=title if rank else None, rank=rank)
+    listed = Listed(page or "./", title=title if rank else None, rank=rank)
+    return _Entry(listed, _symbol(name, kind, listed.url, fragment))
 
 
-def _version_1(line: str) -> Listed | None:
-    """`name type location`: objects only, no titles."""
+def _version_1(line: str) -> _Entry | None:
+    """`name type location`: objects only, no titles. Their anchors are not in the file: they are what they document."""
     parts = line.split(None, 2)
-    return Listed(parts[2].strip().partition("#")[0] or "./") if len(parts) == 3 else None
+    if len(parts) != 3:
+        return None
+    page, _, fragment = parts[2].strip().partition("#")
+    kind = "py:module" if parts[1] == "mod" else f"py:{parts[1].lower()}"
+    return _Entry(Listed(page or "./"), _symbol(parts[0], kind, page or "./", fragment or parts[0]))
 
 
-def _pages(content: bytes, read: Callable[[str], Listed | None]) -> Listing:
+def _symbol(name: str, kind: str, url: str, fragment: str) -> MapSymbol | None:
+    text, anchor = plain(name, MAX_TITLE_CHARS), plain(fragment, _MAX_ANCHOR_CHARS) or ""
+    if text is None or kind in _NO_SYMBOLS or len(kind) > _MAX_ROLE_CHARS:
+        return None
+    return MapSymbol(url, text, storable(kind), anchor)
+
+
+def _pages(content: bytes, read: Callable[[str], _Entry | None]) -> Listing:
     best: dict[str, Listed] = {}
     listing = Listing("inventory")
     for line in io.BytesIO(content):
@@ -105,10 +129,16 @@ def _pages(content: bytes, read: Callable[[str], Listed | None]) -> Listing:
         text = line.decode("utf-8", "replace").strip("\r\n")
         if not text.strip():
             continue
-        page = read(text)
-        if page is None:
+        entry = read(text)
+        if entry is None:
             listing.invalid += 1
-        elif page.url in best:
+            continue
+        page = entry.page
+        if entry.symbol is not None and len(listing.symbols) < MAX_ENTRIES:
+            listing.symbols.append(entry.symbol)
+        elif entry.symbol is not None:
+            listing.symbols_cut = True
+        if page.url in best:
             best[page.url] = max(best[page.url], page, key=lambda listed: listed.rank)
         elif len(best) < MAX_ENTRIES:
             best[page.url] = page

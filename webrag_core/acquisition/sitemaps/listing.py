@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum
 
-from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, ListedIn
+from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, ListedIn, MapSymbol
 from webrag_core.store.text import storable
 
 _MAX_RAW_CHARS = 20_000
@@ -46,15 +46,18 @@ class Listed:
 class Listing:
     """All entries of one file. `children` are the URLs of an index, as written.
 
-    `problem` says why the file was read in part, `cut` that entries beyond the limit were dropped, `invalid` counts
-    unreadable entries.
+    `problem` says why the file was read in part, `cut` that entries beyond the limit were dropped (`symbols_cut`: of
+    symbols), `invalid` counts unreadable entries.
     """
 
     kind: ListedIn
     pages: list[Listed] = field(default_factory=list)
+    symbols: list[MapSymbol] = field(default_factory=list)
+    """Of an inventory; their URLs are as written."""
     children: list[str] = field(default_factory=list)
     problem: str | None = None
     cut: bool = False
+    symbols_cut: bool = False
     invalid: int = 0
 
     def add(self, page: Listed) -> None:

@@ -9,7 +9,15 @@ from datetime import datetime
 
 from webrag_core.acquisition.sitemaps.files import ScopedFile
 from webrag_core.acquisition.sitemaps.listing import Listed, TitleRank
-from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILES, ListedIn, MapEntry, MapFile, SiteMap
+from webrag_core.acquisition.sitemaps.models import (
+    MAX_ENTRIES,
+    MAX_FILES,
+    ListedIn,
+    MapEntry,
+    MapFile,
+    MapSymbol,
+    SiteMap,
+)
 
 _ORDER: tuple[ListedIn, ...] = ("sitemap", "feed", "inventory", "search_index", "firecrawl")
 _MAX_WARNINGS = 20
@@ -27,16 +35,18 @@ class _Page:
 
 
 class MapMerge:
-    """Collects up to 50,000 pages, and counts of what was left out."""
+    """Collects up to 50,000 pages and as many symbols, and counts of what was left out."""
 
     def __init__(self) -> None:
         self.invalid = 0
         self.foreign: Counter[str] = Counter()
         self.cut = False
+        self.symbols_cut = False
         self.unread = 0
         self.overtime: float | None = None
         """The time limit in seconds, set when it was exceeded."""
         self._pages: dict[str, _Page] = {}
+        self._symbols: dict[tuple[str, str, str], MapSymbol] = {}
         self._warnings: dict[str, None] = {}
 
     def warn(self, url: str, message: str) -> None:
@@ -47,9 +57,15 @@ class MapMerge:
         """Add all entries of one file."""
         for url, page in file.pages:
             self._add(url, page, file.listing.kind)
+        for symbol in file.symbols:
+            if len(self._symbols) >= MAX_ENTRIES:
+                self.symbols_cut = True
+                break
+            self._symbols.setdefault((symbol.url, symbol.name, symbol.role), symbol)
         self.invalid += file.invalid
         self.foreign += file.foreign
         self.cut = self.cut or file.listing.cut
+        self.symbols_cut = self.symbols_cut or file.listing.symbols_cut
 
     def _add(self, url: str, page: Listed, listed_in: ListedIn) -> None:
         known = self._pages.get(url)
@@ -73,7 +89,8 @@ class MapMerge:
             MapEntry(url, page.title, page.description, page.last_modified, page.listed_in, page.words)
             for url, page in sorted(self._pages.items())
         )
-        return SiteMap(tuple(entries), tuple(files), tuple(self._all_warnings()))
+        symbols = tuple(symbol for _, symbol in sorted(self._symbols.items()))
+        return SiteMap(tuple(entries), tuple(files), tuple(self._all_warnings()), symbols)
 
     def _all_warnings(self) -> list[str]:
         warnings = list(self._warnings)
@@ -87,6 +104,8 @@ class MapMerge:
             warnings.append(f"sitemap: {self.foreign.total()} URLs of other hosts were dropped ({hosts}{more})")
         if self.cut:
             warnings.append(f"sitemap: only the first {MAX_ENTRIES} pages were taken")
+        if self.symbols_cut:
+            warnings.append(f"inventory: only the first {MAX_ENTRIES} symbols were taken")
         if self.overtime is not None:
             warnings.append(f"sitemap: reading stopped after {self.overtime:g} s")
         if self.unread:

@@ -41,6 +41,20 @@ class MapEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class MapSymbol:
+    """One object of an inventory: where the site documents it. Its `url` is canonical, without the fragment `anchor`.
+
+    `name` is qualified (asyncio.Queue.get), of at most 500 characters; `role` is domain:role (py:method), `anchor` has
+    at most 300 characters and is empty for a whole page.
+    """
+
+    url: str
+    name: str
+    role: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
 class MapFile:
     """One requested file and its outcome. `entries` counts its pages of the host.
 
@@ -58,21 +72,29 @@ class MapFile:
 
 @dataclass(frozen=True, slots=True)
 class SiteMap:
-    """Pages of one host, one entry per URL, sorted by URL; every requested file; warnings."""
+    """Pages of one host, one entry per URL, sorted by URL; every requested file; warnings; symbols of inventories."""
 
     entries: tuple[MapEntry, ...] = ()
     files: tuple[MapFile, ...] = ()
     warnings: tuple[str, ...] = ()
+    symbols: tuple[MapSymbol, ...] = ()
 
     def under(self, prefix: str) -> SiteMap:
-        """Restrict the entries to pages at or below the URL `prefix`: `…/docs` has `…/docs/a`, not `…/docs2`.
+        """Restrict entries and symbols to pages at or below the URL `prefix`: `…/docs` has `…/docs/a`, not `…/docs2`.
 
         Raises FetchError(INVALID_URL) for a prefix that is no absolute http(s) URL.
         """
         root = canonicalise(prefix)
         folder = root if root.endswith("/") else f"{root}/"
-        below = (entry for entry in self.entries if entry.url.startswith((folder, f"{root}?")) or entry.url == root)
-        return dataclasses.replace(self, entries=tuple(below))
+
+        def is_below(url: str) -> bool:
+            return url.startswith((folder, f"{root}?")) or url == root
+
+        return dataclasses.replace(
+            self,
+            entries=tuple(entry for entry in self.entries if is_below(entry.url)),
+            symbols=tuple(symbol for symbol in self.symbols if is_below(symbol.url)),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from webrag_core.indexing.graph.model import Edge
 from webrag_core.store.database import Database
 
 _ROWS = (
-    "SELECT s.kind, s.key, e.kind, t.kind, t.key, p.key, e.strength, e.origin, e.label, e.char_start, e.char_end"
+    "SELECT s.kind, s.key, e.kind, t.kind, t.key, p.key, e.strength, e.origin, e.label, e.char_start, e.char_end,"
+    " e.statement"
     " FROM graph_edges e JOIN graph_nodes s ON s.id = e.src JOIN graph_nodes t ON t.id = e.dst"
     " JOIN graph_nodes p ON p.id = e.place WHERE e.document_id = %s AND e.seen_until IS NULL AND e.version_id = %s"
 )
@@ -98,7 +99,7 @@ def edges_digest(edges: Iterable[Edge]) -> str:
 
 
 def _rest(edge: Edge) -> tuple[object, ...]:
-    return (edge.origin, edge.label, edge.start, edge.end)
+    return (edge.origin, edge.label, edge.start, edge.end, edge.statement)
 
 
 def _line(

@@ -7,15 +7,19 @@ since which it is said and moves to the new span; what the new one does not say 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
+from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.corpus.documents import StoredVersion, lock_urls
+from webrag_core.corpus.markup import decode
 from webrag_core.errors import IntegrityError
 from webrag_core.indexing.graph.extract import extract_edges
+from webrag_core.indexing.graph.listed import ListedSymbol
 from webrag_core.indexing.graph.model import EXTRACTION_VERSION, Edge, Extraction, Node
 from webrag_core.indexing.graph.relations import LinkTarget
 from webrag_core.indexing.markdown import Block
@@ -25,29 +29,60 @@ from webrag_core.store.database import Database
 _NODES_STAY = "SELECT pg_advisory_xact_lock_shared(hashtextextended('graph nodes', 0))"
 _ATTEMPTS = 5  # to write edges whose nodes a removal deletes meanwhile
 
-Identity = tuple[int, str, int, int]
-"""What tells the edges of a page apart: source, kind, target, place."""
+Identity = tuple[int, str, int, int, str]
+"""What tells the edges of a page apart: source, kind, target, place, the property of a typed one."""
 
-LINKS_HASH = (
-    "(SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"
-    " FROM link_candidates l WHERE l.version_id = v.id)"
+OF_PAGE = (
+    "i.source_id = d.source_id AND i.page_url IN (SELECT d.canonical_url UNION ALL"
+    " SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
 )
-"""Hash of the link candidates of version `v`, in any order."""
+"""Condition: the inventory symbol `i` stands on the page of document `d`."""
+INPUTS_HASH = (
+    "((SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', l.target_url, l.in_navigation, l.nofollow), 0)), 0)"  # noqa: S608
+    "  FROM link_candidates l WHERE l.version_id = v.id)"
+    " # coalesce((SELECT m.digest FROM version_markup m WHERE m.version_id = v.id), 0)"
+    " # (SELECT coalesce(bit_xor(hashtextextended(concat_ws(' ', i.name, i.anchor), 1)), 0) FROM inventory_symbols i"
+    f"  WHERE {OF_PAGE}))"
+)
+"""Hash of what the edges of version `v` of document `d` are made of beside the text, in any order."""
 UP_TO_DATE = (
     "EXISTS (SELECT FROM graph_documents g JOIN sources s ON s.id = d.source_id WHERE g.document_id = d.id"
     f" AND g.version_id = v.id AND g.extraction = '{EXTRACTION_VERSION}' AND g.source_key = s.key"
-    f" AND g.links = {LINKS_HASH})"
+    f" AND g.inputs = {INPUTS_HASH})"
 )
 """Condition: the edges of document `d` are those of version `v`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageInputs:
-    """What edges are made of, beside the text: the source's key, the link candidates, and their hash."""
+    """What edges are made of, beside the text: the source's key, link candidates, markup, symbols that an inventory has
+    on the page; and the hash of all these."""
 
     source_key: str
     links: Mapping[str, LinkTarget]
-    links_hash: int
+    markup: PageMarkup
+    symbols: Sequence[ListedSymbol]
+    digest: int
+
+
+_LIVE = (
+    "SELECT id, src, kind, dst, place, version_id, CASE kind WHEN 'typed' THEN label ELSE '' END, seen_from"
+    " FROM graph_edges WHERE document_id = %s AND seen_until IS NULL"
+)
+_DONE = (
+    "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, inputs, edges, reason)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
+    " extraction = EXCLUDED.extraction, source_key = EXCLUDED.source_key, inputs = EXCLUDED.inputs,"
+    " edges = EXCLUDED.edges, reason = EXCLUDED.reason, counted = false"
+)
+
+
+class _Live(NamedTuple):
+    """A live edge in the table: its id, the version that says so, the time since which one does."""
+
+    id: int
+    version_id: int
+    seen_from: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,38 +95,52 @@ class _Row:
 
     @property
     def identity(self) -> Identity:
-        return (self.src, self.kind, self.dst, self.place)
+        return (self.src, self.kind, self.dst, self.place, self.edge.name)
 
 
 async def page_inputs(connection: AsyncConnection, version: StoredVersion) -> PageInputs:
     """Read what the edges of a version depend on."""
     cursor = await connection.execute(
-        f"SELECT s.key, {LINKS_HASH} FROM document_versions v JOIN documents d ON d.id = v.document_id"  # noqa: S608
-        " JOIN sources s ON s.id = d.source_id WHERE v.id = %s".encode(),
+        f"SELECT s.key, {INPUTS_HASH}, m.content,"  # noqa: S608
+        "  (SELECT array_agg(ARRAY[i.name, i.anchor] ORDER BY i.name, i.anchor) FROM inventory_symbols i"
+        f"   WHERE {OF_PAGE}), l.urls, l.navigation, l.nofollow"
+        " FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id"
+        " LEFT JOIN version_markup m ON m.version_id = v.id CROSS JOIN LATERAL"
+        "  (SELECT array_agg(t.url) AS urls, array_agg(t.navigation) AS navigation, array_agg(t.nofollow) AS nofollow"
+        "   FROM (SELECT c.target_url AS url, bool_and(c.in_navigation) AS navigation, bool_and(c.nofollow) AS nofollow"
+        "    FROM link_candidates c WHERE c.version_id = v.id GROUP BY c.target_url) t) l"
+        " WHERE v.id = %s".encode(),
         (version.id,),
     )
-    key, digest = await cursor.fetchone() or ("", 0)
-    cursor = await connection.execute(
-        "SELECT target_url, bool_and(in_navigation), bool_and(nofollow) FROM link_candidates WHERE version_id = %s"
-        " GROUP BY target_url",
-        (version.id,),
-    )
-    links = {str(url): LinkTarget(bool(nav), bool(nofollow)) for url, nav, nofollow in await cursor.fetchall()}
-    return PageInputs(str(key), links, int(digest))
+    row = await cursor.fetchone()
+    key, digest, content, listed, *columns = row or ("", 0, None, None, None, None, None)
+    links = {
+        str(url): LinkTarget(bool(navigation), bool(nofollow))
+        for url, navigation, nofollow in zip(*(column or () for column in columns), strict=True)
+    }
+    symbols = [ListedSymbol(str(name), str(anchor)) for name, anchor in listed or ()]
+    return PageInputs(str(key), links, decode(content), symbols, int(digest))
 
 
 def edges_of(version: StoredVersion, inputs: PageInputs, blocks: Sequence[Block] | None = None) -> Extraction:
     """The edges of a version."""
     return extract_edges(
-        version.markdown, url=version.canonical_url, source=inputs.source_key, links=inputs.links, blocks=blocks
+        version.markdown,
+        url=version.canonical_url,
+        source=inputs.source_key,
+        links=inputs.links,
+        markup=inputs.markup,
+        symbols=inputs.symbols,
+        blocks=blocks,
     )
 
 
 async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> dict[Node, int]:
     """Ids of all nodes; new ones get one. Needs autocommit, as `TermIds.resolve` does."""
     nodes = _nodes(extraction)
-    by_key = {(node.kind, node.key): node for node in nodes}
+    by_key = {(node.kind, node.key): node for node in sorted(nodes)}  # of two labels one that is not empty
     ids: dict[tuple[str, str], int] = {}
+    named: dict[int, str] = {}
     for insert in (False, True):
         missing = sorted(by_key.keys() - ids.keys())
         if not missing:
@@ -99,16 +148,28 @@ async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> 
         kinds, keys = [kind for kind, _ in missing], [key for _, key in missing]
         if insert:  # after a look-up: a conflicting insert would use up an id for every known node
             await connection.execute(
-                "INSERT INTO graph_nodes (kind, key, label) SELECT * FROM unnest(%s::text[], %s::text[], %s::text[])"
-                " ON CONFLICT DO NOTHING",
+                # not flushed by itself: the commit of the edges that need it is written behind it, and flushes both
+                "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is)"
+                " INSERT INTO graph_nodes (kind, key, label) SELECT u.* FROM quick, unnest(%s::text[], %s::text[],"
+                " %s::text[]) u WHERE quick.is = 'off' ON CONFLICT DO NOTHING",
                 (kinds, keys, [by_key[one].label for one in missing]),
             )
         cursor = await connection.execute(
-            "SELECT n.kind, n.key, n.id FROM unnest(%s::text[], %s::text[]) AS w (kind, key)"
-            " JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
+            "SELECT n.kind, n.key, n.id, n.kind = 'entity' AND n.label = '' FROM unnest(%s::text[], %s::text[])"
+            " AS w (kind, key) JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
             (kinds, keys),
         )
-        ids |= {(str(kind), str(key)): int(node) for kind, key, node in await cursor.fetchall()}
+        for kind, key, node, nameless in await cursor.fetchall():
+            ids[str(kind), str(key)] = int(node)
+            if nameless and by_key[kind, key].label:
+                named[int(node)] = by_key[kind, key].label
+    if named:  # an entity that other pages only refer to
+        await connection.execute(
+            "UPDATE graph_nodes n SET label = w.label FROM (SELECT g.id, u.label FROM unnest(%s::int[], %s::text[])"
+            " AS u (id, label) JOIN graph_nodes g ON g.id = u.id ORDER BY g.id FOR UPDATE OF g) w"
+            " WHERE n.id = w.id AND n.label = ''",
+            (list(named), list(named.values())),
+        )
     return {node: ids[node.kind, node.key] for node in nodes if (node.kind, node.key) in ids}
 
 
@@ -123,28 +184,35 @@ async def replace_edges(
 
     Call inside the transaction that makes the version current, under the locks of its URL.
     """
-    await connection.execute(_NODES_STAY)
     node_ids = sorted(set(ids.values()))
-    cursor = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (node_ids,))
-    if (await cursor.fetchone() or (0,))[0] < len(node_ids) or len(ids) < len(_nodes(extraction)):
+    async with connection.pipeline():  # one way to the server and back for all
+        await connection.execute(_NODES_STAY)
+        present = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (node_ids,))
+        stored = await connection.execute(_LIVE, (version.document_id,))
+        began = await _begin(connection, version.document_id, version.id)
+    begin = await _only(began)
+    if (await present.fetchone() or (0,))[0] < len(node_ids) or len(ids) < len(_nodes(extraction)):
         return False
     rows = [_Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in extraction.edges]
-    await _write(connection, version, rows)
-    await connection.execute(
-        "INSERT INTO graph_documents (document_id, version_id, extraction, source_key, links, edges, reason)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s) ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
-        " extraction = EXCLUDED.extraction, source_key = EXCLUDED.source_key, links = EXCLUDED.links,"
-        " edges = EXCLUDED.edges, reason = EXCLUDED.reason, counted = false",
-        (
-            version.document_id,
-            version.id,
-            EXTRACTION_VERSION,
-            inputs.source_key,
-            inputs.links_hash,
-            len(rows),
-            extraction.reason,
-        ),
-    )
+    live = {
+        (src, kind, dst, place, name): _Live(int(edge), int(of), since)
+        for edge, src, kind, dst, place, of, name, since in await stored.fetchall()
+    }
+    async with connection.pipeline():
+        await _write(connection, version, rows, live, begin)
+        await connection.execute(
+            _DONE,
+            (
+                version.document_id,
+                version.id,
+                EXTRACTION_VERSION,
+                inputs.source_key,
+                inputs.digest,
+                len(rows),
+                extraction.reason,
+            ),
+        )
+    await _insert(connection, version, [row for row in rows if row.identity not in live], begin)
     return True
 
 
@@ -156,25 +224,27 @@ async def rebuild_edges(database: Database, version: StoredVersion) -> bool:
     for _ in range(_ATTEMPTS):
         async with database.connection() as connection:
             ids = await resolve_nodes(connection, extraction)
-        async with database.transaction() as connection:
-            await lock_urls(connection, version.canonical_url)
-            cursor = await connection.execute(
-                "SELECT true FROM documents WHERE current_version = %s AND status = 'ready'", (version.id,)
-            )
-            if await cursor.fetchone() is None:
-                return False
-            if await replace_edges(connection, version, inputs, extraction, ids):
-                return True
+            async with connection.transaction():
+                async with connection.pipeline():
+                    await lock_urls(connection, version.canonical_url)
+                    cursor = await connection.execute(
+                        "SELECT true FROM documents WHERE current_version = %s AND status = 'ready'", (version.id,)
+                    )
+                if await cursor.fetchone() is None:
+                    return False
+                if await replace_edges(connection, version, inputs, extraction, ids):
+                    return True
     raise IntegrityError(f"nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
 
 async def close_edges(connection: AsyncConnection, document_id: int) -> None:
     """End all edges of a document that leaves the index, where its last period begins. Call inside a transaction."""
     cursor = await connection.execute(
-        "SELECT id FROM graph_edges WHERE document_id = %s AND seen_until IS NULL", (document_id,)
+        "SELECT id, version_id, seen_from FROM graph_edges WHERE document_id = %s AND seen_until IS NULL",
+        (document_id,),
     )
-    edges = [int(row[0]) for row in await cursor.fetchall()]
-    await _end(connection, edges, await _begin(connection, document_id, None))
+    edges = [_Live(int(edge), int(of), since) for edge, of, since in await cursor.fetchall()]
+    await _end(connection, edges, await _only(await _begin(connection, document_id, None)))
     await connection.execute(
         "UPDATE graph_documents SET version_id = NULL, edges = 0, counted = false WHERE document_id = %s",
         (document_id,),
@@ -185,82 +255,82 @@ def _nodes(extraction: Extraction) -> set[Node]:
     return {node for edge in extraction.edges for node in (edge.src, edge.dst, edge.place)}
 
 
-async def _write(connection: AsyncConnection, version: StoredVersion, rows: Sequence[_Row]) -> None:
-    cursor = await connection.execute(
-        "SELECT id, src, kind, dst, place, version_id FROM graph_edges WHERE document_id = %s AND seen_until IS NULL",
-        (version.document_id,),
-    )
-    live = {
-        (src, kind, dst, place): (int(edge), int(of)) for edge, src, kind, dst, place, of in await cursor.fetchall()
-    }
-    begin = await _begin(connection, version.document_id, version.id)
-    common = [(live[row.identity][0], row.edge) for row in rows if row.identity in live]
+async def _write(
+    connection: AsyncConnection,
+    version: StoredVersion,
+    rows: Sequence[_Row],
+    live: Mapping[Identity, _Live],
+    begin: datetime,
+) -> None:
+    """Move the edges that stay to the version, and end the others where its period begins."""
+    common = [(live[row.identity].id, row.edge) for row in rows if row.identity in live]
     identities = {row.identity for row in rows}
-    obsolete = [(edge, of) for identity, (edge, of) in live.items() if identity not in identities]
+    obsolete = [edge for identity, edge in live.items() if identity not in identities]
     # what another extraction reads in the same version was never true
-    await _end(connection, [edge for edge, of in obsolete if of != version.id], begin)
-    await _delete(connection, [edge for edge, of in obsolete if of == version.id])
-    if common:
-        await connection.execute(
-            "UPDATE graph_edges e SET version_id = %s, char_start = k.char_start, char_end = k.char_end,"
-            " strength = k.strength, origin = k.origin, label = k.label"
-            " FROM unnest(%s::bigint[], %s::int[], %s::int[], %s::real[], %s::text[], %s::text[])"
-            " AS k (id, char_start, char_end, strength, origin, label) WHERE e.id = k.id",
-            (
-                version.id,
-                [edge_id for edge_id, _ in common],
-                [edge.start for _, edge in common],
-                [edge.end for _, edge in common],
-                [edge.strength for _, edge in common],
-                [edge.origin for _, edge in common],
-                [edge.label for _, edge in common],
-            ),
-        )
-    new = [row for row in rows if row.identity not in live]
-    if not new:
+    false = [edge.id for edge in obsolete if edge.version_id == version.id]
+    await _end(connection, [edge for edge in obsolete if edge.version_id != version.id], begin, false)
+    if not common:
+        return
+    await connection.execute(
+        "UPDATE graph_edges e SET version_id = %s, char_start = k.char_start, char_end = k.char_end,"
+        " strength = k.strength, origin = k.origin, label = k.label, statement = k.statement"
+        " FROM unnest(%s::bigint[], %s::int[], %s::int[], %s::real[], %s::text[], %s::text[], %s::text[])"
+        " AS k (id, char_start, char_end, strength, origin, label, statement) WHERE e.id = k.id",
+        (
+            version.id,
+            [edge_id for edge_id, _ in common],
+            [edge.start for _, edge in common],
+            [edge.end for _, edge in common],
+            [edge.strength for _, edge in common],
+            [edge.origin for _, edge in common],
+            [edge.label for _, edge in common],
+            [edge.statement for _, edge in common],
+        ),
+    )
+
+
+async def _insert(connection: AsyncConnection, version: StoredVersion, rows: Sequence[_Row], begin: datetime) -> None:
+    if not rows:
         return
     async with (
         connection.cursor() as writer,
         writer.copy(
-            "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, char_start,"
-            " char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
+            "COPY graph_edges (document_id, version_id, src, dst, place, kind, strength, origin, label, statement,"
+            " char_start, char_end, seen_from) FROM STDIN WITH (FORMAT BINARY)"
         ) as copy,
     ):
-        copy.set_types(
-            ["int4", "int4", "int4", "int4", "int4", "text", "float4", "text", "text", "int4", "int4", "timestamptz"]
-        )
-        for row in new:
+        copy.set_types([*["int4"] * 5, "text", "float4", *["text"] * 3, "int4", "int4", "timestamptz"])
+        for row in rows:
             edge = row.edge
             where = (version.document_id, version.id, row.src, row.dst, row.place)
-            what = (edge.kind, edge.strength, edge.origin, edge.label, edge.start, edge.end, begin)
-            await copy.write_row((*where, *what))
+            what = (edge.kind, edge.strength, edge.origin, edge.label, edge.statement)
+            await copy.write_row((*where, *what, edge.start, edge.end, begin))
 
 
-async def _begin(connection: AsyncConnection, document_id: int, version_id: int | None) -> datetime:
-    """Where the newest period of a version begins (None: of the page's absence); now where none is recorded."""
-    cursor = await connection.execute(
+async def _begin(connection: AsyncConnection, document_id: int, version_id: int | None) -> AsyncCursor:
+    """Ask where the newest period of a version begins (None: of the page's absence); now where none is recorded."""
+    return await connection.execute(
         "SELECT coalesce((SELECT max(seen_from) FROM version_periods WHERE document_id = %s"
         " AND version_id IS NOT DISTINCT FROM %s::integer), now())",
         (document_id, version_id),
     )
+
+
+async def _only(cursor: AsyncCursor) -> datetime:
     row = await cursor.fetchone()
     assert row is not None
-    begin: datetime = row[0]
-    return begin
+    time: datetime = row[0]
+    return time
 
 
-async def _end(connection: AsyncConnection, edges: Sequence[int], at: datetime) -> None:
-    """End edges; those that would end before they began were never seen, and go."""
-    if not edges:
-        return
-    await connection.execute("DELETE FROM graph_edges WHERE id = ANY(%s) AND seen_from >= %s", (list(edges), at))
-    await connection.execute("UPDATE graph_edges SET seen_until = %s WHERE id = ANY(%s)", (at, list(edges)))
-
-
-async def _delete(connection: AsyncConnection, edges: Iterable[int]) -> None:
-    ids = list(edges)
-    if ids:
-        await connection.execute("DELETE FROM graph_edges WHERE id = ANY(%s)", (ids,))
+async def _end(connection: AsyncConnection, edges: Sequence[_Live], at: datetime, false: Sequence[int] = ()) -> None:
+    """End edges; those that would end before they began were never seen, and go with the `false` ones."""
+    never = [*false, *(edge.id for edge in edges if edge.seen_from >= at)]
+    ended = [edge.id for edge in edges if edge.seen_from < at]
+    if never:
+        await connection.execute("DELETE FROM graph_edges WHERE id = ANY(%s)", (never,))
+    if ended:
+        await connection.execute("UPDATE graph_edges SET seen_until = %s WHERE id = ANY(%s)", (at, ended))
 
 
 async def edges_are_missing(connection: AsyncConnection, version: StoredVersion) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError
 from webrag_core.indexing.graph.model import Edge, EdgeKind, Node, Origin, page_node, symbol_node, term_node
 from webrag_core.indexing.graph.names import linked_name, referred_name
+from webrag_core.indexing.graph.quoting import BlockSentences
 from webrag_core.indexing.graph.structure import Structure
 from webrag_core.indexing.markdown import Block, plain_text
-from webrag_core.indexing.sentences import Sentence, units_of
 
 MENTIONS_PER_SECTION = 40
 """Symbols and terms that one section mentions, the first ones."""
@@ -27,7 +26,6 @@ _INLINE = re.compile(
 )
 _CODE_ALONE = re.compile(r"[*_]*(`+)(?P<code>[^`\n]{1,200})\1[*_]*")
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
-_MARKER = re.compile(r"(?:(?::|>|[-*+]|\d{1,9}[.)])[ \t]+)+")  # of a list item, definition or quotation
 _SEE_ALSO = re.compile(r"\bsee also\b", re.IGNORECASE)
 _SEE_ALSO_ALONE = re.compile(r"\W*see also\W*", re.IGNORECASE)
 _DEPRECATED = re.compile(r"(?<!not )(?<!never )(?<!no longer )\bdeprecated\b", re.IGNORECASE)
@@ -49,9 +47,7 @@ _NAVIGATION = 0.05
 _PARTLY = 0.5
 _AGAIN = 0.5  # a mention in a further section of the page
 _MAX_LABEL = 200
-_LONGEST_SENTENCE = 2_000
 _MOST_JUDGED = 1_000
-_AROUND = 500  # characters before the place of what is said in it
 _SKIPPED = frozenset({"code", "heading", "hr"})
 
 
@@ -101,8 +97,7 @@ class _Reader:
         self._box = ""  # "fresh" after a line "See also", "list" within the list below it
         self._place, self._scope = structure.page, structure.scopes[0] if structure.scopes else None
         self._block: Block | None = None
-        self._units: list[Sentence] | None = None
-        self._starts: list[int] = []
+        self._sentences: BlockSentences | None = None  # of the block, once one is asked for
         self._judged = 0  # sentences that speak of a deprecation
 
     @property
@@ -132,7 +127,7 @@ class _Reader:
         boxed = self._is_boxed(block, body)
         if "`" not in body and "](" not in body and "eprecated" not in body:
             return
-        self._block, self._units = block, None
+        self._block, self._sentences = block, None
         recommends = boxed or self._see_also_section == self._place.key
         see_also = _SEE_ALSO.search(body) if not recommends else None
         for match in _INLINE.finditer(body):
@@ -159,16 +154,9 @@ class _Reader:
     def _sentence(self, offset: int) -> tuple[int, int]:
         """Span of the sentence at `offset` of the block."""
         assert self._block is not None
-        if self._units is None:
-            self._units = units_of(self._text, self._block)
-            self._starts = [unit.start for unit in self._units]
-        unit = self._units[max(0, bisect_right(self._starts, self._block.start + offset) - 1)]
-        start, end = unit.stripped(self._text)
-        if end - start > _LONGEST_SENTENCE:  # a text without sentence ends: what stands around
-            at = self._block.start + offset
-            start, end = max(start, at - _AROUND), min(end, at + _LONGEST_SENTENCE - _AROUND)
-        marker = _MARKER.match(self._text, start, end)
-        return (start if marker is None or marker.end() == end else marker.end()), end
+        if self._sentences is None:
+            self._sentences = BlockSentences(self._text, self._block)
+        return self._sentences.at(self._block.start + offset)
 
     def _resolve(self, url: str) -> str | None:
         if url not in self._canonical:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from webrag_core.indexing.graph.listed import ListedSymbols, ends_in
 from webrag_core.indexing.graph.model import (
     MAX_SYMBOLS,
     Edge,
@@ -90,9 +91,14 @@ class Structure:
         return name
 
 
-def read_structure(text: str, blocks: Sequence[Block], page: Node, source: str) -> Structure:
-    """Sections, symbols and terms of a page, with their `contains` and `defines` edges. At most MAX_SYMBOLS."""
-    return _Reader(text, blocks, Structure(page, source)).read()
+def read_structure(
+    text: str, blocks: Sequence[Block], page: Node, source: str, listed: ListedSymbols | None = None
+) -> Structure:
+    """Sections, symbols and terms of a page, with their `contains` and `defines` edges. At most MAX_SYMBOLS.
+
+    What `listed` has at a place is a symbol of that name; other names are qualified by where they stand.
+    """
+    return _Reader(text, blocks, Structure(page, source), listed or ListedSymbols()).read()
 
 
 def _outer(name: str) -> str | None:
@@ -102,10 +108,11 @@ def _outer(name: str) -> str | None:
 
 
 class _Reader:
-    def __init__(self, text: str, blocks: Sequence[Block], structure: Structure) -> None:
+    def __init__(self, text: str, blocks: Sequence[Block], structure: Structure, listed: ListedSymbols) -> None:
         self._text = text
         self._blocks = blocks
         self._structure = structure
+        self._listed = listed
         self._sections: list[tuple[int, Node]] = []  # that the text stands in, with the level of their headings
         self._repeated: Counter[str] = Counter()
         self._named: dict[tuple[str, ...], str | None] = {}  # symbol that a heading or term on the path declares
@@ -122,8 +129,10 @@ class _Reader:
                 self._heading(block)
             elif block.kind == "term":
                 self._term(index, block)
-            elif self._awaiting is not None:
-                self._first_sentence(block)
+            else:
+                if self._awaiting is not None:
+                    self._first_sentence(block)
+                self._declare_listed(self._place, block, block.end)  # a term without a definition is a paragraph
             if declares or block.heading_path is not path:  # equal paths are one object
                 path = block.heading_path
                 scope = self._scope(path)
@@ -163,9 +172,10 @@ class _Reader:
         self._structure.edges.append(Edge(above, "contains", section, above, 1.0, block.start, block.end))
         name = self._name_of_heading(block, path[-1], first=first)
         if name is not None:
-            self._named[path] = self._declare(name, path[:-1], section, block.start, block.end)
+            self._named[path] = self._declare(name, path[:-1], section, block, block.end)
             if first and name == path[-1]:
                 self._command = name
+        self._declare_listed(section, block, block.end)
 
     def _name_of_heading(self, block: Block, heading: str, *, first: bool) -> str | None:
         body = _HEADING_MARK.sub("", self._text[block.start : block.end], count=1).strip()
@@ -181,15 +191,17 @@ class _Reader:
         place = self._place
         end = self._end_of_definition(index, block)
         line = self._text[block.start : block.end]
-        start = block.start + len(line) - len(line.lstrip())
+        start = _first_letter(self._text, block)
         first: str | None = None
         for text, is_code in _pieces(line):
             name = declared_name(text) if is_code else None
             if name is not None:
-                symbol = self._declare(name, path[:-1], place, start, end)
+                symbol = self._declare(name, path[:-1], place, block, end)
                 first = first or symbol
             elif not is_code:
                 self._define_term(text, place, start, end)
+        listed = self._declare_listed(place, block, end)
+        first = first or listed
         if first is not None:
             self._named[path] = first
 
@@ -201,16 +213,36 @@ class _Reader:
                 return end if end - block.start <= _LONGEST_SPAN else block.end
         return block.end
 
-    def _declare(self, name: str, above: tuple[str, ...], place: Node, start: int, end: int) -> str | None:
-        """Note a symbol that is declared below the path `above`; return its qualified name."""
-        structure = self._structure
+    def _declare(self, name: str, above: tuple[str, ...], place: Node, block: Block, end: int) -> str | None:
+        """Note a symbol that `block` declares below the path `above`; return its qualified name."""
         scope = self._scope(above) or self._command
+        return self._define(self._qualified(name, scope, block), scope, place, block, end)
+
+    def _qualified(self, name: str, scope: str | None, block: Block) -> str:
+        here = [one for one in self._listed.within(block.start, block.end) if ends_in(one, name)]
+        if here:
+            return here[0]
         if scope is not None and (len(parts(name)) == 1 or scope == self._command):
-            name = qualify(scope, name)
+            qualified = qualify(scope, name)
         else:
-            name = structure.whole_name(name)
+            qualified = self._structure.whole_name(name)
+        return self._listed.whole_name(name, qualified) or qualified
+
+    def _declare_listed(self, place: Node, block: Block, end: int) -> str | None:
+        """Note the symbols that an inventory has here and that the text did not tell; return the first."""
+        scope = self._scope(block.heading_path[:-1])
+        names = [
+            self._define(name, scope, place, block, end)
+            for name in self._listed.within(block.start, block.end)
+            if name not in self._structure.symbols
+        ]
+        return names[0] if names else None
+
+    def _define(self, name: str, scope: str | None, place: Node, block: Block, end: int) -> str | None:
         if self._full():
             return None
+        structure = self._structure
+        start = _first_letter(self._text, block)
         symbol = symbol_node(structure.source, name)
         if structure.define(name):
             nested = scope is not None and scope != name
@@ -246,6 +278,12 @@ class _Reader:
         if term is not None and heading is not None and term.key == heading.key:
             start, end = _first_sentence(self._text, block)
             self._define_term(section.label, section, start, end, "inferred", _INFERRED)
+
+
+def _first_letter(text: str, block: Block) -> int:
+    """Where the block begins, without white space."""
+    line = text[block.start : block.end]
+    return block.start + len(line) - len(line.lstrip())
 
 
 def _first_sentence(text: str, block: Block) -> tuple[int, int]:

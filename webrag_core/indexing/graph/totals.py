@@ -10,11 +10,14 @@ from psycopg import AsyncConnection
 
 @dataclass(frozen=True, slots=True)
 class GraphTotals:
-    """Live edges of some documents by kind, the nodes that they join, and why pages have only a part of theirs."""
+    """Live edges of some documents by kind, the nodes that they join, and why pages have only a part of theirs, or of
+    what their mark-up states."""
 
     nodes: int
     edges: dict[str, int]
     left_out: dict[str, int]
+    """Reason -> pages."""
+    markup_left_out: dict[str, int]
     """Reason -> pages."""
 
 
@@ -34,5 +37,11 @@ async def graph_totals(connection: AsyncConnection, documents: Sequence[int]) ->
         (list(documents),),
     )
     left_out = {str(reason): int(pages) for reason, pages in await cursor.fetchall()}
+    cursor = await connection.execute(
+        "SELECT r.reason, count(*) FROM documents d JOIN version_markup m ON m.version_id = d.current_version"
+        " CROSS JOIN LATERAL unnest(m.cut) AS r (reason) WHERE d.id = ANY(%s) GROUP BY r.reason",
+        (list(documents),),
+    )
+    markup_left_out = {str(reason): int(pages) for reason, pages in await cursor.fetchall()}
     nodes = counts.pop(None, 0)
-    return GraphTotals(nodes, dict(sorted(counts.items())), left_out)
+    return GraphTotals(nodes, dict(sorted(counts.items())), left_out, markup_left_out)

@@ -49,9 +49,10 @@ class KeyMatch:
 async def resolve_keys(connection: AsyncConnection, keys: Sequence[str]) -> list[KeyMatch]:
     """Find each key.
 
-    A key is a URL (of a section with its fragment as in `contract.v_edge`), a term, `SOURCE:NAME`, or a name or its
-    end; SOURCE is the key of a source or a part of it (python for docs.python.org). `symbol:`, `term:`, `page:` and
-    `section:` before it say what is meant. What is defined counts before what is only mentioned.
+    A key is a URL (of a section with its fragment as in `contract.v_edge`), a term, `SOURCE:NAME`, `TYPE:NAME` of an
+    entity (Person:Jane Doe), or a name or its end; SOURCE is the key of a source or a part of it (python for
+    docs.python.org). `symbol:`, `term:`, `page:`, `section:` and `entity:` before it say what is meant. What is defined
+    counts before what is only mentioned.
     """
     return [await _resolve(connection, key.strip()) for key in keys]
 
@@ -60,8 +61,10 @@ async def _resolve(connection: AsyncConnection, asked: str) -> KeyMatch:
     check_text(asked, "key")
     kind, key = _kind_of(asked)
     if "://" in key:
-        return await _resolve_url(connection, asked, key)
+        return await _resolve_url(connection, asked, key, kind)
     rows = await _exact(connection, key, kind) or await _by_end(connection, key, kind)
+    if kind in (None, "entity"):
+        rows += [row for row in await _entities(connection, key) if row not in rows]
     defined = [row for row in rows if row.defined] or rows
     if not any(row.defined for row in defined):
         defined = await _shorter(connection, key, kind) or defined
@@ -82,8 +85,13 @@ def _kind_of(asked: str) -> tuple[NodeKind | None, str]:
     return None, asked
 
 
-async def _resolve_url(connection: AsyncConnection, asked: str, key: str) -> KeyMatch:
-    """A page under any of its addresses, or one of its sections."""
+async def _entities(connection: AsyncConnection, name: str) -> list[Row]:
+    """Entities of that name: many have an address for a key."""
+    return await _nodes(connection, f"n.kind = 'entity' AND lower(n.label) = lower(%s) LIMIT {_MOST_ROWS}", name)
+
+
+async def _resolve_url(connection: AsyncConnection, asked: str, key: str, kind: NodeKind | None) -> KeyMatch:
+    """A page under any of its addresses, one of its sections, else a thing with that identifier."""
     address, mark, fragment = key.partition("#")
     try:
         url = canonicalise(address)
@@ -96,11 +104,15 @@ async def _resolve_url(connection: AsyncConnection, asked: str, key: str) -> Key
         {"url": url},
     )
     canonical, aliases = await cursor.fetchone() or (url, [])
-    if mark:
+    if kind == "entity":
+        rows = []
+    elif mark:
         rows = await _nodes(connection, "n.key = %s AND n.kind = 'section'", f"{canonical}#{fragment}")
     else:
         rows = await _nodes(connection, "n.key = ANY(%s) AND n.kind = 'page'", [canonical, *aliases])
         rows.sort(key=lambda row: row.node.key != canonical)
+    if not rows and kind in (None, "entity"):
+        rows = await _nodes(connection, "n.key = %s AND n.kind = 'entity'", f"{url}#{fragment}" if mark else url)
     if not rows:
         return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
     return KeyMatch(KeyAnswer(asked=asked, status="found", node=rows[0].node), tuple(row.id for row in rows))

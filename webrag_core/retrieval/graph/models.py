@@ -26,6 +26,9 @@ class GraphEdge(Contract):
     """`src` is related to `dst`, as `quote` says: the exact slice [char_start, char_end) of that version of the page.
 
     `section` is the heading it stands under (None: before any). `quote` is None where the text is no longer kept.
+    `statement` is what the page's mark-up states (JSON-LD and the like; None for what the text says): `quote` then only
+    names `dst`, and there is neither quote nor span where the text does not name it. `anchor` is the text of a link, or
+    the property of a typed edge.
     `strength` in (0, 1] says how much of the page the edge is; `seen_until` None = the page still says so.
     """
 
@@ -38,9 +41,10 @@ class GraphEdge(Contract):
     section: str | None
     version: int
     version_sha256: str
-    char_start: int
-    char_end: int
+    char_start: int | None
+    char_end: int | None
     quote: str | None
+    statement: str | None
     anchor: str | None
     strength: float
     origin: Origin

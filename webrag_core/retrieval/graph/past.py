@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.documents import load_version
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.graph.extract import extract_edges
-from webrag_core.indexing.graph.model import EdgeKind
+from webrag_core.indexing.graph.edges import edges_of, page_inputs
+from webrag_core.indexing.graph.model import Edge, EdgeKind
 from webrag_core.indexing.graph.relations import LinkTarget
 from webrag_core.retrieval.graph.keys import KeyMatch, resolve_keys
 from webrag_core.retrieval.graph.models import EdgesAt, GraphEdge, PageState
@@ -55,12 +56,12 @@ class _Page:
 
 @dataclass(frozen=True, slots=True)
 class _PastText:
-    """A text (empty where it is no longer kept), its hash, and the spans of its edges by (source, kind, target,
-    heading)."""
+    """A text (empty where it is no longer kept), its hash, and its edges by source, kind, target, heading and
+    property."""
 
     sha256: str
     text: str
-    spans: Mapping[tuple[str, str, str, str], tuple[int, int]]
+    edges: Mapping[tuple[str, str, str, str, str], Edge]
 
 
 class _AnyLink(Mapping[str, LinkTarget]):
@@ -159,25 +160,22 @@ async def _quoted(
         if page.version_id not in texts:
             texts[page.version_id] = await _read(connection, page.version_id)
         past = texts[page.version_id]
-        place = past.spans.get((edge.src.key, edge.kind, edge.dst.key, edge.section or ""))
+        name = edge.anchor or "" if edge.kind == "typed" else ""
+        said = past.edges.get((edge.src.key, edge.kind, edge.dst.key, edge.section or "", name))
         edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, past.sha256, None
-        if place is not None:
-            edge.char_start, edge.char_end = place
-            edge.quote = past.text[slice(*place)]
+        if said is not None:
+            edge.char_start, edge.char_end, edge.statement = said.start, said.end, said.statement
+            edge.quote = None if said.start is None else past.text[said.start : said.end]
     return edges
 
 
 async def _read(connection: AsyncConnection, version_id: int) -> _PastText:
-    cursor = await connection.execute(
-        "SELECT v.sha256, v.markdown, d.canonical_url, s.key FROM document_versions v"
-        " JOIN documents d ON d.id = v.document_id JOIN sources s ON s.id = d.source_id WHERE v.id = %s",
-        (version_id,),
-    )
-    sha256, text, url, source = await cursor.fetchone() or ("", None, "", "")
-    if text is None:
-        return _PastText(str(sha256), "", {})
-    spans: dict[tuple[str, str, str, str], tuple[int, int]] = {}
-    for edge in extract_edges(text, url=url, source=source, links=_AnyLink()).edges:
-        key = (edge.src.key, edge.kind, edge.dst.key, edge.place.label)
-        spans.setdefault(key, (edge.start, edge.end))
-    return _PastText(str(sha256), text, spans)
+    version = await load_version(connection, version_id)
+    if version is None:
+        cursor = await connection.execute("SELECT sha256 FROM document_versions WHERE id = %s", (version_id,))
+        return _PastText(str((await cursor.fetchone() or ("",))[0]), "", {})
+    inputs = replace(await page_inputs(connection, version), links=_AnyLink())
+    edges: dict[tuple[str, str, str, str, str], Edge] = {}
+    for edge in edges_of(version, inputs).edges:
+        edges.setdefault((edge.src.key, edge.kind, edge.dst.key, edge.place.label, edge.name), edge)
+    return _PastText(version.sha256, version.markdown, edges)

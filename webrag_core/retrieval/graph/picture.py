@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,6 +13,7 @@ from jinja2 import Template
 from webrag_core.html_template import load_template
 from webrag_core.page_text import one_line
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, Related
+from webrag_core.retrieval.graph.wording import proof, relation
 
 _WIDTH, _HEIGHT = 1_200, 860
 _RADII = (0.0, 200.0, 350.0)
@@ -101,4 +103,5 @@ def _label(node: GraphNode) -> str:
 
 @lru_cache(maxsize=1)
 def _template() -> Template:
-    return load_template(Path(__file__).with_name("picture.html.j2"), {"one_line": one_line})
+    words: dict[str, Callable[..., object]] = {"one_line": one_line, "relation": relation, "proof": proof}
+    return load_template(Path(__file__).with_name("picture.html.j2"), words)

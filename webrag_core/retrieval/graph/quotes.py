@@ -9,7 +9,7 @@ from psycopg import AsyncConnection
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode
 
 _EDGES = """
-SELECT e.id, e.kind, e.strength, e.origin, e.label, e.char_start, e.char_end, e.seen_from, e.seen_until,
+SELECT e.id, e.kind, e.strength, e.origin, e.label, e.statement, e.char_start, e.char_end, e.seen_from, e.seen_until,
        s.kind, s.key, CASE s.kind WHEN 'page' THEN coalesce(sv.title, '') ELSE s.label END,
        t.kind, t.key, CASE t.kind WHEN 'page' THEN coalesce(tv.title, '') ELSE t.label END,
        CASE p.kind WHEN 'section' THEN p.label END, d.canonical_url, v.title, v.number, v.sha256, v.id
@@ -36,7 +36,7 @@ async def load_edges(connection: AsyncConnection, ids: Sequence[int]) -> list[Gr
     texts: dict[int, str | None] = dict(await cursor.fetchall())
     edges = []
     for row in rows:
-        (edge, kind, strength, origin, label, start, end, seen_from, seen_until, *rest) = row
+        (edge, kind, strength, origin, label, statement, start, end, seen_from, seen_until, *rest) = row
         (src_kind, src, src_label, dst_kind, dst, dst_label, section, url, title, number, sha256, version) = rest
         text = texts.get(version)
         edges.append(
@@ -52,7 +52,8 @@ async def load_edges(connection: AsyncConnection, ids: Sequence[int]) -> list[Gr
                 version_sha256=sha256,
                 char_start=start,
                 char_end=end,
-                quote=None if text is None else text[start:end],
+                quote=None if text is None or start is None else text[start:end],
+                statement=statement,
                 anchor=label,
                 strength=strength,
                 origin=origin,

@@ -31,6 +31,7 @@ LINKED_KINDS: tuple[EdgeKind, ...] = (
     "links_to",
     "cites",
     "modifies",
+    "same_as",
     "typed",
 )
 MAX_DEPTH_RELATED = 2
@@ -149,7 +150,8 @@ async def linked_items(
     sources: Sequence[str] | None = None,
     k: int = 20,
 ) -> list[LinkedItems]:
-    """What defines, mentions, recommends, links to, deprecates or replaces each key (`in`), or what it does so itself.
+    """What defines, mentions, recommends, links to, deprecates, replaces or describes each key (`in`), or what it does
+    so itself.
 
     At most `k` edges of a kind, strongest first; with `sources` only what pages of these sources say (among the 5,000
     strongest of a kind). Raises InvalidInputError.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster.conditions import rebuild_on_change
+from webrag_dagster.corpus import code_versions
 from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, code_version
 from webrag_dagster.corpus.totals import graph_metadata, layer_metadata
 from webrag_dagster.metadata import Metadata, table
@@ -80,7 +81,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "texts_embedded_for_a_new_model": dg.MetadataValue.int(model.embedded if model is not None else 0),
             "vector_index": dg.MetadataValue.bool(vector_index),
             **graph_metadata(graph),
-            "model": dg.MetadataValue.text(code_version(EMBEDDINGS)),
+            "model": dg.MetadataValue.text(code_versions.embedding()),
             "page_list": table(
                 {
                     "page": page.url,
