@@ -40,7 +40,9 @@ def archive(
     async def ask() -> tuple[Result, Site]:
         async with serving(pages) as site:
             http = HttpAcquirer(gate_to(f"127.0.0.1:{site.port}"))
-            return await work(MementoAcquirer(http, f"http://127.0.0.1:{site.port}/gate", AT)), site
+            memento = MementoAcquirer(http, f"http://127.0.0.1:{site.port}/gate")
+            memento.at = AT
+            return await work(memento), site
 
     return asyncio.run(ask())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import format_datetime
 from urllib.parse import urljoin
 
@@ -37,18 +37,18 @@ class Memento:
 
 
 class MementoAcquirer:
-    """Fetches pages as an archive has them, nearest to `at`. Implements `Acquirer`; what it brings is from the time of
-    the copy."""
+    """Fetches pages as an archive has them, nearest to `at`, which its user sets. Implements `Acquirer`; what it
+    brings is from the time of the copy."""
 
     name = "memento"
     frozen = False
     metered = False
 
-    def __init__(self, http: HttpAcquirer, timegate: str, at: datetime) -> None:
-        """`timegate` is the beginning of the TimeGate's addresses: the page's own follows. `at` is aware."""
+    def __init__(self, http: HttpAcquirer, timegate: str) -> None:
+        """`timegate` is the beginning of the TimeGate's addresses: the page's own follows. `at` is now at first."""
         self._http = http
         self._timegate = timegate.rstrip("/") + "/"
-        self.at = at
+        self.at = datetime.now(UTC)
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The copy of `url` nearest to `at`, with its own date and under the page's address.

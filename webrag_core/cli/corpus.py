@@ -42,9 +42,22 @@ def ingest(
     revision: Annotated[
         str, typer.Option(help="With --git: a branch or commit, as REVISION:FOLDER a folder of it.")
     ] = "HEAD",
+    archived: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DATE",
+            help="Store what a web archive has of the URLs from then (repeatable), or `all`. See MEMENTO_TIMEGATE.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Fetch, store and index pages, or read the history of a folder. Pages that fail are reported, the others kept."""
+    if archived:
+        from webrag_core.cli.archived import ingest_archived
+
+        if not urls or warc is not None or git is not None:
+            raise InvalidInputError("--archived DATE goes with URLs, and with neither --warc nor --git")
+        raise typer.Exit(asyncio.run(ingest_archived(urls, archived, as_json=as_json)))
     if git is not None or base_url is not None or dates is not None:
         from webrag_core.cli.histories import ingest_git
 

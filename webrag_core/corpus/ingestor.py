@@ -14,6 +14,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
+from webrag_core.acquisition.memento import MementoAcquirer
 from webrag_core.acquisition.politeness import HostQueues
 from webrag_core.acquisition.robots import ObedientGate, Robots
 from webrag_core.acquisition.urls import page_url
@@ -25,7 +26,7 @@ from webrag_core.conversion.soft_404 import word_count
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
-from webrag_core.corpus.periods import newest_sighting
+from webrag_core.corpus.periods import basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
 from webrag_core.corpus.stated_metadata import top_nodes
@@ -88,6 +89,16 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 
     return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
+
+
+def make_memento_acquirer(settings: Settings) -> MementoAcquirer:
+    """Create the acquirer of copies in a web archive. Raises InvalidInputError without MEMENTO_TIMEGATE."""
+    if settings.memento_timegate is None:
+        raise InvalidInputError(
+            "no web archive is configured: MEMENTO_TIMEGATE is the address of its TimeGate (RFC 7089), such as"
+            " https://web.archive.org/web/"
+        )
+    return MementoAcquirer(_polite_acquirer(settings, NetworkGate(settings), None), settings.memento_timegate)
 
 
 def _polite_acquirer(settings: Settings, gate: NetworkGate, database: Database | None) -> HttpAcquirer:
@@ -153,7 +164,8 @@ class Ingestor:
             if stored is not None and stored.id == document_id:
                 await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
             outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
-            newest = await newest_sighting(connection, document_id) if self.acquirer.frozen else None
+            archived = basis_of(self.acquirer.name) == "archive"
+            newest = await newest_sighting(connection, document_id) if archived else None
             await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
         warnings = page.warnings
         if newest is not None and newest > page.fetched_at:

@@ -20,7 +20,7 @@ Basis = Literal["seen", "archive", "backfilled"]
 of this package, which kept only the last sighting of each text."""
 
 
-ARCHIVES = frozenset({"warc", "git"})
+ARCHIVES = frozenset({"warc", "git", "memento"})
 """Acquirers that replay what was kept elsewhere."""
 
 

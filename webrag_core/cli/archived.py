@@ -1,0 +1,62 @@
+"""`webrag ingest URL --archived DATE`: store what a web archive has of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.cli.addresses import canonical_urls
+from webrag_core.cli.output import complain, out, print_json, progress
+from webrag_core.config import load_settings
+from webrag_core.errors import FetchError
+from webrag_core.history.as_of import AsOf
+
+EVERY = "all"
+_MOST_COPIES = 50  # of one page
+
+
+async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json: bool) -> int:
+    """Store the archive's copies nearest to the end of each date, or (`all`) at most 50 of all that it lists, spread
+    evenly; one after the other. Returns 1 when one failed, else 0.
+
+    Raises InvalidInputError without MEMENTO_TIMEGATE and for an unreadable date.
+    """
+    from webrag_core.corpus.ingestor import make_memento_acquirer
+    from webrag_core.indexing.pipeline import Corpus
+
+    settings = load_settings()
+    moments = [AsOf.parse(date, "--archived").end for date in dates if date != EVERY]
+    acquirer = make_memento_acquirer(settings)
+    failed: dict[str, str] = {}
+    stored: list[dict[str, object]] = []
+    pages = canonical_urls(urls, failed)
+    async with Corpus.open(settings, acquirer) as corpus:
+        with progress(None, "ingest") as advance:
+            for url in pages:
+                try:
+                    wanted = moments + (await _all_moments(acquirer, url) if EVERY in dates else [])
+                    for acquirer.at in sorted(set(wanted)):
+                        page = await corpus.add(url, refresh=True)
+                        asked = acquirer.at.isoformat()
+                        stored.append({"url": page.url, "asked": asked, "version_id": page.version_id})
+                        for warning in page.warnings:
+                            complain(f"{url}: {warning}")
+                        advance(f"{url} {acquirer.at:%Y-%m-%d}")
+                except FetchError as error:
+                    failed[url] = error.reason.value
+                    complain(f"{url}: {error.message}")
+        await corpus.indexer.finish_bulk()
+    if as_json:
+        print_json({"requested": len(urls), "copies": stored, "failed": failed})
+    else:
+        texts = len({one["version_id"] for one in stored})
+        out.print(f"{len(stored)} copies of {len(pages)} pages, {texts} different texts; {len(failed)} pages failed")
+    return 1 if failed else 0
+
+
+async def _all_moments(acquirer: MementoAcquirer, url: str) -> list[datetime]:
+    copies = [one.at for one in await acquirer.copies(url)]
+    if len(copies) <= _MOST_COPIES:
+        return copies
+    return [copies[round(place * (len(copies) - 1) / (_MOST_COPIES - 1))] for place in range(_MOST_COPIES)]
