@@ -71,7 +71,7 @@ def test_what_an_act_changes_and_when_it_ends() -> None:
     )
     stated = statements(law("<section><num>1</num><content><p>Some words.</p></content></section>", meta))
     assert stated["validThrough"] == "2016-12-31"
-    assert stated["legislationChanges"] == ["/akn/uk/act/2000/23/main"]
+    assert stated["legislationChanges"] == [{"@type": "Legislation", "@id": "/akn/uk/act/2000/23/main"}]
 
 
 def test_numbers_notes_quotes_and_tables() -> None:

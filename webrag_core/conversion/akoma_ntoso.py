@@ -335,7 +335,8 @@ def _legislation(document: Element, title: str) -> dict[str, Any]:
         for changes in _descendants(document, "activeModifications")
         for one in _descendants(changes, "destination")
     )
-    statements["legislationChanges"] = list(dict.fromkeys(filter(None, changed)))[:_MOST_CHANGES]
+    works = list(dict.fromkeys(f"/{work}" if work.startswith("akn/") else work for work in changed if work))
+    statements["legislationChanges"] = [{"@type": "Legislation", "@id": work} for work in works[:_MOST_CHANGES]]
     if _name(document) not in _LEGISLATION:
         statements["@type"] = "CreativeWork"
         statements["identifier"] = statements.pop("legislationIdentifier", None)

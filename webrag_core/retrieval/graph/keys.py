@@ -91,7 +91,7 @@ async def _entities(connection: AsyncConnection, name: str) -> list[Row]:
 
 
 async def _resolve_url(connection: AsyncConnection, asked: str, key: str, kind: NodeKind | None) -> KeyMatch:
-    """A page under any of its addresses, one of its sections, else a thing with that identifier."""
+    """A page under any of its addresses, or one of its sections, together with the thing of that identifier."""
     address, mark, fragment = key.partition("#")
     try:
         url = canonicalise(address)
@@ -111,8 +111,8 @@ async def _resolve_url(connection: AsyncConnection, asked: str, key: str, kind: 
     else:
         rows = await _nodes(connection, "n.key = ANY(%s) AND n.kind = 'page'", [canonical, *aliases])
         rows.sort(key=lambda row: row.node.key != canonical)
-    if not rows and kind in (None, "entity"):
-        rows = await _nodes(connection, "n.key = %s AND n.kind = 'entity'", f"{url}#{fragment}" if mark else url)
+    if kind in (None, "entity"):  # mark-up speaks of the thing that the page is
+        rows += await _nodes(connection, "n.key = %s AND n.kind = 'entity'", f"{url}#{fragment}" if mark else url)
     if not rows:
         return KeyMatch(KeyAnswer(asked=asked, status="unknown_key"), ())
     return KeyMatch(KeyAnswer(asked=asked, status="found", node=rows[0].node), tuple(row.id for row in rows))
