@@ -10,6 +10,7 @@ import dagster as dg
 from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, quote
 from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.private_files import write_private
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
@@ -22,12 +23,7 @@ def write_page(answer: Answer, home: Path) -> Path:
     """Write the answer as one HTML file, readable by its owner alone. Returns the absolute path."""
     from webrag_core.answering.page import render_page
 
-    folder = (home / FOLDER).resolve()
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"answer-{answer.answer_id}.html"
-    path.write_text(render_page(answer), encoding="utf-8")
-    path.chmod(0o600)
-    return path
+    return write_private(home / FOLDER, f"answer-{answer.answer_id}.html", render_page(answer))
 
 
 def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:

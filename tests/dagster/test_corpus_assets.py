@@ -63,6 +63,9 @@ def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.Da
     by_kind = second["embeddings"].metadata["graph_edges_by_kind"].value
     assert isinstance(by_kind, dict)
     assert (by_kind["contains"], by_kind["links_to"], sum(by_kind.values())) == (3, 2, graph[1])
+    picture = Path(str(second["embeddings"].metadata["graph_picture"].value))
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    assert picture.stat().st_mode & 0o077 == 0
 
 
 def test_a_changed_and_a_vanished_page(

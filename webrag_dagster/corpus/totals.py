@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -18,9 +19,11 @@ def layer_metadata(layer: Layer) -> Metadata:
     return {name: dg.MetadataValue.int(total) for name, total in layer.totals.items()}
 
 
-def graph_metadata(totals: GraphTotals) -> Metadata:
-    """Nodes and edges of a source, edges by kind, and the pages of whose edges or mark-up only a part is there."""
+def graph_metadata(totals: GraphTotals, picture: Path | None) -> Metadata:
+    """The picture of a source's graph, its nodes and edges, edges by kind, and the pages of whose edges or mark-up only
+    a part is there."""
     return {
+        **({} if picture is None else {"graph_picture": dg.MetadataValue.path(picture)}),
         "graph_nodes": dg.MetadataValue.int(totals.nodes),
         "graph_edges": dg.MetadataValue.int(sum(totals.edges.values())),
         "graph_edges_by_kind": dg.MetadataValue.json(totals.edges),

@@ -21,6 +21,16 @@ class GraphTotals:
     """Reason -> pages."""
 
 
+async def most_linked_page(connection: AsyncConnection, urls: Sequence[str]) -> str | None:
+    """The page among `urls` that most others link to; the first by address among equals, None without any."""
+    cursor = await connection.execute(
+        "SELECT key FROM graph_nodes WHERE kind = 'page' AND key = ANY(%s) ORDER BY degree_in DESC, key LIMIT 1",
+        (list(urls),),
+    )
+    row = await cursor.fetchone()
+    return None if row is None else str(row[0])
+
+
 async def graph_totals(connection: AsyncConnection, documents: Sequence[int]) -> GraphTotals:
     """Count the graph of these documents. Reads their edges once."""
     cursor = await connection.execute(

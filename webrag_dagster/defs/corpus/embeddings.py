@@ -44,6 +44,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
     from webrag_core.indexing.graph.totals import graph_totals
     from webrag_core.indexing.model_switch import adopt_model
     from webrag_dagster.corpus.checks import broken_chunks
+    from webrag_dagster.corpus.graph_picture import draw_source
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
     from webrag_dagster.corpus.state import source_pages
 
@@ -71,6 +72,9 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             pages, layer = await layer_of(opened, context.partition_key, EMBEDDINGS)
             async with opened.database.connection() as connection:
                 graph = await graph_totals(connection, [page.document_id for page in pages])
+                picture = await draw_source(
+                    connection, context.partition_key, [page.url for page in pages], opened.settings.webrag_home
+                )
         indexed = [(page, done.get(page.url)) for page in pages if page.version_id in layer.per_version]
         indexed.sort(key=lambda item: (-(item[1].embedded if item[1] else 0), item[0].url))
         metadata: Metadata = {
@@ -80,7 +84,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "pages_gone": dg.MetadataValue.int(gone),
             "texts_embedded_for_a_new_model": dg.MetadataValue.int(model.embedded if model is not None else 0),
             "vector_index": dg.MetadataValue.bool(vector_index),
-            **graph_metadata(graph),
+            **graph_metadata(graph, picture),
             "model": dg.MetadataValue.text(code_versions.embedding()),
             "page_list": table(
                 {
