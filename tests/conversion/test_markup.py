@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from unittest.mock import patch
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -255,6 +255,7 @@ MARKED = st.recursive(
 )  # fmt: skip
 
 
+@example(["<h1><dl id=i><code>a b</code></dl></h1>"])
 @given(st.lists(MARKED, max_size=5))
 def test_marks_change_nothing_and_offsets_are_right(parts: list[str]) -> None:
     body = TEXT + "".join(parts)

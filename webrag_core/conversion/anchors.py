@@ -18,6 +18,7 @@ from webrag_core.store.text import storable
 _OPEN, _CLOSE = "\ue000#", "\ue001"
 _MARK = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_BLOCKS = ("blockquote", "dl", "ol", "pre", "table", "ul")  # no heading holds them: their letters may be moved
 _SECTIONS = ("section", "div", "article")
 
 
@@ -62,6 +63,8 @@ def mark_headings(main: HtmlElement) -> AnchorMarks:
     """Mark every heading that has an id, or begins a section that has one."""
     marks = AnchorMarks()
     for heading in main.iter(*_HEADINGS):
+        if next(heading.iter(*_BLOCKS), None) is not None:
+            continue
         place = _last_letter(heading)
         if place is None or (mark := marks.of(heading, *_ids_before(heading))) == "":
             continue
