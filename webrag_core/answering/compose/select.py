@@ -42,7 +42,7 @@ def select(
     """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
     first, in the order of the page. In the forms `steps` and `list` the best sentence brings the other items of its
     list along; a `lookup` has fewer sentences; a `timeline` has those that name a version or a date, in that order,
-    where there are two.
+    where there are two. Code that is not the best of all is said among steps alone.
 
     `scores` and `supports` per part of the question. A part that its best sentence does not fit beside the others of
     goes without one.
@@ -56,6 +56,8 @@ def select(
 
     def take(part: int, index: int, *, item: bool = False) -> bool:
         nonlocal room
+        if units[index].kind == "code" and form != "steps" and index != scores[part].order[0]:
+            return False
         saying = _fitting(units[index], room, chosen, item=item)
         if saying is None:
             return False
