@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,9 +16,10 @@ from webrag_core.page_text import one_line
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, Related
 from webrag_core.retrieval.graph.wording import proof, relation
 
-_WIDTH, _HEIGHT = 1_200, 860
+_WIDTH, _HEIGHT = 1_360, 860
 _RADII = (0.0, 200.0, 350.0)
 _LONGEST_LABEL = 34
+_SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,10 @@ def _on_circle(node: GraphNode, level: int, angle: float) -> _Spot:
 
 
 def _label(node: GraphNode) -> str:
+    """The name of a node; of a page its title without the name of its site, where a dash or bar stands before it."""
     text = one_line(node.label or node.key.partition("://")[2] or node.key)
+    if node.kind == "page" and len(text) > _LONGEST_LABEL:
+        text = _SITE_NAME.sub("", text)
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
 
 
