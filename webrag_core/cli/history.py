@@ -30,7 +30,12 @@ def add_history_commands(app: typer.Typer) -> None:
 
 
 def history(
-    target: Annotated[str, typer.Argument(metavar="URL", help="A page; with --changes also the key of a source.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="URL", help="A page, or a law by its URN:NIR, ELI or Akoma Ntoso IRI; with --changes also a source."
+        ),
+    ],
     at: Annotated[
         str | None, typer.Option(help="What the page said then: 2024, 2024-05, 2024-05-17, a time (UTC) or now.")
     ] = None,
@@ -47,12 +52,14 @@ def history(
     as_json: Json = False,
 ) -> None:
     """Show when a page had which text, what it said on a date, and what changed. Fetch nothing."""
+    from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
     from webrag_core.corpus.validity import read_missing
     from webrag_core.corpus.works import update_works
     from webrag_core.history import pages
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.compare import compare
     from webrag_core.history.diff_page import render_page
+    from webrag_core.history.legal import page_of_law, part_of
     from webrag_core.retrieval.dates import moments
     from webrag_core.store.database import Database
 
@@ -77,7 +84,14 @@ def history(
                 else:
                     _print_changes(rows)
                 return
-            url = with_scheme(target)
+            law = parse_legal_identifier(target)
+            if law is not None and not ("://" in target and await pages.is_stored(connection, target)):
+                url = await page_of_law(connection, law)
+            else:
+                law, url = None, with_scheme(target)
+            moment, axis = asked, time
+            if law is not None and law.day is not None and asked is None:
+                moment, axis = AsOf.parse(law.day.isoformat()), "valid"
             story = await pages.versions(connection, url)
             if diff is not None or html is not None:
                 pair = diff or story.last_two()
@@ -89,8 +103,12 @@ def history(
                 if html is not None:
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
-            elif asked is not None:
-                page = await pages.page_at(connection, url, asked, time)
+            elif moment is not None or (law is not None and law.part is not None):
+                page = await pages.page_at(connection, url, moment or AsOf.now(), axis)
+                if law is not None and law.part is not None and page.version_id is not None and page.text is not None:
+                    start, end = await part_of(connection, page.version_id, page.text, law.part)
+                    page.text = page.text[start:end]
+                    page.note = f"{page.note}; {law.part} stands at characters {start} to {end}"
                 if as_json:
                     print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
                 else:

@@ -73,6 +73,17 @@ async def page_at(connection: AsyncConnection, url: str, at: AsOf, time: TimeAxi
     return chosen
 
 
+async def is_stored(connection: AsyncConnection, url: str) -> bool:
+    """Whether anything is known of a page. Raises FetchError for what is no URL."""
+    cursor = await connection.execute(
+        "SELECT EXISTS (SELECT FROM documents WHERE canonical_url = %(url)s)"
+        " OR EXISTS (SELECT FROM url_aliases WHERE url = %(url)s)",
+        {"url": canonicalise(url)},
+    )
+    row = await cursor.fetchone()
+    return row is not None and bool(row[0])
+
+
 async def changes(
     connection: AsyncConnection, target: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> list[PageChange]:
