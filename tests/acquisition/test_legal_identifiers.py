@@ -7,6 +7,7 @@ from datetime import date
 import pytest
 
 from webrag_core.acquisition.legal_identifiers import LegalIdentifier, parse_legal_identifier
+from webrag_core.errors import InvalidInputError
 
 LAW = "urn:nir:stato:legge:1990-08-07;241"
 
@@ -21,9 +22,13 @@ LAW = "urn:nir:stato:legge:1990-08-07;241"
         ("/akn/it/act/1990-08-07/241", LegalIdentifier("/akn/it/act/1990-08-07/241")),
         (
             "/akn/it/act/1990-08-07/241/ita@2010-01-01/~art_2",
-            LegalIdentifier("/akn/it/act/1990-08-07/241", "art_2", date(2010, 1, 1)),
+            LegalIdentifier("/akn/it/act/1990-08-07/241", "art_2", date(2010, 1, 1), "ita"),
         ),
-        ("/akn/us/act/2011-11-29/112-61/eng@", LegalIdentifier("/akn/us/act/2011-11-29/112-61")),
+        ("/akn/us/act/2011-11-29/112-61/eng@", LegalIdentifier("/akn/us/act/2011-11-29/112-61", language="eng")),
+        (
+            "/akn/us/act/2011-11-29/112-61/eng/~sec_1",
+            LegalIdentifier("/akn/us/act/2011-11-29/112-61", "sec_1", language="eng"),
+        ),
         ("http://data.europa.eu/eli/reg/2016/679/oj", LegalIdentifier("http://data.europa.eu/eli/reg/2016/679")),
         (
             "http://data.europa.eu/eli/reg/2016/679/art_5/oj/eng",
@@ -48,5 +53,7 @@ def test_other_texts_are_no_identifiers(text: str) -> None:
     assert parse_legal_identifier(text) is None
 
 
-def test_a_day_that_does_not_exist_is_none() -> None:
-    assert parse_legal_identifier(f"{LAW}!vig=2010-02-31") == LegalIdentifier(LAW)
+@pytest.mark.parametrize("text", [f"{LAW}!vig=2010-02-31", "/akn/it/act/1990-08-07/241/ita@2013-99-99"])
+def test_a_day_that_does_not_exist_is_refused(text: str) -> None:
+    with pytest.raises(InvalidInputError, match="is no day"):
+        parse_legal_identifier(text)

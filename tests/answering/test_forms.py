@@ -10,7 +10,8 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.manager import Manager, Question
-from webrag_core.answering.models import Answer, Form
+from webrag_core.answering.models import Answer, AnswerSentence, Form
+from webrag_core.answering.time_notes import time_notes
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.query_analyzer import analyze_query
@@ -112,6 +113,33 @@ def test_moments_are_read(text: str, kind: str, key: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("text", ["It holds 1024 items.", "It costs 1999.95.", "Port 2000/tcp is closed.", "Often."])
 def test_other_numbers_are_no_moments(text: str) -> None:
     assert moment_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What changed in version 3.2 of the kettle that boils water?", ["3.2"]),
+        ("What has changed in the kettle since 1987 for tea?", ["1987"]),
+    ],
+)
+def test_a_timeline_of_one_version_says_nothing_of_others(settings: Settings, question: str, said: list[str]) -> None:
+    async def work() -> Answer:
+        async with Corpus.open(settings, KETTLE) as corpus:
+            return await Manager(corpus).answer(Question(question, urls=(SITE,)))
+
+    answer = asyncio.run(work())
+    texts = " ".join(sentence.text for sentence in answer.sentences)
+    others = {"3.10", "2.4", "3.2", "1987"} - set(said)
+    assert not any(other in texts for other in others)
+    assert any("--changes" in note for note in answer.notes)
+
+
+def test_a_past_year_in_a_question_is_noted() -> None:
+    sentence = AnswerSentence(ordinal=1, text="It is 15.", proof="verbatim", citations=[1], part=0, support=0.5)
+    [note] = time_notes(Question("What was the fee in 2021?"), [sentence])
+    assert "names 2021" in note
+    assert time_notes(Question("What was the fee in 2021?", at="2021"), [sentence]) == []
+    assert time_notes(Question("What is the fee of port 2021/tcp?"), [sentence]) == []
 
 
 def test_the_form_can_be_chosen(settings: Settings) -> None:

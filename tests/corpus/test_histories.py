@@ -177,6 +177,21 @@ def test_reading_again_costs_nothing_and_takes_in_what_is_new(
     asyncio.run(work())
 
 
+def test_what_dates_mean_can_be_changed_back_and_forth(settings: Settings, repository: WrittenRepository) -> None:
+    async def work() -> None:
+        async with Corpus.open(settings) as corpus:
+            dates: tuple[HistoryDates, ...] = ("in-force", "seen", "in-force")
+            for one in dates:
+                outcomes = await ingest(corpus, repository, one)
+                assert {outcome.outcome for outcome in outcomes.values()} == {"fetched"}
+                again = await ingest(corpus, repository, one)
+                assert {outcome.outcome for outcome in again.values()} == {"unchanged"}
+            assert (await held(corpus, FEE, "1995"))[0] == "certain"
+            assert (await held(corpus, DOGS, "1985"))[0] == "not_in_force"
+
+    asyncio.run(work())
+
+
 def test_what_cannot_be_stored_says_so(settings: Settings, tmp_path: Path) -> None:
     code = WrittenRepository(tmp_path / "code")
     code.commit("2001-01-01T08:00:00+0100", "one", fee="The fee is 1 crown.", empty="Two words")

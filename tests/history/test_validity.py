@@ -139,7 +139,7 @@ def test_pages_are_read_and_searched_by_validity(settings: Settings) -> None:
                 results = await search_at(corpus, request, AsOf.parse(at), time="valid")
                 assert {one.source_url for one in results.citations} == {TERMS}
                 assert fee in results.citations[0].verbatim_text
-                assert "pages left out, that do not say when they hold: 1" in results.warnings
+                assert "pages left out, without a word on when they hold: 1" in results.warnings
             before = await search_at(corpus, request, AsOf.parse("2023"), time="valid")
             assert before.is_empty
             assert "pages left out, not in force then: 1" in before.warnings

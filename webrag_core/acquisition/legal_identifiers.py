@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from datetime import date
 from urllib.parse import urlsplit
 
+from webrag_core.errors import InvalidInputError
+
 _URN_NIR = re.compile(
     r"(?P<work>urn:nir:[^~!@\s]+)(?:@(?P<version>[^~!\s]*))?(?:~(?P<part>[^!\s]+))?(?:!vig=?(?P<day>[\d-]*))?",
     re.IGNORECASE,
 )
 _AKN = re.compile(
-    r"(?P<work>/akn/[^@#~\s]+?)(?:/[a-z]{3}@(?P<day>[\d-]*)[^#~\s]*)?(?:/?[#~](?P<part>[\w.-]+))?", re.IGNORECASE
+    r"(?P<work>/akn/[^/@#~\s]+/[^/@#~\s]+/[^@#~\s]+?)(?:/(?P<language>[a-z]{3})(?:@(?P<day>[\d-]*)[^#~\s]*)?)?"
+    r"(?:/?[#~](?P<part>[\w.-]+)|/)?",
+    re.IGNORECASE,
 )
 _ELI_PART = re.compile(r"(?:anx|art|cha|cpt|par|pnt|pt|rct|sct|sec|tis|tit)_[\w.-]+", re.IGNORECASE)
 _ELI_END = re.compile(r"oj|jo|texte|alio|fac|[a-z]{2,3}", re.IGNORECASE)
@@ -26,20 +30,25 @@ _LEAST_ELI = 4  # segments of a work: type, year, number, and what stands before
 
 @dataclass(frozen=True, slots=True)
 class LegalIdentifier:
-    """A law, by the identifier of its work; `part` and `day` as they were written, None where they were not."""
+    """A law, by the identifier of its work; `part`, `day` and `language` (ISO 639-2) None where they are not given."""
 
     work: str
     part: str | None = None
     day: date | None = None
+    language: str | None = None
 
 
 def parse_legal_identifier(text: str) -> LegalIdentifier | None:
-    """Read an identifier; None for anything else, an address without `/eli/` among it."""
+    """Read an identifier; None for anything else, an address without `/eli/` among it. Raises InvalidInputError for a
+    day that does not exist."""
     text = text.strip()
     if (urn := _URN_NIR.fullmatch(text)) is not None:
-        return LegalIdentifier(urn["work"], urn["part"], _day(urn["day"]) or _day((urn["version"] or "")[:10]))
+        version = (urn["version"] or "")[:10]
+        return LegalIdentifier(
+            urn["work"], urn["part"], _day(urn["day"]) or _day(version if version[:1].isdigit() else "")
+        )
     if (iri := _AKN.fullmatch(text)) is not None:
-        return LegalIdentifier(iri["work"].rstrip("/"), iri["part"], _day(iri["day"]))
+        return LegalIdentifier(iri["work"].rstrip("/"), iri["part"], _day(iri["day"]), iri["language"])
     return _eli(text)
 
 
@@ -64,8 +73,10 @@ def _eli(text: str) -> LegalIdentifier | None:
 
 
 def _day(text: str | None) -> date | None:
-    digits = (text or "").replace("-", "")
-    try:
-        return date(int(digits[:4]), int(digits[4:6]), int(digits[6:])) if len(digits) == 8 else None
-    except ValueError:
+    if not text:
         return None
+    digits = text.replace("-", "")
+    try:
+        return date(int(digits[:4]), int(digits[4:6]), int(digits[6:]))
+    except ValueError:
+        raise InvalidInputError(f"{text!r} in the identifier is no day; write it as 2013-01-31") from None

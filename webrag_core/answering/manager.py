@@ -17,6 +17,7 @@ from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.compose.select import Choice, select
+from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
 from webrag_core.answering.languages import language_notes
@@ -24,6 +25,7 @@ from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, 
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
 from webrag_core.answering.statements import Emit, Statements
+from webrag_core.answering.time_notes import time_notes
 from webrag_core.errors import ChatError, IntegrityError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
@@ -123,6 +125,7 @@ class Manager:
                     notes=[
                         *_notes(citations, {} if statements.sentences else draft.withheld),
                         *language_notes(question.text, citations),
+                        *time_notes(question, statements.sentences),
                     ],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
@@ -230,7 +233,9 @@ class Manager:
         reranker = make_sentence_reranker(self._settings)
         draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, reranker=reranker, safe=safe)
         gathered.warnings += [one for one in _warnings(draft) if one not in gathered.warnings]
-        choices = select(draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form)
+        choices = select(
+            draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form, moment_of(question.text)
+        )
         return draft, choices, confidence.confidence_of(choices, draft.scores, gathered)
 
 
@@ -300,8 +305,12 @@ def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) ->
 def _notes(citations: Sequence[SentenceCitation], withheld: Mapping[str, int]) -> list[str]:
     """Facts about the evidence: how old it is, which quotes are from texts that their pages no longer have, and which
     sentences could not be said."""
-    causes = {"request": "request something else", "address": "name addresses of other sites"}
-    silent = [f"sentences that {what} are not said: {withheld[one]}" for one, what in causes.items() if one in withheld]
+    causes = {"request": "ask the reader to do something else", "address": "give addresses of other sites"}
+    silent = [
+        f"sentences that {what} are never part of an answer; there were {withheld[one]}"
+        for one, what in causes.items()
+        if one in withheld
+    ]
     if not citations:
         return silent
     oldest = min(citations, key=lambda one: one.seen_at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import combinations
 
@@ -9,6 +10,7 @@ from webrag_core.answering.models import AnswerSentence, Disagreement, Missing, 
 from webrag_core.history.facts import facts_changed
 from webrag_core.indexing.terms import terms
 
+_WITHOUT = re.compile(r"\bwithout\b", re.IGNORECASE)  # negates a circumstance, not what is said
 _SAME_SUBJECT = 0.6  # share of the content terms of the longer sentence that the other has too
 
 
@@ -33,7 +35,7 @@ def disagreements(sentences: Sequence[AnswerSentence]) -> list[Disagreement]:
         if not first or not second or "\n" in one.text + other.text:  # code differs without contradiction
             continue
         if len(first & second) / max(len(first), len(second)) >= _SAME_SUBJECT:
-            facts = facts_changed(one.text, other.text)
+            facts = facts_changed(_WITHOUT.sub(" ", one.text), _WITHOUT.sub(" ", other.text))
             if facts:
                 pairs.append(Disagreement(sentences=(one.ordinal, other.ordinal), about=", ".join(facts)))
     return pairs

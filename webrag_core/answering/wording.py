@@ -13,7 +13,7 @@ _VERDICTS: dict[Band, str] = {
 }
 PROOFS: dict[Proof, str] = {
     "verbatim": "the page's own words",
-    "trimmed": "the page's own words, with their heading in brackets or without a leading word",
+    "trimmed": "the page's own words; what stands in brackets is their heading, a leading word may be left out",
     "assembled": "the cells of a table row, with the names of their columns",
 }
 """What each proof means."""

@@ -99,6 +99,8 @@ def under(
                 print_line(f"{'  ' * item.depth}{item.node.kind} {item.node.label or item.node.key}")
             if not one.complete:
                 print_line("(and more)", style="dim")
+            elif one.key.status == "found" and not one.items:
+                print_line("Nothing contains it." if up else "It contains nothing.", style="dim")
     raise typer.Exit(_exit_code([one.key for one in results]))
 
 
@@ -123,7 +125,7 @@ def linked(
         for one in results:
             _print_keys([one.key])
             _print_by_kind(one.items, one.more, outwards=out)
-            if one.key.status == "found" and not out:
+            if one.key.node is not None and one.key.node.kind in ("symbol", "term") and not out:
                 silent = [name for name in ("defines", "mentions", "deprecates") if name in kinds]
                 silent = [_TITLES[name] for name in silent if all(edge.kind != name for edge in one.items)]
                 if silent:
@@ -158,6 +160,8 @@ def at(
                 version = "no text" if page.version is None else f"version {page.version}"
                 print_line(f"{page.url}  {certainty}, {version}")
             _print_by_kind(one.items, [], outwards=False)
+            if one.key.status == "found" and not one.items:
+                print_line(f"Nothing that is kept says anything of it on {moment.text}.", style="dim")
     raise typer.Exit(_exit_code([one.key for one in results]))
 
 
@@ -170,6 +174,10 @@ def works(
     from webrag_core.cli.addresses import with_scheme
     from webrag_core.corpus.works import Work, load_works, update_works
     from webrag_core.store.database import Database
+
+    for url in urls:
+        if "://" not in url and "/" not in url and ":" in url:
+            raise InvalidInputError(f"{url} is no address: versions are those of pages")
 
     async def work() -> dict[str, list[Work]]:
         async with await Database.open(load_settings()) as database:
@@ -189,7 +197,7 @@ def works(
                     mark = "this page" if member.url == url else "" if member.stored else "gone"
                     print_line(f"  {member.label:<12} {member.url}  {mark}".rstrip())
             if not listed:
-                complain(f"{url}: no other version of it is stored", style="yellow")
+                complain(f"{url}: no version of it at another address is stored", style="yellow")
     raise typer.Exit(0 if any(found.values()) else 1)
 
 

@@ -63,7 +63,10 @@ def history(
     from webrag_core.retrieval.dates import moments
     from webrag_core.store.database import Database
 
-    if time == "valid" and at is None:
+    law = parse_legal_identifier(target)
+    if law is not None and law.day is not None and at is not None:
+        raise InvalidInputError(f"the identifier means the version of {law.day}: leave out --at, or the day")
+    if time == "valid" and at is None and (law is None or law.day is None):
         raise InvalidInputError("--time needs --at")
     if sum((at is not None, diff is not None or html is not None, changes)) > 1:
         raise InvalidInputError("--at, --diff or --html, and --changes exclude each other")
@@ -84,14 +87,11 @@ def history(
                 else:
                     _print_changes(rows)
                 return
-            law = parse_legal_identifier(target)
-            if law is not None and not ("://" in target and await pages.is_stored(connection, target)):
-                url = await page_of_law(connection, law)
-            else:
-                law, url = None, with_scheme(target)
+            meant = law if law and not ("://" in target and await pages.is_stored(connection, target)) else None
+            url = with_scheme(target) if meant is None else await page_of_law(connection, meant)
             moment, axis = asked, time
-            if law is not None and law.day is not None and asked is None:
-                moment, axis = AsOf.parse(law.day.isoformat()), "valid"
+            if meant is not None and meant.day is not None:
+                moment, axis = AsOf.parse(meant.day.isoformat()), "valid"
             story = await pages.versions(connection, url)
             if diff is not None or html is not None:
                 pair = diff or story.last_two()
@@ -103,12 +103,13 @@ def history(
                 if html is not None:
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
-            elif moment is not None or (law is not None and law.part is not None):
+            elif moment is not None or (meant is not None and meant.part is not None):
                 page = await pages.page_at(connection, url, moment or AsOf.now(), axis)
-                if law is not None and law.part is not None and page.version_id is not None and page.text is not None:
-                    start, end = await part_of(connection, page.version_id, page.text, law.part)
+                part = None if meant is None else meant.part
+                if part is not None and page.version_id is not None and page.text is not None:
+                    start, end = await part_of(connection, page.version_id, page.text, part)
                     page.text = page.text[start:end]
-                    page.note = f"{page.note}; {law.part} stands at characters {start} to {end}"
+                    page.note = f"{page.note}; {part} stands at characters {start} to {end}"
                 if as_json:
                     print_json(story.model_dump(mode="json") | page.model_dump(mode="json"))
                 else:

@@ -16,6 +16,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from webrag_core.acquisition.legal_xml import LANGUAGES
 from webrag_core.errors import FetchError, Reason
 
 MAX_BYTES = 20_000_000
@@ -48,16 +49,6 @@ _MARKS = {"b": "b", "i": "i", "sub": "sub", "sup": "sup"}
 _LEFT_OUT = frozenset(["img", "marker", "meta", "noteRef", "toc", "tocItem"])
 _COPIED = frozenset(["caption", "li", "ol", "table", "td", "th", "tr", "ul"])
 _BREAKS = frozenset(["br", "eol", "eop"])
-_LANGUAGES = dict(
-    re.findall(
-        r"(\w+):(\w+)",
-        """
-    ara:ar bul:bg ces:cs dan:da deu:de ger:de ell:el eng:en est:et fin:fi fra:fr fre:fr gle:ga hrv:hr hun:hu ita:it
-    jpn:ja lav:lv lit:lt mlt:mt nld:nl dut:nl nor:no pol:pl por:pt ron:ro rum:ro rus:ru slk:sk slv:sl spa:es esp:es
-    swe:sv zho:zh chi:zh
-    """,
-    )
-)
 _LEGISLATION = frozenset(["act", "amendment", "bill", "documentCollection", "portion"])
 _SPACE = re.compile(r"\s+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -302,7 +293,7 @@ def _title(document: Element) -> str:
 
 def _language(document: Element) -> str:
     stated: str = next((one.get("language", "") for one in _descendants(document, "FRBRlanguage")), "")
-    return str(_LANGUAGES.get(stated.casefold(), stated))
+    return str(LANGUAGES.get(stated.casefold(), stated))
 
 
 def _value(within: Element, name: str) -> str:

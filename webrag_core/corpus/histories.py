@@ -92,6 +92,8 @@ class HistoryIngestor:
         async with self._database.transaction() as connection:
             write = self._write_seen if self._dates == "seen" else self._write_in_force
             document_id, version_id, versions = await write(connection, file, texts)
+            # said outright: a state of the past leaves the mark of a later sighting alone
+            await connection.execute("UPDATE documents SET etag = %s WHERE id = %s", (mark, document_id))
             await self._record(connection, file, version_id, "fetched")
         return HistoryOutcome(file.url, document_id, version_id, "fetched", versions)
 
@@ -120,7 +122,8 @@ class HistoryIngestor:
         self, connection: AsyncConnection, file: FileHistory, texts: Mapping[str, _Text]
     ) -> tuple[int, int | None, int]:
         """Each state as a sighting at its commit, and as another one just before the next."""
-        document_id, last, versions = 0, None, set()
+        document_id, last = 0, None
+        versions: dict[int, datetime] = {}  # version -> the last moment of it
         ends = [self._moments[state.commit] - _INSTANT for state in file.states[1:]] + [self._moments[-1]]
         for state, end in zip(file.states, ends, strict=True):
             begin = self._moments[state.commit]
@@ -128,13 +131,15 @@ class HistoryIngestor:
             last = None
             if text is not None:
                 document_id, last = await self._store(connection, text, begin, sighting=True)
-                versions.add(last)
+                versions[last] = max(end, begin)
             for at in (begin, end):
                 if document_id and at >= begin:
                     sighting = Sighting(at, last, ACQUIRER, basis_of(ACQUIRER))
                     await record_sighting(connection, document_id, sighting)
-        for version_id in versions:
+        for version_id, at in versions.items():
             await write_statements(connection, version_id, (), _BASES)
+            # read by what was in force, it had the moment of reading
+            await connection.execute("UPDATE document_versions SET fetched_at = %s WHERE id = %s", (at, version_id))
         return document_id, last, len(versions)
 
     async def _write_in_force(

@@ -8,14 +8,15 @@ from itertools import pairwise
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.legal_identifiers import LegalIdentifier
+from webrag_core.acquisition.legal_xml import LANGUAGES
 from webrag_core.corpus.markup import decode
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import parse_blocks
 
 _STATING = """
-SELECT DISTINCT d.canonical_url FROM graph_nodes i
+SELECT DISTINCT d.canonical_url, v.language FROM graph_nodes i
 JOIN graph_edges e ON e.dst = i.id AND e.kind = 'typed' AND e.label = 'legislationIdentifier' AND e.seen_until IS NULL
-JOIN documents d ON d.id = e.document_id
+JOIN documents d ON d.id = e.document_id JOIN document_versions v ON v.id = e.version_id
 WHERE i.kind = 'entity' AND i.key = %s ORDER BY 1 LIMIT 2
 """
 _LEVEL = re.compile(r"#{1,6}(?=\s)")
@@ -25,14 +26,20 @@ _LETTERS = re.compile(r"[\W_]+")
 async def page_of_law(connection: AsyncConnection, identifier: LegalIdentifier) -> str:
     """The address of the stored page whose mark-up states the work's identifier.
 
-    Raises InvalidInputError when no page does, and when several do.
+    Raises InvalidInputError when no page does, when several do, and when it is in another language than is meant.
     """
     cursor = await connection.execute(_STATING, (f"legislationIdentifier:{identifier.work}",))
-    pages = [str(row[0]) for row in await cursor.fetchall()]
+    rows = await cursor.fetchall()
+    pages = [str(row[0]) for row in rows]
     if not pages:
         raise InvalidInputError(f"no stored page says that it is {identifier.work}")
     if len(pages) > 1:
         raise InvalidInputError(f"several pages say that they are {identifier.work}: {' and '.join(pages)}, …")
+    stored, meant = rows[0][1], LANGUAGES.get(identifier.language or "", identifier.language)
+    if stored is not None and meant is not None and stored.partition("-")[0] != meant:
+        raise InvalidInputError(
+            f"{identifier.work} is stored in another language ({stored}) than {identifier.language}"
+        )
     return pages[0]
 
 

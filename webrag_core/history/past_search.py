@@ -183,12 +183,12 @@ async def _pages_holding(
     rows = await cursor.fetchall()
     answers = await holding_versions(connection, [row[0] for row in rows], at.end.date())
     pages: list[_Then] = []
-    left_out = {"not in force then": 0, "that do not say when they hold": 0, "no longer kept": 0}
+    left_out = {"not in force then": 0, "without a word on when they hold": 0, "no longer kept": 0}
     for document_id, current, pruned in rows:
         chosen = answers[document_id].chosen
         if chosen is None:
             silent = answers[document_id].certainty == "not_stated"
-            left_out["that do not say when they hold" if silent else "not in force then"] += 1
+            left_out["without a word on when they hold" if silent else "not in force then"] += 1
         elif chosen.version_id in pruned:
             left_out["no longer kept"] += 1
         else:

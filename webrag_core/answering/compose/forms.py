@@ -35,13 +35,18 @@ _FORMS: dict[QueryType, Form] = {
 }
 
 
+def is_about_changes(question: str) -> bool:
+    """Whether a question asks what changed. English."""
+    return _TIMELINE.search(question.strip()) is not None
+
+
 def form_of(question: str, kind: QueryType) -> Form:
     """The form in which a question wants to be answered. `list`, `lookup` and `timeline` are recognised in English
     alone."""
     text = question.strip()
     if kind == "comparison":
         return "compare"
-    if _TIMELINE.search(text):
+    if is_about_changes(text):
         return "timeline"
     if _LOOKUP.search(text):
         return "lookup"

@@ -11,7 +11,7 @@ from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import items_around
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
-from webrag_core.answering.compose.timeline import with_moments
+from webrag_core.answering.compose.timeline import Moment, with_moments
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.models import Form
 from webrag_core.retrieval.redundancy import text_overlap
@@ -37,12 +37,18 @@ class Choice:
 
 
 def select(
-    units: Sequence[Unit], scores: Sequence[UnitScores], supports: Sequence[Array], max_words: int, form: Form
+    units: Sequence[Unit],
+    scores: Sequence[UnitScores],
+    supports: Sequence[Array],
+    max_words: int,
+    form: Form,
+    asked: Moment | None = None,
 ) -> list[Choice]:
     """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
     first, in the order of the page. In the forms `steps` and `list` the best sentence brings the other items of its
     list along; a `lookup` has fewer sentences; a `timeline` has those that name a version or a date, in that order,
-    where there are two. Code that is not the best of all is said among steps alone.
+    where there are two; with a version or date that is `asked` for, those of it alone. Code that is not the best of
+    all is said among steps alone.
 
     `scores` and `supports` per part of the question. A part that its best sentence does not fit beside the others of
     goes without one.
@@ -70,10 +76,10 @@ def select(
         around = items_around(units, scores[0].order[0], max_words)
         items = {index for index in around if len(around) > 1 and take(0, index, item=True)}
     if form == "timeline" and len(scores) == 1:
-        moments = with_moments([unit.text for unit in units], scores[0].order[:_TRIED])
+        moments = with_moments([unit.text for unit in units], scores[0].order[:_TRIED], asked)
         for index in list(moments)[:MAX_SENTENCES]:
             take(0, index)
-        if len(chosen) > 1:
+        if len(chosen) > (asked is None):
             return sorted(chosen, key=lambda choice: moments[choice.index].key)
     for part, score in enumerate(scores):  # one for each part
         if part > 0 or not items:

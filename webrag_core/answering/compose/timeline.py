@@ -10,7 +10,9 @@ from typing import Literal
 
 _MONTHS = {name.casefold()[:3]: number for number, name in enumerate(calendar.month_name) if name}
 _MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" for name in calendar.month_name if name)
-_VERSION = re.compile(r"\b(?:version|release|since|in|v)[ .]?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.IGNORECASE)
+_VERSION = re.compile(
+    r"\b(?:version|release|since|in|v)[ .]?(?:[A-Z]\w* )?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.IGNORECASE
+)
 _YEAR = r"(?P<year>1[5-9]\d\d|20\d\d)"
 _DATES = (
     re.compile(rf"\b{_YEAR}-(?P<month>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?\b"),
@@ -44,8 +46,16 @@ def moment_of(text: str) -> Moment | None:
     return None
 
 
-def with_moments(texts: Sequence[str], order: Sequence[int]) -> dict[int, Moment]:
-    """The texts (indexes, in `order`) that speak of a moment of one kind: that of the first which speaks of any."""
+def with_moments(texts: Sequence[str], order: Sequence[int], asked: Moment | None = None) -> dict[int, Moment]:
+    """The texts (indexes, in `order`) that speak of a moment of one kind: that of the first which speaks of any. With
+    `asked` those alone that speak of it: of that version, or a day within that month or year."""
     moments = {index: moment for index in order if (moment := moment_of(texts[index])) is not None}
+    if asked is not None:
+        return {index: moment for index, moment in moments.items() if _within(moment, asked)}
     kind = next((moment.kind for moment in moments.values()), None)
     return {index: moment for index, moment in moments.items() if moment.kind == kind}
+
+
+def _within(moment: Moment, asked: Moment) -> bool:
+    meant = tuple(part for part in asked.key if part or asked.kind == "version")
+    return moment.kind == asked.kind and moment.key[: len(meant)] == meant

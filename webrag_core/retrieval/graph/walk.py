@@ -17,7 +17,7 @@ from webrag_core.indexing.graph.model import EdgeKind, NodeKind
 
 FAN_OUT = 20
 """Neighbours of one node by one kind of edge, in one direction."""
-BEAM = 100
+BEAM = 70
 """Nodes of a level from which the next one begins."""
 _MOST_STEPS = 2_000  # of one level, the strongest
 
