@@ -77,7 +77,7 @@ def _place(seeds: list[GraphNode], related: Related) -> dict[str, _Spot]:
     spots, angle = middle, -math.pi / 2
     for key in first:
         arc = 2 * math.pi * max(1, len(below[key])) / total
-        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2)
+        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2, alone=len(first) == len(parents))
         for place, other in enumerate(below[key]):
             spots[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
         angle += arc
@@ -91,8 +91,9 @@ def _middle(node: GraphNode, place: int, count: int) -> _Spot:
     return _Spot(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
 
 
-def _on_circle(node: GraphNode, level: int, angle: float) -> _Spot:
-    radius = _RADII[min(level, len(_RADII) - 1)]
+def _on_circle(node: GraphNode, level: int, angle: float, *, alone: bool = False) -> _Spot:
+    """`alone`: there is no circle outside of this one, so it takes all of the room."""
+    radius = _RADII[-1 if alone else min(level, len(_RADII) - 1)]
     x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
     anchor = "start" if math.cos(angle) >= 0 else "end"
     return _Spot(node, _label(node), level, round(x, 1), round(y, 1), anchor)
