@@ -189,7 +189,7 @@ class Manager:
                 _warn(
                     gathered,
                     f"{report.model} finds no answer in the evidence; without it, sentences would be given with"
-                    f" confidence {sure:.0%} (ANSWER_COMPOSER=extractive)",
+                    f" confidence {percent(sure)} (ANSWER_COMPOSER=extractive)",
                 )
             sure = 0.0
         elif report is not None:
@@ -250,8 +250,8 @@ def _warn(gathered: Gathered, warning: str) -> None:
 
 def _warnings(draft: Draft) -> list[str]:
     orders = draft.withheld.get("order", 0)
-    told = f"sentences of the pages that give orders to a model, and are never said: {orders}"
-    return [*draft.warnings, *([told] if orders else [])]
+    warning = f"sentences of the pages that give orders to a model, and are never said: {orders}"
+    return [*draft.warnings, *([warning] if orders else [])]
 
 
 def _form(question: Question, gathered: Gathered) -> Form:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, err, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, check_time, err, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.result_warnings import keep_out_of_the_log
@@ -81,8 +81,7 @@ def answer(
     if at is not None:
         asyncio.run(_answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
         return
-    if time == "valid":
-        raise InvalidInputError("--time needs --at")
+    check_time(time, at)
 
     async def work() -> OrchestrationResult:
         request = AnswerRequest(

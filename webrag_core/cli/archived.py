@@ -29,17 +29,17 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
     moments = [AsOf.parse(date, "--archived").end for date in dates if date != EVERY]
     acquirer = make_memento_acquirer(settings)
     failed: dict[str, str] = {}
-    stored: list[dict[str, object]] = []
+    copies: list[dict[str, object]] = []
     pages = canonical_urls(urls, failed)
     async with Corpus.open(settings, acquirer) as corpus:
         with progress(None, "ingest") as advance:
             for url in pages:
                 try:
-                    wanted = moments + (await _all_moments(acquirer, url) if EVERY in dates else [])
-                    for acquirer.at in sorted(set(wanted)):
+                    moments_of_page = moments + (await _all_moments(acquirer, url) if EVERY in dates else [])
+                    for acquirer.at in sorted(set(moments_of_page)):
                         page = await corpus.add(url, refresh=True)
                         asked = acquirer.at.isoformat()
-                        stored.append({"url": page.url, "asked": asked, "version_id": page.version_id})
+                        copies.append({"url": page.url, "asked": asked, "version_id": page.version_id})
                         for warning in page.warnings:
                             complain(f"{url}: {warning}")
                         advance(f"{url} {acquirer.at:%Y-%m-%d}")
@@ -48,10 +48,10 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
                     complain(f"{url}: {error.message}")
         await corpus.indexer.finish_bulk()
     if as_json:
-        print_json({"requested": len(urls), "copies": stored, "failed": failed})
+        print_json({"requested": len(urls), "copies": copies, "failed": failed})
     else:
-        texts = len({one["version_id"] for one in stored})
-        out.print(f"{len(stored)} copies of {len(pages)} pages, {texts} different texts; {len(failed)} pages failed")
+        texts = len({one["version_id"] for one in copies})
+        out.print(f"{len(copies)} copies of {len(pages)} pages, {texts} different texts; {len(failed)} pages failed")
     return 1 if failed else 0
 
 

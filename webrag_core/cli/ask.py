@@ -14,6 +14,7 @@ from webrag_core.cli.answer import show_progress
 from webrag_core.cli.output import (
     Json,
     Time,
+    check_time,
     check_writable,
     complain,
     print_json,
@@ -68,8 +69,7 @@ def ask(
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
     for file in filter(None, (html, markdown)):
         check_writable(file)
-    if time == "valid" and at is None:
-        raise InvalidInputError("--time needs --at")
+    check_time(time, at)
     asked = Question(
         question,
         urls=tuple(map(with_scheme, url or ())),

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from webrag_core.cli.output import Json, complain, print_json, print_line, progress, write_file
+from webrag_core.cli.output import (
+    CERTAINTIES,
+    Json,
+    complain,
+    print_json,
+    print_line,
+    print_versions,
+    progress,
+    write_file,
+)
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -156,9 +165,8 @@ def at(
         for one in results:
             _print_keys([one.key])
             for page in one.pages:
-                certainty = {"certain": "certain", "between": "not certain", "not_seen": "not seen"}[page.certainty]
                 version = "no text" if page.version is None else f"version {page.version}"
-                print_line(f"{page.url}  {certainty}, {version}")
+                print_line(f"{page.url}  {CERTAINTIES[page.certainty]}, {version}")
             _print_by_kind(one.items, [], outwards=False)
             if one.key.status == "found" and not one.items:
                 print_line(f"Nothing that is kept says anything of it on {moment.text}.", style="dim")
@@ -183,22 +191,19 @@ def works(
         async with await Database.open(load_settings()) as database:
             await update_works(database)
             async with database.connection() as connection:
-                asked = [canonicalise(with_scheme(url)) for url in urls]
-                return {url: await load_works(connection, url) for url in asked}
+                return {url: await load_works(connection, url) for url in map(canonicalise, map(with_scheme, urls))}
 
-    found = asyncio.run(work())
+    by_page = asyncio.run(work())
     if as_json:
-        print_json({"works": {url: [asdict(one) for one in listed] for url, listed in found.items()}})
+        print_json({"works": {url: [asdict(one) for one in listed] for url, listed in by_page.items()}})
     else:
-        for url, listed in found.items():
+        for url, listed in by_page.items():
             for one in listed:
                 print_line(one.key, style="bold")
-                for member in one.members:
-                    mark = "this page" if member.url == url else "" if member.stored else "gone"
-                    print_line(f"  {member.label:<12} {member.url}  {mark}".rstrip())
+                print_versions(one.members, url)
             if not listed:
                 complain(f"{url}: no version of it at another address is stored", style="yellow")
-    raise typer.Exit(0 if any(found.values()) else 1)
+    raise typer.Exit(0 if any(by_page.values()) else 1)
 
 
 @graph_app.command("check")

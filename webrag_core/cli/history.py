@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, out, print_json, print_line, print_table, write_file
+from webrag_core.cli.output import (
+    CERTAINTIES,
+    Json,
+    Time,
+    check_time,
+    out,
+    print_json,
+    print_line,
+    print_table,
+    print_versions,
+    write_file,
+)
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -66,8 +77,7 @@ def history(
     law = parse_legal_identifier(target)
     if law is not None and law.day is not None and at is not None:
         raise InvalidInputError(f"the identifier means the version of {law.day}: leave out --at, or the day")
-    if time == "valid" and at is None and (law is None or law.day is None):
-        raise InvalidInputError("--time needs --at")
+    check_time(time, at if law is None or law.day is None else law.day)
     if sum((at is not None, diff is not None or html is not None, changes)) > 1:
         raise InvalidInputError("--at, --diff or --html, and --changes exclude each other")
     if (since is not None or until is not None) and not changes:
@@ -87,11 +97,11 @@ def history(
                 else:
                     _print_changes(rows)
                 return
-            meant = law if law and not ("://" in target and await pages.is_stored(connection, target)) else None
-            url = with_scheme(target) if meant is None else await page_of_law(connection, meant)
+            identifier = law if law and not ("://" in target and await pages.is_stored(connection, target)) else None
+            url = with_scheme(target) if identifier is None else await page_of_law(connection, identifier)
             moment, axis = asked, time
-            if meant is not None and meant.day is not None:
-                moment, axis = AsOf.parse(meant.day.isoformat()), "valid"
+            if identifier is not None and identifier.day is not None:
+                moment, axis = AsOf.parse(identifier.day.isoformat()), "valid"
             story = await pages.versions(connection, url)
             if diff is not None or html is not None:
                 pair = diff or story.last_two()
@@ -103,9 +113,9 @@ def history(
                 if html is not None:
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
-            elif moment is not None or (meant is not None and meant.part is not None):
+            elif moment is not None or (identifier is not None and identifier.part is not None):
                 page = await pages.page_at(connection, url, moment or AsOf.now(), axis)
-                part = None if meant is None else meant.part
+                part = None if identifier is None else identifier.part
                 if part is not None and page.version_id is not None and page.text is not None:
                     start, end = await part_of(connection, page.version_id, page.text, part)
                     page.text = page.text[start:end]
@@ -260,9 +270,7 @@ def _print_stated(stated: list[StatedTime]) -> None:
 
 def _print_work(key: str, members: list[OtherVersion], here: str) -> None:
     print_line(f"Versions beside each other: {key}", style="bold")
-    for one in members:
-        mark = "this page" if one.url == here else "" if one.stored else "gone"
-        print_line(f"  {one.label:<12} {one.url}  {mark}".rstrip())
+    print_versions(members, here)
 
 
 def _why(basis: str, cause: str | None, *, kept: bool) -> str:
@@ -274,14 +282,7 @@ def _why(basis: str, cause: str | None, *, kept: bool) -> str:
 
 def _print_page_at(page: PageAt) -> None:
     version = "no text" if page.version is None else f"version {page.version}"
-    certainty = {
-        "certain": "certain",
-        "between": "not certain",
-        "not_seen": "not seen",
-        "not_in_force": "not in force",
-        "not_stated": "not stated",
-    }[page.certainty]
-    print_line(f"{page.url} at {page.at}: {certainty}, {version}", style="bold")
+    print_line(f"{page.url} at {page.at}: {CERTAINTIES[page.certainty]}, {version}", style="bold")
     print_line(f"{page.note}.")
     if page.nearest is not None and page.nearest.version is not None:
         near = page.nearest

@@ -23,6 +23,8 @@ from webrag_core.page_text import visible
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
     from webrag_core.answering.passage import Line
+    from webrag_core.corpus.works import WorkMember
+    from webrag_core.history.models import OtherVersion
     from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
@@ -33,6 +35,14 @@ Time = Annotated[
     typer.Option(help="What --at means: when a text was seen, or when it holds by what it says of itself (valid)."),
 ]
 """Option that chooses one of two times, which are never mixed."""
+CERTAINTIES = {
+    "certain": "certain",
+    "between": "not certain",
+    "not_seen": "not seen",
+    "not_in_force": "not in force",
+    "not_stated": "not stated",
+}
+"""How sure it is what a page said, in words."""
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 QUOTE_CHARS = 700
@@ -132,6 +142,19 @@ def write_file(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def check_time(time: str, at: object) -> None:
+    """Raise InvalidInputError where a kind of time is chosen and no date `at` that it is of."""
+    if time == "valid" and at is None:
+        raise InvalidInputError("--time needs --at")
+
+
+def print_versions(members: Iterable[WorkMember | OtherVersion], here: str) -> None:
+    """Print the versions of a page that stand at other addresses; the page `here` is named."""
+    for one in members:
+        mark = "this page" if one.url == here else "" if one.stored else "gone"
+        print_line(f"  {one.label:<12} {one.url}  {mark}".rstrip())
 
 
 def check_writable(path: Path) -> None:

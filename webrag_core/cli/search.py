@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, check_time, print_citation, print_hidden, print_json, print_line
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError
 from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
@@ -77,8 +76,7 @@ def search(
     from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
     from webrag_core.retrieval.search import search as search_stored
 
-    if time == "valid" and at is None:
-        raise InvalidInputError("--time needs --at")
+    check_time(time, at)
     request = SearchRequest(
         query=query,
         pattern=Pattern.named(pattern),

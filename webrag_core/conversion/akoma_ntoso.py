@@ -45,7 +45,7 @@ _INLINE = frozenset(
     """,
     )
 )
-_MARKS = {"b": "b", "i": "i", "sub": "sub", "sup": "sup"}
+_MARKS = frozenset(["b", "i", "sub", "sup"])
 _LEFT_OUT = frozenset(["img", "marker", "meta", "noteRef", "toc", "tocItem"])
 _COPIED = frozenset(["caption", "li", "ol", "table", "td", "th", "tr", "ul"])
 _BREAKS = frozenset(["br", "eol", "eop"])
@@ -132,7 +132,7 @@ class _Writer:
         elif name in ("ref", "a") and element.get("href"):
             self._mark(element, _element("a", href=element.get("href", "")))
         elif name in _MARKS:
-            self._mark(element, _element(_MARKS[name]))
+            self._mark(element, _element(name))
         elif name in ("quotedText", "quotedStructure"):
             self._quoted(element, block=name == "quotedStructure")
         elif name in _INLINE:
@@ -287,8 +287,10 @@ def _title(document: Element) -> str:
         if title:
             return title
     work = next(_descendants(document, "FRBRWork"), None)
-    stated = [] if work is None else [_value(work, name) for name in ("FRBRname", "FRBRnumber", "FRBRuri")]
-    return " ".join(dict.fromkeys(filter(None, stated[:2]))) or "".join(stated[2:]) or _name(document)
+    if work is None:
+        return _name(document)
+    names = dict.fromkeys([_value(work, "FRBRname"), _value(work, "FRBRnumber")])
+    return " ".join(filter(None, names)) or _value(work, "FRBRuri") or _name(document)
 
 
 def _language(document: Element) -> str:
@@ -297,45 +299,47 @@ def _language(document: Element) -> str:
 
 
 def _value(within: Element, name: str) -> str:
-    found = _child(within, name)
-    return "" if found is None else (found.get("value") or found.get("date") or "").strip()
+    child = _child(within, name)
+    return "" if child is None else (child.get("value") or child.get("date") or "").strip()
 
 
 def _legislation(document: Element, title: str) -> dict[str, Any]:
     """What the document states about itself, in the words of schema.org; of judgments, debates and the like only their
     names and dates."""
+    is_law = _name(document) in _LEGISLATION
+    kind = "Legislation" if is_law else "CreativeWork"
+    statements: dict[str, Any] = {"@context": "https://schema.org", "@type": kind, "name": title}
     work = next(_descendants(document, "FRBRWork"), None)
-    expression = next(_descendants(document, "FRBRExpression"), None)
-    statements: dict[str, Any] = {"@context": "https://schema.org", "@type": "Legislation", "name": title}
     if work is not None:
         aliases = [one.get("value", "") for one in work if isinstance(one.tag, str) and _name(one) == "FRBRalias"]
-        identifiers = [_value(work, "FRBRuri"), *aliases]
-        statements["legislationIdentifier"] = [text for text in dict.fromkeys(identifiers) if text]
-        statements["legislationDate"] = _date(work)
+        identifiers = [text for text in dict.fromkeys([_value(work, "FRBRuri"), *aliases]) if text]
+        statements["legislationIdentifier" if is_law else "identifier"] = identifiers
+        statements |= {"legislationDate": _date(work)} if is_law else {}
+    expression = next(_descendants(document, "FRBRExpression"), None)
     if expression is not None:
-        statements["@id"] = _value(expression, "FRBRuri") or None
-        statements["legislationDateVersion"] = _date(expression)
+        statements["@id"] = _value(expression, "FRBRuri")
+        statements["legislationDateVersion" if is_law else "dateCreated"] = _date(expression)
     published = next((one.get("date", "") for one in _descendants(document, "publication")), "")
     statements["datePublished"] = published if _DATE.fullmatch(published) else None
+    statements |= _force_and_changes(document) if is_law else {}
+    return {key: value for key, value in statements.items() if value}
+
+
+def _force_and_changes(document: Element) -> dict[str, Any]:
+    """When a law begins and ends to hold, and which others it changes."""
     events = [(one.get("date", "")[:10], _what(one)) for one in _descendants(document, "eventRef")]
     dated = [(date, what) for date, what in events if _DATE.fullmatch(date)]
-    statements["validFrom"] = next((date for date, what in dated if _IN_FORCE.search(what)), None)
-    statements["validThrough"] = next((date for date, what in dated if _REPEAL.search(what)), None)
-    changed = (
+    targets = (
         one.get("href", "").partition("#")[0]
         for changes in _descendants(document, "activeModifications")
         for one in _descendants(changes, "destination")
     )
-    works = list(dict.fromkeys(f"/{work}" if work.startswith("akn/") else work for work in changed if work))
-    statements["legislationChanges"] = [{"@type": "Legislation", "@id": work} for work in works[:_MOST_CHANGES]]
-    if _name(document) not in _LEGISLATION:
-        statements["@type"] = "CreativeWork"
-        statements["identifier"] = statements.pop("legislationIdentifier", None)
-        statements["dateCreated"] = statements.pop("legislationDateVersion", None)
-    stated = {key: value for key, value in statements.items() if value}
-    if statements["@type"] == "CreativeWork":
-        return {key: value for key, value in stated.items() if not key.startswith(("legislation", "valid"))}
-    return stated
+    works = list(dict.fromkeys(f"/{work}" if work.startswith("akn/") else work for work in targets if work))
+    return {
+        "validFrom": next((date for date, what in dated if _IN_FORCE.search(what)), None),
+        "validThrough": next((date for date, what in dated if _REPEAL.search(what)), None),
+        "legislationChanges": [{"@type": "Legislation", "@id": work} for work in works[:_MOST_CHANGES]],
+    }
 
 
 def _what(event: Element) -> str:

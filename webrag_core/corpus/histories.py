@@ -85,19 +85,19 @@ class HistoryIngestor:
         if stored is not None and known and stored.latest_version is not None:
             return await self._unchanged(file, stored)
         try:
-            texts = await self._texts(file, mark)
+            texts = await self._texts(file)
         except FetchError as error:
             await self._failed(file, error)
             raise
         async with self._database.transaction() as connection:
             write = self._write_seen if self._dates == "seen" else self._write_in_force
             document_id, version_id, versions = await write(connection, file, texts)
-            # said outright: a state of the past leaves the mark of a later sighting alone
+            # of the whole history, whichever of its states was stored last
             await connection.execute("UPDATE documents SET etag = %s WHERE id = %s", (mark, document_id))
             await self._record(connection, file, version_id, "fetched")
         return HistoryOutcome(file.url, document_id, version_id, "fetched", versions)
 
-    async def _texts(self, file: FileHistory, mark: str) -> dict[str, _Text]:
+    async def _texts(self, file: FileHistory) -> dict[str, _Text]:
         """The readable texts by blob."""
         blobs = list(dict.fromkeys(state.blob for state in file.states if state.blob is not None))
         bodies = await asyncio.to_thread(lambda: list(self._folder.repository.read(blobs)))
@@ -105,7 +105,7 @@ class HistoryIngestor:
         for blob, body in zip(blobs, bodies, strict=True):
             if body is None:
                 raise FetchError(Reason.TOO_LARGE, f"{file.url}: a version is missing from the copy or too large")
-            headers = {"content-type": f"{file.media_type}; charset=utf-8", "etag": mark}
+            headers = {"content-type": f"{file.media_type}; charset=utf-8"}
             page = AcquiredPage(file.url, file.url, 200, headers, body, self.read_at, len(body))
             try:
                 converted = await convert_in_worker(page)
@@ -130,7 +130,7 @@ class HistoryIngestor:
             text = texts.get(state.blob or "")
             last = None
             if text is not None:
-                document_id, last = await self._store(connection, text, begin, sighting=True)
+                document_id, last = await self._store(connection, text, begin, sighting=False)
                 versions[last] = max(end, begin)
             for at in (begin, end):
                 if document_id and at >= begin:
@@ -161,11 +161,11 @@ class HistoryIngestor:
         else:
             absent = Sighting(self.read_at, None, ACQUIRER, basis_of(ACQUIRER))
             await record_sighting(connection, document_id, absent)
-        stated: dict[int, list[Statement]] = {version_id: [] for version_id in ids.values()}
+        by_version: dict[int, list[Statement]] = {version_id: [] for version_id in ids.values()}
         for one in times:
             basis: ValidityBasis = "history" if one.dated else "undated"
-            stated[ids[one.text]].append(Statement("in_force", one.start, one.end, basis))
-        for version_id, statements in stated.items():
+            by_version[ids[one.text]].append(Statement("in_force", one.start, one.end, basis))
+        for version_id, statements in by_version.items():
             await write_statements(connection, version_id, statements, _BASES)
         return document_id, None if last is None else ids[last], len(set(ids.values()))
 
