@@ -140,26 +140,26 @@ async def _ask(
     results: Results,
 ) -> None:
     """Ask one golden of every system."""
-    found = await run_pattern(connection, Pattern.RERANKED, context)
+    base = await run_pattern(connection, Pattern.RERANKED, context)
     started = time.perf_counter()
-    reached = await reach_pages(connection, context.query, found.term_idf, found.chunks, context.scope)
-    await lift(connection, context, found, reached)
+    reached = await reach_pages(connection, context.query, base.term_idf, base.chunks, context.scope)
+    await lift(connection, context, base, reached)
     results.added_ms.append((time.perf_counter() - started) * 1000)
     results.reached.append(len(reached) / len(context.scope.document_ids))
-    pages = {BASELINE: pages_in_order(found.chunks)}
+    pages = {BASELINE: pages_in_order(base.chunks)}
     for bonus in BONUSES:
-        lifted = await lift(connection, context, found, reached, bonus=bonus)
+        lifted = await lift(connection, context, base, reached, bonus=bonus)
         pages[f"graph, bonus {bonus:g}"] = pages_in_order(lifted.chunks)
-    near = await reach_pages(connection, context.query, found.term_idf, found.chunks, context.scope, depth=1)
-    pages["seed-boost"] = pages_in_order(seed_boosted(found.chunks, near))
-    titles = by_titles(found.chunks, found.term_idf)
+    near = await reach_pages(connection, context.query, base.term_idf, base.chunks, context.scope, depth=1)
+    pages["seed-boost"] = pages_in_order(seed_boosted(base.chunks, near))
+    titles = by_titles(base.chunks, base.term_idf)
     for bonus in BONUSES[1:]:
-        titled = await lift(connection, context, found, titles, bonus=bonus)
+        titled = await lift(connection, context, base, titles, bonus=bonus)
         pages[f"titles, bonus {bonus:g}"] = pages_in_order(titled.chunks)
-    best = await lift(connection, context, found, told(golden, reached, names), bonus=MAX_BONUS)
+    best = await lift(connection, context, base, told(golden, reached, names), bonus=MAX_BONUS)
     pages["told the gold"] = pages_in_order(best.chunks)
     elsewhere = at_random(reached, context.scope, random.Random(golden.id))
-    drawn = await lift(connection, context, found, elsewhere)
+    drawn = await lift(connection, context, base, elsewhere)
     pages[f"random pages, bonus {BONUS:g}"] = pages_in_order(drawn.chunks)
     results.goldens.append(golden)
     results.pages.append(pages)

@@ -158,7 +158,7 @@ def _named_day(message: str) -> date | None:
     """The last day before 1970 that a French message names."""
     days = [(int(year), _MONTHS.index(month.lower()) + 1, int(day)) for day, month, year in _FRENCH.findall(message)]
     days += [(int(year), int(month), int(day)) for year, month, day in _ISO.findall(message)]
-    return max((found for parts in days if (found := _date(parts)) is not None and found <= _EPOCH), default=None)
+    return max((day for parts in days if (day := _date(parts)) is not None and day <= _EPOCH), default=None)
 
 
 def _date(parts: tuple[int, int, int]) -> date | None:
@@ -259,8 +259,8 @@ async def measure(repository: Path, *, pairs: int, seed: int, repeals: str = _RE
                 for pair in asked:
                     begun = time.perf_counter()
                     async with corpus.database.connection() as connection:
-                        found = await page_at(connection, urls[pair.path], AsOf.parse(pair.day.isoformat()), "valid")
-                    judged.append((pair, found, (time.perf_counter() - begun) * 1000))
+                        page = await page_at(connection, urls[pair.path], AsOf.parse(pair.day.isoformat()), "valid")
+                    judged.append((pair, page, (time.perf_counter() - begun) * 1000))
     return _report(judged, branches, versions, stored_seconds)
 
 
@@ -288,19 +288,19 @@ def _report(
 ) -> dict[str, object]:
     kinds: dict[str, Counter[str]] = {}
     wrong = []
-    for pair, found, _ in judged:
+    for pair, page, _ in judged:
         if not pair.known:
-            expected, right = "not_stated", found.certainty == "not_stated"
+            expected, right = "not_stated", page.certainty == "not_stated"
         elif pair.text is None:
-            expected, right = "refusal", found.certainty == "not_in_force"
+            expected, right = "refusal", page.certainty == "not_in_force"
         else:
-            expected, right = "text", found.certainty == "certain" and found.text == pair.text
+            expected, right = "text", page.certainty == "certain" and page.text == pair.text
         counts = kinds.setdefault(pair.kind, Counter())
         counts[expected] += 1
         counts["right"] += right
         if not right:
             wrong.append({"path": pair.path, "day": str(pair.day), "kind": pair.kind, "expected": expected,
-                          "certainty": found.certainty, "note": found.note})  # fmt: skip
+                          "certainty": page.certainty, "note": page.note})  # fmt: skip
     times = sorted(milliseconds for _, _, milliseconds in judged)
     undated = {name: sum(first != last for first, last in branch.days.values()) for name, branch in branches.items()}
     return {

@@ -76,8 +76,8 @@ class Repository:
         except subprocess.TimeoutExpired:
             raise InvalidInputError(f"git took more than {_SECONDS} s") from None
         if done.returncode:
-            said = " ".join(done.stderr.decode(errors="replace").split())
-            raise InvalidInputError(f"git cannot read it: {said[:300]}")
+            message = " ".join(done.stderr.decode(errors="replace").split())
+            raise InvalidInputError(f"git cannot read it: {message[:300]}")
         return done.stdout
 
     def commit(self, revision: str) -> str:
@@ -128,13 +128,13 @@ def _content(stream: IO[bytes]) -> bytes | None:
         raise InvalidInputError("git broke off while it read the repository")
     if len(parts) != 3 or parts[1] == b"missing" or not parts[2].isdigit():
         return None
-    size, kept = int(parts[2]), int(parts[2]) <= MAX_BLOB_BYTES
+    size, fits = int(parts[2]), int(parts[2]) <= MAX_BLOB_BYTES
     pieces, left = [], size + 1  # a line feed follows
     while left:
         piece = stream.read(min(left, 1 << 20))
         if not piece:
             raise InvalidInputError("git broke off while it read the repository")
         left -= len(piece)
-        if kept:
+        if fits:
             pieces.append(piece)
-    return b"".join(pieces)[:size] if kept and parts[1] == b"blob" else None
+    return b"".join(pieces)[:size] if fits and parts[1] == b"blob" else None

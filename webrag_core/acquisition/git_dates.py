@@ -67,11 +67,11 @@ def segments(states: Sequence[tuple[CommitDay, Text]]) -> list[Segment[Text]]:
     listed: list[Segment[Text]] = []
     for day, text in states:
         start = day.earliest
-        kept = [one for one in listed if start is not None and (one.start is None or one.start < start)]
+        earlier = [one for one in listed if start is not None and (one.start is None or one.start < start)]
         listed = [
             one if one.end is not None and start is not None and one.end <= start
             else Segment(one.text, one.start, start, one.dated)
-            for one in kept
+            for one in earlier
         ]  # fmt: skip
         if not day.known:
             listed.append(Segment(text, start, day.latest, dated=False))

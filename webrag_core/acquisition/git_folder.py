@@ -98,19 +98,19 @@ class GitFolder:
 
     def _file(self, path: bytes, states: Sequence[FileState]) -> FileHistory | None:
         inner = path.removeprefix(self._prefix.encode(errors="surrogateescape"))
-        shown = inner.decode(errors="replace")
-        name = PurePosixPath(shown)
+        path_text = inner.decode(errors="replace")
+        name = PurePosixPath(path_text)
         media_type = _TYPES.get(name.suffix.lower())
         if media_type is None:
-            self.skipped[shown] = "no text file"
+            self.skipped[path_text] = "no text file"
             return None
         if {b"", b".", b".."} & set(inner.split(b"/")):
-            self.skipped[shown] = "no path"
+            self.skipped[path_text] = "no path"
             return None
         try:
             url = canonicalise(self._base + quote_from_bytes(inner, safe="/"))
         except FetchError as error:
-            self.skipped[shown] = error.message
+            self.skipped[path_text] = error.message
             return None
         return FileHistory(url, name.stem, media_type, tuple(states))
 

@@ -95,9 +95,9 @@ def confidence_features(
     table = reader_of(scores[0])
     rows = []
     for part, score in enumerate(scores):
-        said = [one for one in choices if one.part == part]
-        best = max((one.support for one in said), default=0.0)
-        match, relevance = score.features[[one.index for one in said]][:, _OF_SAID].max(axis=0, initial=0.0)
+        own = [one for one in choices if one.part == part]
+        best = max((one.support for one in own), default=0.0)
+        match, relevance = score.features[[one.index for one in own]][:, _OF_SAID].max(axis=0, initial=0.0)
         rows.append((np.log(best + _LEAST), gathered.complete, match, relevance))
     if gathered.walk:
         return table, np.array(min(rows))

@@ -83,11 +83,11 @@ def language_of(text: str) -> str | None:
 
 def language_notes(question: str, citations: Sequence[SentenceCitation]) -> list[str]:
     """A note for evidence that is clearly in another language than the question."""
-    asked = language_of(question)
-    found = language_of(" ".join(unit_text(_CODE.sub(" ", one.quote), "paragraph") for one in citations))
-    if asked is None or found is None or asked == found:
+    own = language_of(question)
+    theirs = language_of(" ".join(unit_text(_CODE.sub(" ", one.quote), "paragraph") for one in citations))
+    if own is None or theirs is None or own == theirs:
         return []
     return [
-        f"the question is in {asked}, the pages are in {found}: evidence is found by its words, so ask in {found} to"
+        f"the question is in {own}, the pages are in {theirs}: evidence is found by its words, so ask in {theirs} to"
         " find more"
     ]

@@ -54,9 +54,9 @@ def render_markdown(answer: Answer) -> str:
     if answer.look_next:
         lines += ["## Where to look next", "", *(f"- <{url}>" for url in answer.look_next), ""]
     lines += [line for note in answer.notes for line in (_escaped(sentence_case(note)), "")]
-    shown = {highlight.citation for highlight in answer.highlights}
+    passages = {highlight.citation for highlight in answer.highlights}
     for one in answer.citations:
-        words = "" if one.number in shown else f": “{_escaped(unit_text(one.quote, 'paragraph'))}”"
+        words = "" if one.number in passages else f": “{_escaped(unit_text(one.quote, 'paragraph'))}”"
         place = f"version {one.version}, characters {one.char_start} to {one.char_end}"
         lines.append(f"[^{one.number}]: <{one.url}>, {place}{words}")
     return "\n".join(lines).rstrip() + "\n"
@@ -125,8 +125,8 @@ def _runs(lines: Iterable[Line]) -> list[tuple[bool, list[Line]]]:
 
 
 def _escaped(text: str, *, strip: bool = True) -> str:
-    shown = visible(text)
-    return _SPECIAL.sub(r"\\\1", " ".join(shown.split()) if strip else shown)
+    clean = visible(text)
+    return _SPECIAL.sub(r"\\\1", " ".join(clean.split()) if strip else clean)
 
 
 @lru_cache(maxsize=1)

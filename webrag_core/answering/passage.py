@@ -139,7 +139,7 @@ def _without(pieces: Iterable[tuple[Part, str]], length: int) -> Iterator[tuple[
 
 
 def _visible(pieces: Iterable[tuple[Part, str]]) -> tuple[tuple[Part, str], ...]:
-    return tuple((part, shown) for part, words in pieces if (shown := visible(words).replace("\n", " ")))
+    return tuple((part, text) for part, words in pieces if (text := visible(words).replace("\n", " ")))
 
 
 def _outdented(lines: list[Line]) -> list[Line]:

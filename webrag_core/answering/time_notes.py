@@ -19,8 +19,8 @@ def time_notes(question: Question, sentences: Sequence[AnswerSentence]) -> list[
     if question.at is not None:
         return []
     notes = []
-    said = {year for sentence in sentences for year in _YEAR.findall(sentence.text)}
-    years = [year for year in _YEAR.findall(question.text) if int(year) < datetime.now(UTC).year and year not in said]
+    named = {year for sentence in sentences for year in _YEAR.findall(sentence.text)}
+    years = [year for year in _YEAR.findall(question.text) if int(year) < datetime.now(UTC).year and year not in named]
     if years and sentences:
         year = years[0]
         notes.append(f"the question names {year}, and this is from today's texts: --at {year} asks those of then")

@@ -100,6 +100,6 @@ def _last_letter(element: HtmlElement) -> tuple[HtmlElement, str] | None:
     for child in reversed(element):
         if (child.tail or "").strip():
             return child, "tail"
-        if isinstance(child.tag, str) and (found := _last_letter(child)) is not None:
-            return found
+        if isinstance(child.tag, str) and (place := _last_letter(child)) is not None:
+            return place
     return (element, "text") if (element.text or "").strip() else None

@@ -56,12 +56,12 @@ def without(markup: PageMarkup, urls: Collection[str]) -> PageMarkup:
     """The markup without what names these pages: relations, identifiers and properties; places of nodes stay."""
 
     def clean(node: MarkupNode) -> MarkupNode:
-        kept = tuple(
+        properties = tuple(
             (name, value) for name, value in node.properties if isinstance(value, int) or page_of(value) not in urls
         )
         if node.identifier is not None and page_of(node.identifier) in urls:
             return MarkupNode(node.syntax, None, (), (), False)
-        return replace(node, properties=kept)
+        return replace(node, properties=properties)
 
     return replace(
         markup,

@@ -35,10 +35,10 @@ async def page_of_law(connection: AsyncConnection, identifier: LegalIdentifier) 
         raise InvalidInputError(f"no stored page says that it is {identifier.work}")
     if len(pages) > 1:
         raise InvalidInputError(f"several pages say that they are {identifier.work}: {' and '.join(pages)}, …")
-    stored, meant = rows[0][1], LANGUAGES.get(identifier.language or "", identifier.language)
-    if stored is not None and meant is not None and stored.partition("-")[0] != meant:
+    language, expected = rows[0][1], LANGUAGES.get(identifier.language or "", identifier.language)
+    if language is not None and expected is not None and language.partition("-")[0] != expected:
         raise InvalidInputError(
-            f"{identifier.work} is stored in another language ({stored}) than {identifier.language}"
+            f"{identifier.work} is stored in another language ({language}) than {identifier.language}"
         )
     return pages[0]
 

@@ -66,9 +66,9 @@ def _take(document: HtmlElement, names: _Attributes, builder: MarkupBuilder) -> 
             builder.note("too_large")
             return
         for name in written:
-            found = value if value is not None else _value(element, name, builder.base_url)
-            if found is not None:
-                builder.add(outer[0], name, found)
+            content = value if value is not None else _value(element, name, builder.base_url)
+            if content is not None:
+                builder.add(outer[0], name, content)
 
 
 def _enclosing(element: HtmlElement, places: dict[HtmlElement, tuple[int, int]]) -> tuple[int, int] | None:

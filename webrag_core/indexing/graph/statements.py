@@ -123,7 +123,7 @@ class _Reader:
             label = f"{path}{name}"
             if isinstance(value, str):
                 target = self._named(name, value)
-                said = f'"{value}"'
+                description = f'"{value}"'
             elif "BreadcrumbList" in self._nodes[value].types:
                 continue
             elif (target := self._things[value]) is None:
@@ -131,9 +131,9 @@ class _Reader:
                     yield from self._properties(place, source, value, f"{label}.", {*seen, value})
                 continue
             else:
-                said = self._told(value)
+                description = self._told(value)
             if target is not None and target != source:
-                statement = f"{self._nodes[place].syntax}: {self._told(place)} {label} {said}"
+                statement = f"{self._nodes[place].syntax}: {self._told(place)} {label} {description}"
                 yield self._edge(source, label, target, statement, "explicit")
 
     def _named(self, name: str, text: str) -> Node | None:
@@ -150,11 +150,11 @@ class _Reader:
         return entity_node("Thing", text)
 
     def _edge(self, source: Node, label: str, target: Node, statement: str, origin: Origin) -> Edge:
-        said = self._span(target.label) if target.kind == "entity" else None
+        span = self._span(target.label) if target.kind == "entity" else None
         statement = statement[:_LONGEST_STATEMENT]
-        if said is None:
+        if span is None:
             return Edge(source, "typed", target, self._page, _UNSAID, None, None, origin, label, statement)
-        start, end, place = said
+        start, end, place = span
         return Edge(source, "typed", target, place, 1.0, start, end, origin, label, statement)
 
     def _told(self, place: int) -> str:

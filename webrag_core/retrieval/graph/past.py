@@ -161,11 +161,11 @@ async def _quoted(
             texts[page.version_id] = await _read(connection, page.version_id)
         past = texts[page.version_id]
         name = edge.anchor or "" if edge.kind == "typed" else ""
-        said = past.edges.get((edge.src.key, edge.kind, edge.dst.key, edge.section or "", name))
+        edge_then = past.edges.get((edge.src.key, edge.kind, edge.dst.key, edge.section or "", name))
         edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, past.sha256, None
-        if said is not None:
-            edge.char_start, edge.char_end, edge.statement = said.start, said.end, said.statement
-            edge.quote = None if said.start is None else past.text[said.start : said.end]
+        if edge_then is not None:
+            edge.char_start, edge.char_end, edge.statement = edge_then.start, edge_then.end, edge_then.statement
+            edge.quote = None if edge_then.start is None else past.text[edge_then.start : edge_then.end]
     return edges
 
 

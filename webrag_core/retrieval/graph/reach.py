@@ -154,8 +154,8 @@ async def _seeds(
 def _names(query: str) -> list[str]:
     """What could be symbols in the query: `Queue.get()` -> Queue.get, CREATE INDEX."""
     words = [_EDGE_OF_WORD.sub("", word).strip("`*") for word in query.split()]
-    found = (referred_name(one) for one in _runs(words, _WORDS_OF_NAME))
-    return list(dict.fromkeys(name[0] for name in found if name is not None))[:_MOST_KEYS]
+    names = (referred_name(one) for one in _runs(words, _WORDS_OF_NAME))
+    return list(dict.fromkeys(name[0] for name in names if name is not None))[:_MOST_KEYS]
 
 
 def _term_keys(query: str) -> list[str]:

@@ -15,5 +15,5 @@ def relation(edge: GraphEdge) -> str:
 
 def proof(edge: GraphEdge) -> str:
     """What stands before the statement of a page's mark-up: whether its text names the thing, too."""
-    said = ", not in its text" if edge.char_start is None else ""
-    return f"stated in the page's mark-up{said}"
+    missing = ", not in its text" if edge.char_start is None else ""
+    return f"stated in the page's mark-up{missing}"
