@@ -215,6 +215,24 @@ class Settings(BaseSettings):
     answer_llm_timeout: float = Field(
         default=30.0, gt=0, description="Seconds for the sentences of one answer, retries and correction included"
     )
+    answer_seconds: float = Field(
+        default=60.0, ge=1, description="Seconds for one answer in prose, everything included"
+    )
+    answer_chat_calls: int = Field(
+        default=6, ge=0, description="Exchanges with the chat model for one answer in prose, of any step"
+    )
+    answer_iterations: int = Field(
+        default=2, ge=1, le=3, description="Plans for one answer in prose: the first, and others for what is open"
+    )
+    webrag_router: Literal["rules", "model", "llm"] = Field(
+        default="rules", description="Who plans answers in prose: rules, a fitted model, or the chat model"
+    )
+    route_explore: float = Field(
+        default=0.0,
+        ge=0,
+        le=0.5,
+        description="Share of plans in which an optional task is drawn by chance, to learn",
+    )
 
     # Locality
     locality_expansion_enabled: bool = True

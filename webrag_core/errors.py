@@ -137,6 +137,12 @@ class ChatError(WebragError):
         self.reason = reason
 
 
+class AgentsFailedError(WebragError):
+    """Every task of a plan was lost. The message names each reason."""
+
+    code = "agents_failed"
+
+
 class GuardrailsViolationError(WebragError):
     """A question or an answer is not let through. `stage` is where (input, output), `reason` why, `safe_reply` what a
     person can be told instead."""

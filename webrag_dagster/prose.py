@@ -28,6 +28,7 @@ def write_page(answer: Answer, home: Path) -> Path:
 
 def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
     """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
+    from webrag_core.answering.plan_lines import ending
     from webrag_core.answering.wording import verdict
 
     return {
@@ -43,6 +44,12 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
             }
             for sentence in answer.sentences
         ),
+        "tasks": table(
+            {"task": one.id, "agent": one.agent, "about": one.asked, "status": one.status, "ended": ending(one)}
+            for one in answer.tasks
+        ),
+        "plan": dg.MetadataValue.text("" if answer.plan is None else answer.plan.rationale),
+        "outcome": dg.MetadataValue.text(answer.outcome),
         "question": dg.MetadataValue.text(answer.question),
         "confidence": dg.MetadataValue.float(answer.confidence),
         "confidence_note": dg.MetadataValue.text(answer.confidence_note),
@@ -66,6 +73,7 @@ def prose_markdown(answer: Answer) -> str:
     for sentence in answer.sentences:
         numbers = ", ".join(map(str, sentence.citations))
         lines += [block(sentence.text), f"{sentence.proof}, quotes {numbers}", ""]
+    lines += [f"- {block(one.group)}: {block(one.label)}, quote {one.citation}" for one in answer.listed]
     if answer.citations:
         lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
     for citation in answer.citations:

@@ -15,8 +15,8 @@ from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.confidence import supports
-from webrag_core.answering.models import Form
 from webrag_core.retrieval.reader import Reader
+from webrag_core.routing.question import Form
 
 MAX_WORDS = 120
 

@@ -27,7 +27,7 @@ from evals.walks.suites import Split, Suite, own_suites
 from evals.walks.twins import Twin, with_twins
 from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.answering.gathering import Gathered, Question, gather, gathered_of
+from webrag_core.answering.gathering import Gathered, gathered_of
 from webrag_core.cli.output import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.ingestor import gather_bounded
@@ -35,6 +35,11 @@ from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.retrieval.models import RankedChunk
+from webrag_core.routing.agents.all import make_agents
+from webrag_core.routing.budget import Ledger
+from webrag_core.routing.execute import Executor
+from webrag_core.routing.question import Question
+from webrag_core.routing.router import Router
 
 _GATHERED = TypeAdapter(Gathered)
 logger = logging.getLogger(__name__)
@@ -57,12 +62,14 @@ async def evidence_of(
     own = suite_settings(settings, suite.warc, stored=stored)
     async with Corpus.open(own, WarcAcquirer(suite.warc)) as corpus:
         engine = OrchestratorEngine(corpus)
+        agents = make_agents()
+        router, executor = Router(corpus, agents), Executor(corpus, engine, agents)
         if stored:
             await gather_bounded(WarcAcquirer(suite.warc).page_urls(), corpus.add, lambda url, outcome: None)
         for golden in goldens:
             try:
                 if stored:
-                    gathered = await gather(corpus, engine, Question(golden.query))
+                    gathered = await _search(executor, router, Question(golden.query))
                     gathered.ranked = _without(gathered.ranked, golden)
                     # as if the pages that a twin does without had never been there
                     gathered.complete = max((one.reranked_score for one in gathered.ranked), default=0.0)
@@ -72,6 +79,13 @@ async def evidence_of(
                 logger.warning("%s: %s", golden.id, error.message)
             else:
                 yield RecordedEvidence(suite.name, golden, gathered)
+
+
+async def _search(executor: Executor, router: Router, question: Question) -> Gathered:
+    plan = await router.plan(question)
+    gathered = Gathered()
+    gathered.add(await executor.execute(plan, Ledger(plan.budget)))
+    return gathered
 
 
 def _without(ranked: Sequence[RankedChunk], golden: GoldenQuery) -> list[RankedChunk]:

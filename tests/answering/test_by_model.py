@@ -206,11 +206,12 @@ def test_a_stream_tells_each_sentence_after_its_quotes(settings: Settings, by_mo
     with serving(choosing(honest)) as server:
         own = settings_of(settings, server, answer_composer="llm" if by_model else "extractive")
         events = events_of(own)
-    planned, gathered, *between, reflected, done = events
+    planned, walked, *between, reflected, done = events
     assert isinstance(planned, Planned)
-    assert planned.evidence_from == "pages"
-    assert isinstance(gathered, TaskDone)
-    assert gathered.passages > 0
+    assert [task.agent for task in planned.plan.tasks] == ["pages"]
+    assert isinstance(walked, TaskDone)
+    assert walked.task.status == "success"
+    assert walked.task.passages > 0
     assert isinstance(reflected, Reflected)
     assert isinstance(done, Done)
     assert [one.sentence for one in between if isinstance(one, SentenceReady)] == done.answer.sentences

@@ -10,11 +10,12 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.manager import Manager, Question
-from webrag_core.answering.models import Answer, AnswerSentence, Form
+from webrag_core.answering.models import Answer, AnswerSentence
 from webrag_core.answering.time_notes import time_notes
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.routing.question import Form
 
 TEA = LocalSite(
     {

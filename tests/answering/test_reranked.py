@@ -12,12 +12,12 @@ from tests.provider_server import Call, Provider, Reply, serving
 from tests.retrieval.test_rerankers import envelope, results
 from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.reranked import SENT, make_sentence_reranker
-from webrag_core.answering.gathering import Gathered, Question, gather
-from webrag_core.answering.manager import Manager
+from webrag_core.answering.gathering import Gathered, gathered_of
+from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 
 ASKED = Question(QUESTION, urls=(QUEUES,), expansion_budget=0)
 
@@ -46,8 +46,8 @@ async def drafted(settings: Settings, gathered: Gathered) -> Draft:
 def test_the_reranker_reads_the_likeliest_sentences_and_orders_them(settings: Settings) -> None:
     async def work(own: Settings) -> Draft:
         async with Corpus.open(settings) as corpus:
-            gathered = await gather(corpus, OrchestratorEngine(corpus), ASKED)
-            return await drafted(own, gathered)
+            request = AnswerRequest((QUEUES,), QUESTION, mode="chunk", expansion_budget=0)
+            return await drafted(own, gathered_of(await OrchestratorEngine(corpus).run(request)))
 
     with serving(preferring) as server:
         draft = asyncio.run(work(settings_of(settings, server)))

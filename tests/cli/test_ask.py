@@ -10,8 +10,8 @@ import pytest
 
 from tests.command_line import Webrag, webrag, webrag_here
 from tests.conftest import FROZEN_SITE
-from webrag_core.answering.models import Form
 from webrag_core.cli.ask import Forms
+from webrag_core.routing.question import Form
 
 __all__ = ["webrag", "webrag_here"]
 

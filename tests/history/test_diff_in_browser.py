@@ -29,6 +29,7 @@ def browser() -> Iterator[Browser]:
 
 def side(number: int, day: datetime, text: str) -> VersionText:
     return VersionText(
+        version_id=1,
         version=number,
         url="https://tea.example/",
         sha256="0" * 64,

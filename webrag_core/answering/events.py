@@ -6,25 +6,24 @@ from typing import Literal
 
 from webrag_core.answering.models import Answer, AnswerSentence, Disagreement, Missing, SentenceCitation
 from webrag_core.retrieval.models import Contract
+from webrag_core.routing.plan import ExecutionPlan
+from webrag_core.routing.results import TaskReport
 
 
 class Planned(Contract):
-    """The question is accepted. Evidence comes from given `pages`, from what is `stored`, or from what was (`past`)."""
+    """The question is accepted, and this is what will be done. Told again when what is open is planned anew."""
 
     event: Literal["planned"] = "planned"
     answer_id: int
-    question: str
-    evidence_from: Literal["pages", "stored", "past"]
+    iteration: int
+    plan: ExecutionPlan
 
 
 class TaskDone(Contract):
-    """Evidence was gathered: numbers of passages, of pages fetched and of rounds, and the parts of the question."""
+    """A task ended."""
 
     event: Literal["task_done"] = "task_done"
-    passages: int
-    pages: int
-    rounds: int
-    parts: list[str]
+    task: TaskReport
 
 
 class CitationReady(Contract):

@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from webrag_core.answering.compose.units import Unit
-from webrag_core.answering.models import Form
 from webrag_core.config import Settings
 from webrag_core.errors import GuardrailsViolationError
 from webrag_core.indexing.terms import terms
 from webrag_core.page_text import visible
+from webrag_core.routing.question import Form
 
 Withheld = Literal["order", "request", "address"]
 """Why a unit never becomes a sentence: it addresses a model, requests something that the question is not about, or

@@ -5,28 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import AsyncGenerator
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from webrag_core.answering import confidence, guard, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
-from webrag_core.answering.compose.draft import Draft, draft_of
-from webrag_core.answering.compose.features import Array
-from webrag_core.answering.compose.forms import form_of
+from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.reranked import make_sentence_reranker
-from webrag_core.answering.compose.select import Choice, select
-from webrag_core.answering.compose.timeline import moment_of
+from webrag_core.answering.composition import Composition, compose, warnings_of
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
-from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
+from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.languages import language_notes
-from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, Status
+from webrag_core.answering.models import Answer, Spent
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
 from webrag_core.answering.statements import Emit, Statements
 from webrag_core.answering.time_notes import time_notes
-from webrag_core.errors import ChatError, IntegrityError
+from webrag_core.answering.verdicts import evidence_notes, plan_notes, reason_of, status_of
+from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine, Progress
@@ -34,30 +32,57 @@ from webrag_core.orchestration.request import check_question
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
-from webrag_core.retrieval.reader import make_reader
+from webrag_core.routing.agents.all import make_agents
+from webrag_core.routing.budget import Ledger
+from webrag_core.routing.execute import Execution, Executor
+from webrag_core.routing.follow_up import follow_up
+from webrag_core.routing.plan import ExecutionPlan, Task
+from webrag_core.routing.question import Question
+from webrag_core.routing.results import TaskResult, report_of
+from webrag_core.routing.router import Router
+from webrag_core.routing.stored_tasks import record_plan, record_tasks
 
 __all__ = ["Manager", "Question"]
 
 logger = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
+class _Gathering:
+    """Evidence of all plans, the composition of it, and when the last composition began."""
+
+    plan: ExecutionPlan
+    gathered: Gathered
+    composition: Composition
+    composing: float
+
+
 class Manager:
-    """Answers questions over an open corpus, any number of them at a time. `engine` gathers their evidence; a server
+    """Answers questions over an open corpus, any number of them at a time. `engine` reads pages for them; a server
     passes its own, so that the limits on endpoints hold for all of its calls together."""
 
     def __init__(self, corpus: Corpus, engine: OrchestratorEngine | None = None) -> None:
         self._corpus = corpus
-        self._engine = engine or OrchestratorEngine(corpus)
         self._settings = corpus.settings
+        agents = make_agents()
+        self._router = Router(corpus, agents)
+        self._executor = Executor(corpus, engine or OrchestratorEngine(corpus), agents)
         self._chat = (
             ChatEndpoint(self._settings, "ANSWER_COMPOSER=llm") if self._settings.answer_composer == "llm" else None
         )
 
+    async def plan(self, question: Question) -> ExecutionPlan:
+        """What would be done to answer a question; nothing is. Raises as `answer` for an unusable question."""
+        guard.check_input(question.text)
+        check_question(question.text)
+        return await self._router.plan(question)
+
     async def answer(self, question: Question, progress: Progress | None = None) -> Answer:
-        """Gather evidence, compose, prove, reflect, and look once more where a part of the question is left open.
+        """Plan, run the plan, compose, prove, reflect, and plan once more where a part of the question is left open.
 
         Raises InvalidInputError or GuardrailsViolationError for an unusable question before anything is written, and
-        what gathering evidence raises; the stored run then says why it failed.
+        when no task of the plan brought a result what the only one raised, else AgentsFailedError; the stored run then
+        says why it failed.
         """
         return await self._run(question, progress, None)
 
@@ -80,6 +105,8 @@ class Manager:
         guard.check_input(question.text)
         check_question(question.text)
         begun = time.perf_counter()
+        plan = await self._router.plan(question)
+        ledger = Ledger(plan.budget)
         database = self._corpus.database
         async with database.connection() as connection:
             answer_id = await answers.new_id(connection)
@@ -88,12 +115,17 @@ class Manager:
             answers.recorded_run(database, answer_id, self._register(question, answer_id)),
         ):
             tell = emit or _tell_nobody
-            tell(Planned(answer_id=answer_id, question=question.text, evidence_from=question.evidence_from))
-            gathered, draft, choices, sure, composing = await self._drafted(question, progress)
-            tell(_task_done(gathered, draft))
-            statements = Statements(self._corpus, emit)
-            sure, report = await self._say(question, gathered, draft, choices, sure, statements)
-            nearest = [] if statements.sentences else [statements.show(draft.units, one) for one in _highlights(draft)]
+            with ledger.in_force():
+                made = await self._gather(question, plan, answer_id, ledger, progress, tell)
+                gathered, draft, choices = made.gathered, made.composition.draft, made.composition.choices
+                statements = Statements(self._corpus, emit)
+                sure, report = await self._say(question, made, statements, ledger)
+            listed = [statements.list(finding) for finding in gathered.findings]
+            nearest = (
+                []
+                if statements.sentences or listed
+                else [statements.show(draft.units, one) for one in _highlights(draft)]
+            )
             missing = missing_parts(draft.parts, statements.sentences, len(draft.units), below_floor=bool(choices))
             differing = disagreements(statements.sentences)
             tell(Reflected(missing=missing, disagreements=differing))
@@ -104,9 +136,9 @@ class Manager:
                     answer_id=answer_id,
                     question=question.text,
                     parts=list(draft.parts),
-                    form=_form(question, gathered),
+                    form=made.composition.form,
                     composer=model or "extractive",
-                    status=_status(sure, partial=bool(missing)),
+                    status=status_of(sure, gathered, partial=bool(missing)),
                     band=confidence.band_of(sure),
                     confidence=cut(sure),
                     confidence_note=confidence.note_of(
@@ -116,25 +148,30 @@ class Manager:
                         reranker=self._settings.reranker_provider,
                         model=model,
                     ),
-                    final_reason=_reason(sure, draft, gathered, model),
+                    final_reason=reason_of(sure, draft, gathered, model),
                     sentences=statements.sentences,
                     highlights=nearest,
                     citations=citations,
                     missing=missing,
                     disagreements=differing,
                     notes=[
-                        *_notes(citations, {} if statements.sentences else draft.withheld),
+                        *plan_notes(question, plan, gathered),
+                        *evidence_notes(citations, {} if statements.sentences else draft.withheld),
                         *language_notes(question.text, citations),
                         *time_notes(question, statements.sentences),
                     ],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
+                    listed=listed,
+                    plan=plan,
+                    tasks=gathered.tasks,
+                    outcome=gathered.outcome,
                     spent=Spent(
                         seconds=round(time.perf_counter() - begun, 3),
-                        composing_seconds=round(time.perf_counter() - composing, 3),
+                        composing_seconds=round(time.perf_counter() - made.composing, 3),
                         pages=gathered.pages,
                         rounds=len(gathered.walk),
-                        chat_calls=self._chat is not None and bool(draft.units),
+                        chat_calls=ledger.chat.used,
                         replaced=0 if report is None else report.replaced,
                     ),
                     warnings=gathered.warnings,
@@ -157,33 +194,49 @@ class Manager:
                 options={name: value for name, value in asdict(question).items() if name != "text" and value},
             )
 
-    async def _drafted(
-        self, question: Question, progress: Progress | None
-    ) -> tuple[Gathered, Draft, list[Choice], float, float]:
-        """Evidence, its scored units, the sentences chosen without a model and the confidence in them, and when the
-        last composition began. Looks once more for the part of a question that its sentences support least."""
-        gathered = await gather(self._corpus, self._engine, question, progress)
-        composing = time.perf_counter()
-        draft, choices, sure = await self._compose(question, gathered)
-        weakest = _weakest(draft, choices)
-        open_part = draft.parts[weakest] if weakest is not None and sure < confidence.ANSWERED_AT else None
-        if open_part is not None and await gather_part(self._engine, question, open_part, gathered):
-            composing = time.perf_counter()
-            draft, choices, sure = await self._compose(question, gathered)
-        return gathered, draft, choices, sure, composing
-
-    async def _say(
+    async def _gather(
         self,
         question: Question,
-        gathered: Gathered,
-        draft: Draft,
-        choices: Sequence[Choice],
-        sure: float,
-        statements: Statements,
+        plan: ExecutionPlan,
+        answer_id: int,
+        ledger: Ledger,
+        progress: Progress | None,
+        tell: Emit,
+    ) -> _Gathering:
+        """Run the plan and compose; then plan, run and compose again for the parts that its sentences leave open."""
+        gathered = Gathered()
+        executions: list[Execution] = []
+        next_plan: ExecutionPlan | None = plan
+        async with self._corpus.database.connection() as connection:
+            await record_plan(connection, answer_id, plan)
+        while next_plan is not None:
+            iteration = len(executions) + 1
+            tell(Planned(answer_id=answer_id, iteration=iteration, plan=next_plan))
+            execution = await self._executor.execute(
+                next_plan, ledger, progress=progress, told=partial(_tell_task, tell, iteration)
+            )
+            async with self._corpus.database.transaction() as connection:
+                await record_tasks(connection, answer_id, iteration, execution)
+            if iteration == 1 and execution.outcome == "failed":
+                raise _failure(execution)
+            for warning in execution.warnings:
+                log_warning(logger, warning)
+            executions.append(execution)
+            gathered.add(execution, iteration)
+            composing = time.perf_counter()
+            composition = await compose(question, gathered, self._settings, make_sentence_reranker(self._settings))
+            gathered.warnings += [one for one in warnings_of(composition.draft) if one not in gathered.warnings]
+            done = composition.sure >= plan.iteration.min_confidence or iteration == plan.iteration.max_iterations
+            next_plan = None if done or not ledger.seconds_left else follow_up(executions, composition.open_parts())
+        return _Gathering(plan, gathered, composition, composing)
+
+    async def _say(
+        self, question: Question, made: _Gathering, statements: Statements, ledger: Ledger
     ) -> tuple[float, ModelReport | None]:
-        """Say what the chat model chooses, else `choices` where they are sure enough. Returns the confidence in what is
-        said, and the report of the model, if it chose."""
-        report = await self._say_by_model(question, draft, statements, gathered)
+        """Say what the chat model chooses, else the composition's own choices where they are sure enough. Returns the
+        confidence in what is said, and the report of the model, if it chose."""
+        gathered, sure = made.gathered, made.composition.sure
+        report = await self._say_by_model(question, made, statements, ledger)
         if report is not None and not statements.sentences and not statements.unproved:
             if sure >= confidence.ANSWERED_AT:
                 _warn(
@@ -193,25 +246,26 @@ class Manager:
                 )
             sure = 0.0
         elif report is not None:
-            sure = confidence.lifted(confidence.confidence_of(statements.choices, draft.scores, gathered))
+            scores = made.composition.draft.scores
+            sure = confidence.lifted(confidence.confidence_of(statements.choices, scores, gathered))
         elif sure >= confidence.ANSWERED_AT:
-            for choice in choices:
+            for choice in made.composition.choices:
                 await statements.say(choice)
         if statements.unproved:
             _warn(gathered, f"sentences left out, because their page does not prove them: {statements.unproved}")
         return (sure if statements.sentences or sure < confidence.ANSWERED_AT else 0.0), report
 
     async def _say_by_model(
-        self, question: Question, draft: Draft, statements: Statements, gathered: Gathered
+        self, question: Question, made: _Gathering, statements: Statements, ledger: Ledger
     ) -> ModelReport | None:
         """Say what the chat model chooses; None without one, when it fails before its first sentence, and when the
         evidence holds none of its sentences. A report without a sentence is its verdict: nothing answers."""
+        draft, gathered = made.composition.draft, made.gathered
         if self._chat is None or not draft.units:
             return None
         settings = self._settings
-        composer = ModelComposer(
-            self._chat, settings.answer_llm_timeout, draft, _supports(draft), settings.answer_max_words
-        )
+        seconds = min(settings.answer_llm_timeout, ledger.seconds_left)
+        composer = ModelComposer(self._chat, seconds, draft, made.composition.supports, settings.answer_max_words)
         try:
             async for choice in composer.choices(question.text, stream=statements.streams):
                 await statements.say(choice)
@@ -225,18 +279,9 @@ class Manager:
             return None
         return composer.report
 
-    async def _compose(self, question: Question, gathered: Gathered) -> tuple[Draft, list[Choice], float]:
-        """The scored evidence, the chosen sentences, and the confidence that they answer the whole question."""
-        reader = make_reader(self._settings)
-        form = _form(question, gathered)
-        safe = partial(guard.safe_units, form=form)
-        reranker = make_sentence_reranker(self._settings)
-        draft = await draft_of(question.text, gathered.parts, gathered.ranked, reader, reranker=reranker, safe=safe)
-        gathered.warnings += [one for one in _warnings(draft) if one not in gathered.warnings]
-        choices = select(
-            draft.units, draft.scores, _supports(draft), self._settings.answer_max_words, form, moment_of(question.text)
-        )
-        return draft, choices, confidence.confidence_of(choices, draft.scores, gathered)
+
+def _tell_task(tell: Emit, iteration: int, task: Task, result: TaskResult) -> None:
+    tell(TaskDone(task=report_of(task, result, iteration)))
 
 
 def _tell_nobody(event: Event) -> None:
@@ -248,73 +293,14 @@ def _warn(gathered: Gathered, warning: str) -> None:
     gathered.warnings.append(warning)
 
 
-def _warnings(draft: Draft) -> list[str]:
-    orders = draft.withheld.get("order", 0)
-    warning = f"sentences of the pages that give orders to a model, and are never said: {orders}"
-    return [*draft.warnings, *([warning] if orders else [])]
-
-
-def _form(question: Question, gathered: Gathered) -> Form:
-    return question.form or form_of(question.text, gathered.kind)
-
-
-def _supports(draft: Draft) -> list[Array]:
-    return [confidence.supports(score) for score in draft.scores]
-
-
 def _highlights(draft: Draft) -> list[Shown]:
     return highlights(draft.units, draft.best_of_all)
 
 
-def _task_done(gathered: Gathered, draft: Draft) -> TaskDone:
-    return TaskDone(
-        passages=len(gathered.ranked), pages=gathered.pages, rounds=len(gathered.walk), parts=list(draft.parts)
-    )
-
-
-def _weakest(draft: Draft, choices: Sequence[Choice]) -> int | None:
-    """The part of a joined question that its sentences support least; None for a question of one part."""
-    if len(draft.parts) < 2:
-        return None
-    best = [max((one.support for one in choices if one.part == part), default=0.0) for part in range(len(draft.parts))]
-    return best.index(min(best))
-
-
-def _status(sure: float, *, partial: bool) -> Status:
-    if sure < confidence.ANSWERED_AT:
-        return "insufficient"
-    return "partial" if partial or sure < confidence.SURE_AT else "answered"
-
-
-def _reason(sure: float, draft: Draft, gathered: Gathered, model: str | None) -> str:
-    """One sentence for people: why the answer is what it is."""
-    if not gathered.ranked:
-        return "no passage of the pages that were read has to do with the question" if gathered.walk else gathered.note
-    if not draft.units:
-        return "the evidence holds no sentence"
-    if model is not None and sure < confidence.ANSWERED_AT:
-        return f"{model} found no sentence that answers; the nearest passages are shown instead"
-    if sure < confidence.ANSWERED_AT:
-        return (
-            f"no answer is given: confidence {percent(sure)}, below {percent(confidence.ANSWERED_AT)}; the nearest"
-            " passages are shown instead"
-        )
-    return f"confidence {percent(sure)} that these sentences hold the whole answer"
-
-
-def _notes(citations: Sequence[SentenceCitation], withheld: Mapping[str, int]) -> list[str]:
-    """Facts about the evidence: how old it is, which quotes are from texts that their pages no longer have, and which
-    sentences could not be said."""
-    causes = {"request": "ask the reader to do something else", "address": "give addresses of other sites"}
-    silent = [
-        f"sentences that {what} are never part of an answer; there were {withheld[one]}"
-        for one, what in causes.items()
-        if one in withheld
-    ]
-    if not citations:
-        return silent
-    oldest = min(citations, key=lambda one: one.seen_at)
-    pages = len({one.url for one in citations})
-    notes = [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
-    superseded = [f"[{one.number}]" for one in citations if not one.current]
-    return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else []), *silent]
+def _failure(execution: Execution) -> WebragError:
+    """Why a plan of which every task was lost failed: what the only one raised, else all reasons."""
+    lost = [one for one in execution.results if one.lost]
+    if len(lost) == 1 and isinstance(lost[0].cause, WebragError):
+        return lost[0].cause
+    reasons = [f"{one.id}: {one.error.message}" for one in lost if one.error is not None]
+    return AgentsFailedError(f"no task of the plan brought a result ({'; '.join(reasons)})")

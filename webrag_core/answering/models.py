@@ -8,6 +8,9 @@ from typing import Literal
 from pydantic import Field
 
 from webrag_core.retrieval.models import Contract
+from webrag_core.routing.plan import ExecutionPlan
+from webrag_core.routing.question import Form
+from webrag_core.routing.results import Outcome, TaskReport, WalkStep
 
 Proof = Literal["verbatim", "trimmed", "assembled"]
 """How a sentence follows from what it cites: its very words; those with a heading before them, or without a leading
@@ -15,7 +18,6 @@ connective or a reference in brackets; or the cells of a table row, with its col
 
 Status = Literal["answered", "partial", "insufficient"]
 Band = Literal["high", "medium", "low", "insufficient"]
-Form = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 Why = Literal["not_found", "below_floor"]
 
 
@@ -76,13 +78,13 @@ class Disagreement(Contract):
     about: str
 
 
-class WalkStep(Contract):
-    """One round of gathering evidence: the pages that were read before its decision, the decision and its reason."""
+class Listed(Contract):
+    """A passage that an agent names as an answer of its own: what it is one of (`group`), what it is (`label`), and the
+    number of its citation."""
 
-    round: int
-    pages: list[str]
-    decision: str
-    reason: str
+    group: str
+    label: str
+    citation: int
 
 
 class Spent(Contract):
@@ -104,6 +106,10 @@ class Answer(Contract):
     medium from .70, low from .50. Below, the band is `insufficient`: no sentence is said, and `highlights` are the
     nearest passages. `parts` are the parts of the question; `evidence_ids` the runs (`webrag answers show`) that
     gathered the evidence. `composer` chose the sentences: `extractive`, or the name of a chat model.
+
+    `plan` is the first plan, `tasks` says what became of every task of all plans, and `outcome` what in all: `degraded`
+    is an answer without a task that could have helped, `partial` one without a task that it rests on. `listed` are
+    passages that answer by themselves: who uses a thing, what changed.
     """
 
     answer_id: int | None = None
@@ -124,6 +130,10 @@ class Answer(Contract):
     notes: list[str]
     look_next: list[str]
     walk: list[WalkStep] = Field(default_factory=list)
+    listed: list[Listed] = Field(default_factory=list)
+    plan: ExecutionPlan | None = None
+    tasks: list[TaskReport] = Field(default_factory=list)
+    outcome: Outcome = "complete"
     spent: Spent
     warnings: list[str]
     evidence_ids: list[int]

@@ -12,8 +12,9 @@ from urllib.parse import quote as percent_encoded
 from jinja2 import Template
 from markupsafe import Markup, escape
 
-from webrag_core.answering.models import Answer, Highlight, SentenceCitation
+from webrag_core.answering.models import Answer, Highlight, Listed, SentenceCitation
 from webrag_core.answering.passage import Line, Part, passage
+from webrag_core.answering.plan_lines import task_lines
 from webrag_core.answering.unit_text import unit_text
 from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
 from webrag_core.html_template import load_template
@@ -44,6 +45,12 @@ def render_markdown(answer: Answer) -> str:
             lines += [*_code_block(sentence.text), "", numbers, ""]
         else:
             lines += [f"{_escaped(sentence.text)}{numbers}", ""]
+    for group, rows in _groups(answer):
+        lines += [f"## {_escaped(group)}", ""]
+        for row in rows:
+            citation = answer.citation(row.citation)
+            lines += [f"{_escaped(row.label)}:", ""]
+            lines += [*(f"> {line}".rstrip() for line in _passage_markdown(citation)), ""]
     if answer.highlights:
         lines += ["## The nearest passages", ""]
     for highlight in answer.highlights:
@@ -54,7 +61,7 @@ def render_markdown(answer: Answer) -> str:
     if answer.look_next:
         lines += ["## Where to look next", "", *(f"- <{url}>" for url in answer.look_next), ""]
     lines += [line for note in answer.notes for line in (_escaped(sentence_case(note)), "")]
-    passages = {highlight.citation for highlight in answer.highlights}
+    passages = {one.citation for one in answer.highlights} | {one.citation for one in answer.listed}
     for one in answer.citations:
         words = "" if one.number in passages else f": “{_escaped(unit_text(one.quote, 'paragraph'))}”"
         place = f"version {one.version}, characters {one.char_start} to {one.char_end}"
@@ -89,7 +96,7 @@ def _line_html(line: Line) -> Markup:
     return item + Markup().join(_PARTS[part].format(escape(words)) for part, words in line.pieces)
 
 
-def _passage_markdown(citation: SentenceCitation, highlight: Highlight) -> list[str]:
+def _passage_markdown(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
     lines: list[str] = []
     where = " › ".join(filter(None, (citation.title or citation.url, citation.heading)))
     for is_code, run in _runs(passage(citation, highlight)):
@@ -119,6 +126,11 @@ def _code_block(text: str) -> list[str]:
     return [fence, *visible(text).split("\n"), fence]
 
 
+def _groups(answer: Answer) -> list[tuple[str, list[Listed]]]:
+    """Listed passages by what they are one of, in their order."""
+    return [(group, list(rows)) for group, rows in groupby(answer.listed, key=lambda one: one.group)]
+
+
 def _runs(lines: Iterable[Line]) -> list[tuple[bool, list[Line]]]:
     """Lines of code that follow each other, and lines of prose."""
     return [(is_code, list(run)) for is_code, run in groupby(lines, key=lambda line: line.code)]
@@ -138,5 +150,7 @@ def _template() -> Template:
         "visible": visible,
         "missing_lines": missing_lines,
         "sentence_case": sentence_case,
+        "task_lines": task_lines,
+        "groups": _groups,
     }
     return load_template(file, functions)

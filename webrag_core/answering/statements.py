@@ -10,10 +10,11 @@ from webrag_core.answering.compose.highlights import Shown
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.events import CitationReady, Event, SentenceReady
-from webrag_core.answering.models import AnswerSentence, Highlight
+from webrag_core.answering.models import AnswerSentence, Highlight, Listed
 from webrag_core.answering.proof.recheck import Span, VersionTexts, problem_of
 from webrag_core.answering.stored import QuoteRow, describe_quotes
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.routing.results import Finding
 
 Emit = Callable[[Event], None]
 
@@ -77,9 +78,18 @@ class Statements:
         marks = [(units[index].start - first.start, units[index].end - first.start) for index in shown.marked]
         return Highlight(citation=number, marks=marks)
 
+    def list(self, finding: Finding) -> Listed:
+        """Cite a passage that an agent names as an answer of its own."""
+        span = (finding.version_id, finding.char_start, finding.char_end, finding.sha256)
+        number = self._cited(span, finding.heading, 0.0)
+        return Listed(group=finding.group, label=finding.label, citation=number)
+
     def _number(self, unit: Unit, span: Span, support: float) -> int:
+        return self._cited(span, " > ".join(unit.heading_path) or None, support)
+
+    def _cited(self, span: Span, heading: str | None, support: float) -> int:
         if span not in self._numbers:
-            self.quotes.append((*span, " > ".join(unit.heading_path) or None, support))
+            self.quotes.append((*span, heading, support))
             self._numbers[span] = len(self.quotes)
         return self._numbers[span]
 

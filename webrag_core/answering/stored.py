@@ -127,5 +127,6 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
         rows = await sentences.fetchall()
     citations = await load_citations(connection, answer_id)
     numbers = {one.number for one in citations}
-    prose["highlights"] = [one for one in prose["highlights"] if one["citation"] in numbers]
+    for name in ("highlights", "listed"):
+        prose[name] = [one for one in prose.get(name, []) if one["citation"] in numbers]
     return Answer(**prose, answer_id=answer_id, sentences=rows, citations=citations, warnings=warnings)

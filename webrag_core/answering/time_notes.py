@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from webrag_core.answering.compose.forms import is_about_changes
-from webrag_core.answering.gathering import Question
 from webrag_core.answering.models import AnswerSentence
+from webrag_core.routing.question import Question
 
 _YEAR = re.compile(r"(?<![\w.,/-])(?:199\d|20\d\d)(?![\w/-]|[.,]\d)")
 

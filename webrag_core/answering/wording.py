@@ -25,6 +25,9 @@ _WHYS: dict[Why, str] = {
 
 def verdict(answer: Answer) -> str:
     """The headline: whether the question is answered, and where nothing could be read at all, why."""
+    if answer.listed and not answer.sentences:
+        count = len(answer.listed)
+        return f"Found {count} passage{'' if count == 1 else 's'}, listed below; no sentence sums them up"
     if answer.sentences or answer.highlights:
         return _VERDICTS[answer.band]
     if answer.band != "insufficient":
@@ -34,6 +37,8 @@ def verdict(answer: Answer) -> str:
 
 def sureness(answer: Answer) -> str:
     """The confidence in percent; "" for an answer of which nothing can be said."""
+    if answer.listed and not answer.sentences:
+        return ""
     return percent(answer.confidence) if answer.sentences or _was_read(answer) else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -27,28 +28,36 @@ from webrag_core.errors import GuardrailsViolationError, InvalidInputError, Webr
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
+    from webrag_core.history.models import TimeAxis
+    from webrag_core.routing.question import Question
 
 Forms = Literal["explain", "steps", "list", "lookup", "compare", "timeline"]
-"""As `answering.models.Form`, which is not imported for help alone."""
+"""As `routing.question.Form`, which is not imported for help alone."""
+Urls = Annotated[
+    list[str] | None,
+    typer.Option("--url", metavar="URL", help="A page to start from; repeatable. Unset = what is stored."),
+]
+Sources = Annotated[
+    list[str] | None,
+    typer.Option("--source", metavar="SOURCE", help="A stored source to ask; repeatable. Unset = all."),
+]
+At = Annotated[
+    str | None, typer.Option("--at", metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
+]
+Budget = Annotated[int | None, typer.Option("--budget", help="Maximum rounds of following links; 0 = none.")]
 _STYLES = {"high": "bold green", "medium": "bold green", "low": "bold yellow", "insufficient": "bold red"}
+_LISTED = 12
 _PASSAGES = 3  # printed when there is no answer; the others are stored with it
 
 
 def ask(
     question: Annotated[str, typer.Argument(help="The question.")],
-    url: Annotated[
-        list[str] | None,
-        typer.Option(metavar="URL", help="A page to start from; repeatable. Unset = what is stored."),
-    ] = None,
-    source: Annotated[
-        list[str] | None, typer.Option(metavar="SOURCE", help="A stored source to ask; repeatable. Unset = all.")
-    ] = None,
-    at: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
-    ] = None,
+    url: Urls = None,
+    source: Sources = None,
+    at: At = None,
     time: Time = "seen",
     form: Annotated[Forms | None, typer.Option(help="Form of the answer; unset = as the question wants it.")] = None,
-    budget: Annotated[int | None, typer.Option(help="Maximum rounds of following links; 0 = none.")] = None,
+    budget: Budget = None,
     html: Annotated[Path | None, typer.Option(help="Write the answer as a page to read.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write the answer as Markdown.")] = None,
     show_all: Annotated[
@@ -61,7 +70,7 @@ def ask(
 ) -> None:
     """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
     from webrag_core.answering.events import Done
-    from webrag_core.answering.manager import Manager, Question
+    from webrag_core.answering.manager import Manager
     from webrag_core.answering.page import render_markdown, render_page
     from webrag_core.indexing.pipeline import Corpus
 
@@ -69,16 +78,7 @@ def ask(
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
     for file in filter(None, (html, markdown)):
         check_writable(file)
-    check_time(time, at)
-    asked = Question(
-        question,
-        urls=tuple(map(with_scheme, url or ())),
-        sources=tuple(source or ()),
-        at=at,
-        time=time,
-        expansion_budget=budget,
-        form=form,
-    )
+    asked = question_of(question, url, source, at, time, budget, form)
 
     async def work() -> Answer:
         async with Corpus.open(load_settings()) as corpus:
@@ -117,9 +117,34 @@ def ask(
             print_line(f"Written: {file}", style="dim")
 
 
+def question_of(
+    text: str,
+    url: list[str] | None,
+    source: list[str] | None,
+    at: str | None,
+    time: TimeAxis,
+    budget: int | None,
+    form: Forms | None = None,
+) -> Question:
+    """The question that options describe. Raises InvalidInputError for --time without --at."""
+    from webrag_core.routing.question import Question
+
+    check_time(time, at)
+    return Question(
+        text,
+        urls=tuple(map(with_scheme, url or ())),
+        sources=tuple(source or ()),
+        at=at,
+        time=time,
+        expansion_budget=budget,
+        form=form,
+    )
+
+
 def print_prose(answer: Answer, *, show_all: bool = False) -> None:
     """Print the answer first, then the quotes that prove it, then what is missing. Where no sentence is said, the
     nearest passages, few of them unless `show_all`."""
+    from webrag_core.answering.plan_lines import task_lines
     from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
 
     print_line(answer.question, style="bold")
@@ -139,6 +164,8 @@ def print_prose(answer: Answer, *, show_all: bool = False) -> None:
             print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
     elif answer.highlights:
         _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES)
+    if answer.listed:
+        _print_listed(answer, len(answer.listed) if show_all else _LISTED)
     for one in answer.disagreements:
         print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
     if missing := missing_lines(answer):
@@ -159,8 +186,25 @@ def print_prose(answer: Answer, *, show_all: bool = False) -> None:
         f" {answer.spent.seconds:.2f} s",
         style="dim",
     )
+    for line in task_lines(answer.tasks):
+        print_line(f"  {line}", style="dim")
     for warning in answer.warnings:
         print_line(f"Warning: {warning}", style="yellow")
+
+
+def _print_listed(answer: Answer, most: int) -> None:
+    from webrag_core.answering.passage import passage
+
+    for group, rows in groupby(answer.listed[:most], key=lambda one: one.group):
+        print_line(group, style="bold")
+        for one in rows:
+            citation = answer.citation(one.citation)
+            heading = f"  §  {citation.heading}" if citation.heading else ""
+            print_line(f"  [{citation.number}] {one.label}{heading}", style="bold cyan")
+            print_passage(passage(citation), indent="      │ ")
+            print_line(f"      {_place(citation)}", style="dim")
+    if len(answer.listed) > most:
+        print_line(f"  ({len(answer.listed) - most} more: webrag answers show {answer.answer_id} --all)", style="dim")
 
 
 def _print_nearest(answer: Answer, most: int) -> None:

@@ -21,6 +21,7 @@ from webrag_core.cli.lifecycle import add_lifecycle_commands
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
+from webrag_core.cli.plan import plan
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
@@ -45,6 +46,7 @@ add_search_command(app)
 add_history_commands(app)
 add_mcp_command(app)
 app.command()(ask)
+app.command()(plan)
 app.command()(answer)
 
 

@@ -100,7 +100,7 @@ async def _forget_source(database: Database, source: Source, removed_by: str, dr
 async def _forget_answer(database: Database, answer_id: int, removed_by: str, dry_run: bool) -> Removal:
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
         counts: Counter[str] = Counter()
-        for name in ("answer_sentences", "citations", "answer_rounds"):
+        for name in ("answer_sentences", "citations", "answer_rounds", "route_tasks"):
             counts[name] = await _delete(connection, name, "answer_id = %(answer)s", answer=answer_id)
         if not await _delete(connection, "answer_runs", "id = %(answer)s", answer=answer_id):
             raise InvalidInputError(f"there is no answer {answer_id}")
@@ -152,6 +152,7 @@ async def _urls_of(connection: AsyncConnection, url: str) -> list[str]:
 async def _remove_document(connection: AsyncConnection, document_id: int) -> Counter[str]:
     counts: Counter[str] = Counter()
     counts["citations"] = await _remove_citations(connection, document_id)
+    counts["task_passages"] = await _remove_task_passages(connection, document_id)
     # a cached vector goes unless a chunk of another page has the same text
     counts["cached_vectors"] = await _delete(
         connection,
@@ -245,6 +246,26 @@ async def _remove_citations(connection: AsyncConnection, document_id: int) -> in
     return int((await cursor.fetchone() or (0,))[0])
 
 
+async def _remove_task_passages(connection: AsyncConnection, document_id: int) -> int:
+    """Remove a document's passages and findings from the recorded tasks of answers. Returns the tasks."""
+    cursor = await connection.execute(
+        "WITH versions AS (SELECT id FROM document_versions WHERE document_id = %(document)s)"
+        " UPDATE route_tasks t SET output = jsonb_set(jsonb_set(t.output,"
+        " '{evidence}', (SELECT coalesce(jsonb_agg(e ORDER BY n), '[]')"
+        "  FROM jsonb_array_elements(t.output -> 'evidence')"
+        "  WITH ORDINALITY x (e, n) WHERE (e -> 'chunk' ->> 'document_id')::integer <> %(document)s)),"
+        " '{findings}', (SELECT coalesce(jsonb_agg(f ORDER BY n), '[]')"
+        "  FROM jsonb_array_elements(t.output -> 'findings')"
+        "  WITH ORDINALITY x (f, n) WHERE (f ->> 'version_id')::integer NOT IN (SELECT id FROM versions)))"
+        " WHERE EXISTS (SELECT FROM jsonb_array_elements(t.output -> 'evidence') e"
+        "  WHERE (e -> 'chunk' ->> 'document_id')::integer = %(document)s)"
+        " OR EXISTS (SELECT FROM jsonb_array_elements(t.output -> 'findings') f"
+        "  WHERE (f ->> 'version_id')::integer IN (SELECT id FROM versions))",
+        {"document": document_id},
+    )
+    return cursor.rowcount
+
+
 async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> Counter[str]:
     """Remove rows of other tables about these URLs."""
     counts: Counter[str] = Counter()
@@ -273,6 +294,31 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
     return counts
 
 
+async def _redact_tasks(connection: AsyncConnection, url: str) -> None:
+    """Remove a URL from recorded plans and tasks: as an address, and with every message that names it."""
+    values = {"url": url, "digest": f"removed:{_digest(url)}"}
+    await connection.execute(
+        "UPDATE answer_runs SET"
+        " plan = replace(plan::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
+        " WHERE strpos(plan::text, %(url)s) > 0",
+        values,
+    )
+    await connection.execute(
+        "UPDATE route_tasks SET"
+        " params = replace(params::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
+        " error = CASE WHEN strpos(error::text, %(url)s) > 0"
+        "  THEN jsonb_set(error, '{message}', to_jsonb('about a page that was removed on request'::text))"
+        "  ELSE error END,"
+        " output = replace(jsonb_set(jsonb_set(output,"
+        "  '{note}', CASE WHEN strpos(output ->> 'note', %(url)s) > 0 THEN '\"\"' ELSE output -> 'note' END),"
+        "  '{warnings}', (SELECT coalesce(jsonb_agg(w), '[]') FROM jsonb_array_elements_text(output -> 'warnings') w"
+        "   WHERE strpos(w, %(url)s) = 0))::text,"
+        "  to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
+        " WHERE strpos(params::text || output::text || coalesce(error::text, ''), %(url)s) > 0",
+        values,
+    )
+
+
 async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> int:
     """Remove these URLs from stored answers: candidates and passages of rounds, seeds, options. Returns the rounds."""
     cursor = await connection.execute(
@@ -296,6 +342,7 @@ async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> i
             " OR strpos(prose::text, %(url)s) > 0 OR strpos(warnings::text, %(url)s) > 0",
             {"url": url, "digest": f"removed:{_digest(url)}"},
         )
+        await _redact_tasks(connection, url)
     return cursor.rowcount
 
 

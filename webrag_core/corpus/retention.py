@@ -75,6 +75,12 @@ _CATEGORIES = (
         lambda s: s.answer_round_retention_days,
     ),
     _Category(
+        "route_tasks",
+        "route_tasks",
+        "EXISTS (SELECT FROM answer_runs a WHERE a.id = x.answer_id AND a.started_at < %(before)s)",
+        lambda s: s.answer_round_retention_days,
+    ),
+    _Category(
         "texts",
         "document_versions",
         "x.superseded_at < %(before)s AND x.pruned_at IS NULL"

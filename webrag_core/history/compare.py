@@ -17,6 +17,7 @@ from webrag_core.history.pages import page_at, versions
 class VersionText(BaseModel):
     """A version with its text, and when it was seen for the first and the last time."""
 
+    version_id: int
     version: int
     url: str
     sha256: str
@@ -83,6 +84,7 @@ async def _version(connection: AsyncConnection, url: str, periods: list[HistoryP
     cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (own[0].version_id,))
     (markdown,) = await cursor.fetchone() or ("",)
     return VersionText(
+        version_id=own[0].version_id or 0,
         version=own[0].version or 0,
         url=own[0].url,
         sha256=own[0].sha256 or "",

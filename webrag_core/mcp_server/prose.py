@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webrag_core.answering.models import Answer
+from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import verdict
 from webrag_core.mcp_server.evidence import joined, shown_title
 from webrag_core.mcp_server.past import PastText
@@ -35,15 +36,21 @@ def prose_text(answer: Answer) -> PastText:
         for one in answer.sentences
     ]
     passages = [fence.around(readable(answer.citation(one.citation).quote)) for one in answer.highlights]
+    passages += [
+        f"[{one.citation}]\n{fence.around(f'{one.group}: {one.label}')}"
+        f"\n{fence.around(readable(answer.citation(one.citation).quote))}"
+        for one in answer.listed
+    ]
     citations = [
         f"[{one.number}] {one.url} version {one.version}, characters {one.char_start}-{one.char_end}"
         f" ({shown_title(one.title)})"
         for one in answer.citations
     ]
+    lost = [f"- {one.agent}: {ending(one)}" for one in answer.tasks if one.status in ("error", "timeout", "cancelled")]
     following = [f"- read next: {url}" for url in answer.look_next]
     text = joined(
         (
-            ("PRESENTATION GUIDE", "\n".join([guide, *missing, *differing, *notes])),
+            ("PRESENTATION GUIDE", "\n".join([guide, *missing, *differing, *lost, *notes])),
             ("ANSWER", "\n".join(sentences)),
             ("EVIDENCE", "\n".join(passages)),
             ("CITATIONS", "\n".join(citations) or "(none)"),

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
-from webrag_core.answering.gathering import Question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
@@ -17,6 +16,7 @@ from webrag_core.orchestration.engine import AnswerRequest
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest, check_text
+from webrag_core.routing.question import Question
 
 ResearchMode = Literal["fast", "auto", "deep"]
 RetrievalMode = Literal["chunk", "full_context", "auto"]

@@ -37,7 +37,8 @@ class OrchestratorEngine:
         can be fetched, EmbeddingError when the model fails before there is evidence, StoreError when the database
         fails.
         """
-        clock = Clock(self._settings.webrag_answer_timeout)
+        most = self._settings.webrag_answer_timeout
+        clock = Clock(most if request.seconds is None else min(most, request.seconds))
         seeds = request.seeds()
         if len(seeds) > self._settings.webrag_max_pages:
             raise InvalidInputError(

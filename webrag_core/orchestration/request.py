@@ -39,7 +39,7 @@ class AnswerRequest:
 
     `scope` says which stored pages are evidence without being fetched: none ("run"), those of the start pages' sources
     ("source"), all of them ("all"), or those of named sources. None = "source", in full-context mode "run". Pages in
-    `excluded` (URLs) are neither fetched nor used.
+    `excluded` (URLs) are neither fetched nor used. `seconds` limits the run below WEBRAG_ANSWER_TIMEOUT.
     """
 
     urls: tuple[str, ...]
@@ -53,6 +53,7 @@ class AnswerRequest:
     max_age: float | None = None
     scope: RunScope | tuple[str, ...] | None = None
     excluded: tuple[str, ...] = ()
+    seconds: float | None = None
 
     def seeds(self) -> tuple[str, ...]:
         """Validate the request and return its canonical URLs, each once.

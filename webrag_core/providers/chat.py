@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -44,6 +45,24 @@ class AnswerFormat:
 
     name: str
     schema: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class ChatAllowance:
+    """Exchanges with a chat model that one answer may still have, and those that it has had. A retry is no new one."""
+
+    most: int
+    used: int = 0
+
+    def take(self, model: str) -> None:
+        """Count one. Raises ChatError when none is left."""
+        if self.used >= self.most:
+            raise ChatError(model, f"not asked: the answer has had its {self.most} exchanges (ANSWER_CHAT_CALLS)")
+        self.used += 1
+
+
+chat_allowance: ContextVar[ChatAllowance | None] = ContextVar("chat_allowance", default=None)
+"""The allowance of the answer at work; None outside of answers, where nothing is counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +116,12 @@ class ChatEndpoint:
         Raises ChatError, outside any handler: the SDK's own errors, which hold the request and so the key, must not
         hang on it.
         """
+        self._count()
+        return await self._complete(messages, seconds=seconds, max_tokens=max_tokens, form=form)
 
+    async def _complete(
+        self, messages: Sequence[Message], *, seconds: float, max_tokens: int, form: AnswerFormat | None
+    ) -> str:
         await load_package("openai")
 
         async def send(dialect: _Dialect) -> str | Failure:
@@ -116,6 +140,7 @@ class ChatEndpoint:
         Failures are tried again only before the first piece. A server that does not stream is asked for the whole
         answer, from then on. Raises ChatError, after pieces too: what came before it is not the whole answer.
         """
+        self._count()
         await load_package("openai")
         ends = asyncio.get_running_loop().time() + seconds
         if self._streams:
@@ -141,7 +166,12 @@ class ChatEndpoint:
             self._streams = opened.first is not None
         if not self._streams:
             left = max(0.0, ends - asyncio.get_running_loop().time())
-            yield await self.complete(messages, seconds=left, max_tokens=max_tokens, form=form)
+            yield await self._complete(messages, seconds=left, max_tokens=max_tokens, form=form)
+
+    def _count(self) -> None:
+        allowance = chat_allowance.get()
+        if allowance is not None:
+            allowance.take(self.model)
 
     async def _ask(self, body: dict[str, Any], seconds: float) -> str | Failure:
         answer: object = None

@@ -22,6 +22,7 @@ def edge(number: int, src: GraphNode, dst: GraphNode, *, statement: str | None =
         url="https://site.example/",
         title=EVIL,
         section=EVIL,
+        version_id=1,
         version=1,
         version_sha256="0" * 64,
         char_start=0 if statement is None else None,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 
 from webrag_core.answering.compose.units import Unit
-from webrag_core.answering.models import Form
 from webrag_core.indexing.sentences import LIST_ITEM
 from webrag_core.orchestration.models import QueryType
+from webrag_core.routing.question import Form
 
 _LIST = re.compile(
     r"^(?:(?:please )?(?:list|name|enumerate)\b|(?:what|which) (?:\w+ ){0,4}(?:are|exist|can|do|does|may)\b"

@@ -13,8 +13,8 @@ from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.timeline import Moment, with_moments
 from webrag_core.answering.compose.units import Unit
-from webrag_core.answering.models import Form
 from webrag_core.retrieval.redundancy import text_overlap
+from webrag_core.routing.question import Form
 
 MAX_SENTENCES = 5
 _MAX_LOOKUP = 3  # sentences that say one value

@@ -39,6 +39,7 @@ class GraphEdge(Contract):
     url: str
     title: str | None
     section: str | None
+    version_id: int
     version: int
     version_sha256: str
     char_start: int | None

@@ -162,7 +162,8 @@ async def _quoted(
         past = texts[page.version_id]
         name = edge.anchor or "" if edge.kind == "typed" else ""
         edge_then = past.edges.get((edge.src.key, edge.kind, edge.dst.key, edge.section or "", name))
-        edge.version, edge.version_sha256, edge.quote = page.state.version or edge.version, past.sha256, None
+        edge.version_id, edge.version = page.version_id, page.state.version or edge.version
+        edge.version_sha256, edge.quote = past.sha256, None
         if edge_then is not None:
             edge.char_start, edge.char_end, edge.statement = edge_then.start, edge_then.end, edge_then.statement
             edge.quote = None if edge_then.start is None else past.text[edge_then.start : edge_then.end]

@@ -48,6 +48,7 @@ async def load_edges(connection: AsyncConnection, ids: Sequence[int]) -> list[Gr
                 url=url,
                 title=title,
                 section=section,
+                version_id=version,
                 version=number,
                 version_sha256=sha256,
                 char_start=start,

@@ -1,0 +1,95 @@
+"""The regret of each way to choose among agents, against the best agent in hindsight, on recorded arms.
+
+    python -m evals.routing.regret runs/arms-reporting.jsonl [--json]
+
+found: share of answerable questions all of whose quotes are in the first 8,000 tokens (32,000 characters) of evidence;
+regret: that of the best agent in hindsight less the router's; utility: found less .02 a page fetched (previews
+included) and .01 a second; cost: pages and seconds as a share of those of all agents at once. Unanswerable questions
+count for pages, seconds, utility and cost. Intervals: 95 %, bootstrap over sites.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evals.intervals import interval
+from evals.routing.arms import State, read_arms
+from evals.routing.offline import ROUTERS, Judged, Row, best_agent, both, most_useful
+from webrag_core.cli.output import print_json, print_table
+
+STATES: tuple[State, ...] = ("stored", "half", "empty")
+
+
+def scores(rows: Sequence[Row]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Figures per state of the corpus, router and measure."""
+    table: dict[str, dict[str, dict[str, Any]]] = {}
+    for state in STATES:
+        own = [row for row in rows if row["state"] == state]
+        judged = {name: [router(row) for row in own] for name, router in ROUTERS.items()}
+        best, useful, everything = ([one(row) for row in own] for one in (best_agent, most_useful, both))
+        answerable = [place for place, row in enumerate(own) if row["needs"]]
+        sites = [row["suite"] for row in own]
+        table[state] = {
+            name: _figures(results, best, useful, everything, answerable, sites) for name, results in judged.items()
+        }
+    return table
+
+
+def _figures(
+    results: Sequence[Judged],
+    best: Sequence[Judged],
+    useful: Sequence[Judged],
+    everything: Sequence[Judged],
+    answerable: Sequence[int],
+    sites: Sequence[str],
+) -> dict[str, Any]:
+    regret = interval(
+        [best[place].found - results[place].found for place in answerable], [sites[place] for place in answerable]
+    )
+    return {
+        "n": len(results),
+        "found": round(statistics.mean(results[place].found for place in answerable), 3),
+        "regret": round(regret.mean, 3),
+        "regret from": round(regret.low, 3),
+        "regret to": round(regret.high, 3),
+        "utility": round(statistics.mean(one.utility for one in results), 3),
+        "utility regret": round(
+            statistics.mean(two.utility - one.utility for one, two in zip(results, useful, strict=True)), 3
+        ),
+        "pages": round(statistics.mean(one.pages for one in results), 1),
+        "seconds": round(statistics.mean(one.seconds for one in results), 2),
+        "cost": round(sum(one.cost for one in results) / sum(one.cost for one in everything), 2),
+    }
+
+
+def planning(rows: Sequence[Row]) -> Mapping[str, float]:
+    """Milliseconds of planning: median and 95th percentile."""
+    times = sorted(row["planning_ms"] for row in rows)
+    return {"p50": statistics.median(times), "p95": times[int(0.95 * (len(times) - 1))]}
+
+
+def main() -> None:
+    """Command line entry."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("recording", type=Path)
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+    rows = list({(row["id"], row["state"]): row for row in read_arms(arguments.recording)}.values())
+    table = scores(rows)
+    if arguments.json:
+        print_json({"scores": table, "planning_ms": dict(planning(rows))})
+        return
+    names = list(next(iter(next(iter(table.values())).values())))
+    print_table(
+        ("state", "router", *names),
+        [(state, router, *row.values()) for state, own in table.items() for router, row in own.items()],
+    )
+    print(f"planning: {planning(rows)['p50']:.1f} ms median, {planning(rows)['p95']:.1f} ms at the 95th percentile")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Composition without a chat model: the evidence as scored units, the sentences chosen from it, and how sure they are.
+The same evidence gives the same composition, also later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from webrag_core.answering import confidence, guard
+from webrag_core.answering.compose.draft import Draft, draft_of
+from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.forms import form_of
+from webrag_core.answering.compose.reranked import SentenceReranker
+from webrag_core.answering.compose.select import Choice, select
+from webrag_core.answering.compose.timeline import moment_of
+from webrag_core.answering.gathering import Gathered
+from webrag_core.config import Settings
+from webrag_core.retrieval.reader import make_reader
+from webrag_core.routing.question import Form, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Scored units, the chosen sentences, and the confidence in [0, 1] that they answer the whole question."""
+
+    draft: Draft
+    form: Form
+    choices: list[Choice]
+    sure: float
+
+    @property
+    def supports(self) -> list[Array]:
+        """Support of every unit, for each part."""
+        return supports(self.draft)
+
+    def open_parts(self) -> list[int]:
+        """The parts of a joined question that no sentence is for, and the one that its sentences support least; none of
+        a question of one part."""
+        if len(self.draft.parts) < 2:
+            return []
+        best = [max((one.support for one in self.choices if one.part == part), default=0.0)
+                for part in range(len(self.draft.parts))]  # fmt: skip
+        return sorted({best.index(min(best)), *(part for part, support in enumerate(best) if not support)})
+
+
+async def compose(
+    question: Question, gathered: Gathered, settings: Settings, reranker: SentenceReranker | None = None
+) -> Composition:
+    """Score the evidence and choose. A `reranker` orders the sentences."""
+    form = question.form or form_of(question.text, gathered.kind)
+    draft = await draft_of(
+        question.text,
+        gathered.parts,
+        gathered.ranked,
+        make_reader(settings),
+        reranker=reranker,
+        safe=partial(guard.safe_units, form=form),
+    )
+    choices = select(
+        draft.units, draft.scores, supports(draft), settings.answer_max_words, form, moment_of(question.text)
+    )
+    return Composition(draft, form, choices, confidence.confidence_of(choices, draft.scores, gathered))
+
+
+def supports(draft: Draft) -> list[Array]:
+    """Support of every unit, for each part."""
+    return [confidence.supports(score) for score in draft.scores]
+
+
+def warnings_of(draft: Draft) -> Sequence[str]:
+    """What composition had to do without, and the orders to a model among the sentences."""
+    orders = draft.withheld.get("order", 0)
+    warning = f"sentences of the pages that give orders to a model, and are never said: {orders}"
+    return [*draft.warnings, *([warning] if orders else [])]

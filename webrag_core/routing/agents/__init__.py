@@ -1,0 +1,1 @@
+"""Agents: what can be asked for evidence, behind one protocol."""

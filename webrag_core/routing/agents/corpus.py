@@ -1,0 +1,30 @@
+"""Agent `corpus`: search what is stored."""
+
+from __future__ import annotations
+
+from webrag_core.retrieval.request import ScopeFilter, SearchRequest
+from webrag_core.retrieval.search import search
+from webrag_core.routing.agents.nothing_found import nothing_found
+from webrag_core.routing.agents.protocol import Context
+from webrag_core.routing.expected import stored_complete
+from webrag_core.routing.plan import CorpusSearch, Task
+from webrag_core.routing.results import Output
+
+
+class CorpusAgent:
+    """Implements `Agent`."""
+
+    async def run(self, task: Task, context: Context) -> Output:
+        """Search by the default pattern."""
+        params = task.params
+        assert isinstance(params, CorpusSearch)
+        corpus = context.corpus
+        filters = ScopeFilter(sources=params.sources or None, url_prefixes=params.below or None)
+        results = await search(corpus, SearchRequest(query=params.query, filters=filters, top_k=params.k))
+        return Output(
+            evidence=results.chunks,
+            top_score=results.top_score,
+            complete=stored_complete(results.top_score, 1.0 if params.coverage is None else params.coverage),
+            note="calibrated" if results.chunks else await nothing_found(corpus.database, filters, None),
+            warnings=results.warnings,
+        )

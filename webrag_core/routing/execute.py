@@ -1,0 +1,141 @@
+"""Run the tasks of a plan side by side: each as soon as those it waits for have ended, none longer than it may.
+
+A task that fails, hangs or answers nonsense costs what it would have brought, and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from webrag_core.errors import WebragError
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration.engine import OrchestratorEngine, Progress
+from webrag_core.retrieval.models import RankedChunk
+from webrag_core.routing.agents.protocol import Agent, Context
+from webrag_core.routing.budget import Ledger
+from webrag_core.routing.plan import ExecutionPlan, Task
+from webrag_core.routing.results import NOT_NEEDED, Finding, Outcome, Output, TaskError, TaskResult, outcome_of
+
+logger = logging.getLogger(__name__)
+
+Told = Callable[[Task, TaskResult], None]
+"""Is told of every task as it ends."""
+
+_COSTS = {
+    "corpus": "stored pages were not searched",
+    "pages": "no page was read, and no link followed",
+    "graph": "what stored pages say about each other is missing",
+    "history": "the past was not looked at",
+    "tables": "tables were not read cell by cell",
+    "api": "documents by identifier were not looked up",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The results of a plan's tasks, in its order, and what became of it in all. `warnings` say what each loss may have
+    cost."""
+
+    plan: ExecutionPlan
+    results: list[TaskResult]
+    outcome: Outcome
+    warnings: list[str]
+
+
+class Executor:
+    """Runs plans over an open corpus, with `agents` by name."""
+
+    def __init__(self, corpus: Corpus, engine: OrchestratorEngine, agents: Mapping[str, Agent]) -> None:
+        self._corpus = corpus
+        self._engine = engine
+        self._agents = agents
+
+    async def execute(
+        self, plan: ExecutionPlan, ledger: Ledger, *, progress: Progress | None = None, told: Told | None = None
+    ) -> Execution:
+        """Run every task of a plan without problems (`plan.problems`). Raises nothing that a task raises; a
+        cancellation ends all of them."""
+        ended = {task.id: asyncio.Event() for task in plan.tasks}
+        results: dict[str, TaskResult] = {}
+
+        async def run(task: Task) -> None:
+            for other in task.after:
+                await ended[other].wait()
+            result = await self._run(task, {one: results[one] for one in task.after}, ledger, progress)
+            results[task.id] = result
+            ended[task.id].set()
+            if told is not None:
+                told(task, result)
+
+        async with asyncio.TaskGroup() as group:
+            for task in plan.tasks:
+                group.create_task(run(task))
+        rows = [results[task.id] for task in plan.tasks]
+        outcome = outcome_of(rows, [task.id for task in plan.tasks if task.required])
+        warnings = [_loss(task, results[task.id]) for task in plan.tasks if results[task.id].lost]
+        return Execution(plan, rows, outcome, warnings)
+
+    async def _run(
+        self, task: Task, earlier: Mapping[str, TaskResult], ledger: Ledger, progress: Progress | None
+    ) -> TaskResult:
+        if task.unless is not None and any(one.output.complete >= task.unless for one in earlier.values()):
+            return _skipped(task, NOT_NEEDED, "the others found enough")
+        seconds = min(task.deadline, ledger.seconds_left)
+        if seconds <= 0:
+            return _skipped(task, "out_of_time", "the time of the answer was used up (ANSWER_SECONDS)")
+        agent = self._agents.get(task.agent)
+        if agent is None:
+            error = TaskError(code="unknown_agent", message=f"there is no agent {task.agent}")
+            return TaskResult(task.id, "error", error=error)
+        outputs = {name: one.output for name, one in earlier.items()}
+        context = Context(self._corpus, self._engine, seconds, outputs, progress)
+        begun = time.perf_counter()
+        result = await _outcome(task, agent, context)
+        result.milliseconds = round((time.perf_counter() - begun) * 1000, 1)
+        return result
+
+
+async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:
+    try:
+        async with asyncio.timeout(context.seconds):
+            output = await agent.run(task, context)
+    except TimeoutError as error:
+        late = TaskError(code="timeout", message=f"no result within {context.seconds:.3g} s")
+        return TaskResult(task.id, "timeout", error=late, cause=error)
+    except WebragError as error:
+        return _failed(task, error)
+    except Exception as error:  # whatever an agent does, its siblings go on
+        logger.exception("task %s of agent %s failed", task.id, task.agent)
+        broken = TaskError(code="internal_error", message=f"the agent failed ({type(error).__name__}); see the log")
+        return TaskResult(task.id, "error", error=broken, cause=error)
+    if not _is_output(output):
+        shape = TaskError(code="bad_output", message=f"the agent answered with a {type(output).__name__}, not a result")
+        return TaskResult(task.id, "error", error=shape)
+    return TaskResult(task.id, "empty" if output.is_empty else "success", output)
+
+
+def _failed(task: Task, error: WebragError) -> TaskResult:
+    return TaskResult(task.id, "error", error=TaskError(code=error.code, message=error.message), cause=error)
+
+
+def _skipped(task: Task, code: str, message: str) -> TaskResult:
+    return TaskResult(task.id, "skipped", error=TaskError(code=code, message=message))
+
+
+def _is_output(output: object) -> bool:
+    """Python checks no types: an agent may come from elsewhere."""
+    return (
+        isinstance(output, Output)
+        and all(isinstance(one, RankedChunk) for one in output.evidence)
+        and all(isinstance(one, Finding) for one in output.findings)
+    )
+
+
+def _loss(task: Task, result: TaskResult) -> str:
+    """What a lost task may have cost, for people."""
+    assert result.error is not None
+    return f"{task.agent} gave nothing ({result.error.message}): {_COSTS.get(task.agent, 'its part is missing')}"

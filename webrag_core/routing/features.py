@@ -1,0 +1,195 @@
+"""What a plan is made from: the question, and what the corpus holds of it. One round of reading, no model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+
+from psycopg import AsyncConnection
+
+from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
+from webrag_core.acquisition.urls import canonicalise, site_roots
+from webrag_core.config import Settings
+from webrag_core.corpus.ingestor import LIVE
+from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.orchestration.models import QueryType
+from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.retrieval.graph.keys import resolve_keys
+from webrag_core.routing.asked_dates import as_of, since_of, until_of
+from webrag_core.routing.intents import Intent, intent_of, names_in
+from webrag_core.routing.question import Question
+
+_MOST_PREFIX = 500  # characters of an address that its index holds
+
+_STATE = """
+WITH stored AS NOT MATERIALIZED (
+    SELECT * FROM documents
+    WHERE current_version IS NOT NULL AND status <> 'gone' AND acquirer = ANY(%(acquirers)s::text[])
+), below AS (
+    SELECT d.id FROM stored d JOIN unnest(%(roots)s::text[]) AS r (root) ON starts_with(d.canonical_url, r.root)
+    LIMIT 10000
+), seeds AS (
+    SELECT d.id, d.current_version, d.last_checked FROM stored d WHERE d.canonical_url = ANY(%(urls)s::text[])
+    OR d.id IN (SELECT a.document_id FROM url_aliases a WHERE a.url = ANY(%(urls)s::text[]))
+), links AS (
+    SELECT DISTINCT l.target_url FROM link_candidates l JOIN seeds s ON s.current_version = l.version_id
+    JOIN unnest(%(roots)s::text[]) AS r (root) ON starts_with(l.target_url, r.root)
+    WHERE NOT l.nofollow LIMIT 500
+)
+SELECT (SELECT count(*) FROM seeds),
+       (SELECT count(*) FROM seeds WHERE %(max_age)s::float IS NOT NULL
+        AND last_checked < now() - make_interval(secs => %(max_age)s::float)),
+       (SELECT count(*) FROM below),
+       (SELECT count(*) FROM links),
+       (SELECT count(*) FROM links l WHERE EXISTS (SELECT FROM stored d WHERE d.canonical_url = l.target_url)
+        OR EXISTS (SELECT FROM url_aliases a JOIN stored d ON d.id = a.document_id WHERE a.url = l.target_url)),
+       EXISTS (SELECT FROM documents WHERE current_version IS NOT NULL),
+       array(SELECT key FROM sources),
+       EXISTS (SELECT FROM version_periods WHERE seen_until IS NOT NULL)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteFeatures:
+    """Numbers that plans are made from: counts, or 1 and 0 for yes and no; `stored_links` is a share in [0, 1].
+
+    Of the addresses: `stored_urls` are stored, `stale_urls` older than WEBRAG_MAX_AGE; `site_pages` are the stored
+    pages of their sites (up to 10,000), `stored_links` the share of their links within the site that are stored.
+    `names` are names of the question that something stored is or defines.
+    """
+
+    urls: int = 0
+    stored_urls: int = 0
+    stale_urls: int = 0
+    site_pages: int = 0
+    stored_links: float = 0.0
+    any_stored: int = 0
+    any_past: int = 0
+    sources: int = 0
+    dated: int = 0
+    parts: int = 1
+    words: int = 0
+    names: int = 0
+    identifiers: int = 0
+    about_uses: int = 0
+    about_contents: int = 0
+    about_changes: int = 0
+    about_cells: int = 0
+    about_quotes: int = 0
+
+    def row(self) -> list[float]:
+        """All of them, in their order."""
+        return [float(getattr(self, one.name)) for one in fields(self)]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A question that was read: its features, and what they were made from.
+
+    `keys` are names that the graph knows. `at`, `since` and `until` are dates of the question's text; `at` is the
+    caller's, where there is one. `known_sources` are the keys of all stored sources.
+    """
+
+    question: Question
+    urls: tuple[str, ...]
+    features: RouteFeatures
+    parts: tuple[str, ...]
+    kind: QueryType
+    intent: Intent | None
+    keys: tuple[str, ...]
+    identifiers: tuple[str, ...]
+    at: str | None
+    since: str | None
+    until: str | None
+    known_sources: frozenset[str]
+
+    @property
+    def roots(self) -> list[str]:
+        """Roots of the sites of the addresses."""
+        return site_roots(self.urls)
+
+
+async def read_question(
+    connection: AsyncConnection, question: Question, settings: Settings, acquirer: str, *, now: datetime | None = None
+) -> Read:
+    """Read the question, and what the corpus holds of it. `acquirer` is the one that pages would be fetched by: copies
+    of a snapshot do not stand in for live pages. Raises FetchError(INVALID_URL)."""
+    today = (now or datetime.now(UTC)).date()
+    urls = tuple(dict.fromkeys(canonicalise(url) for url in question.urls))
+    cursor = await connection.execute(
+        _STATE,
+        {
+            "roots": site_roots(urls),
+            "urls": list(urls),
+            "acquirers": list(LIVE) if acquirer in LIVE else [acquirer],
+            "max_age": settings.webrag_max_age,
+        },
+        prepare=False,  # the plan depends on how many addresses there are
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    stored, stale, site_pages, links, stored_links, any_stored, sources, any_past = row
+    intent = intent_of(question.text)
+    wanted = [intent.thing] if intent is not None and intent.thing and intent.kind not in ("quotes", "cell") else []
+    keys = await _known_names(connection, [*wanted, *names_in(question.text)], question.sources)
+    identifiers = _identifiers(question)
+    analysis = analyze_query(question.text)
+    at = question.at if question.at is not None else as_of(question.text, today)
+    kind = None if intent is None else intent.kind
+    return Read(
+        question=question,
+        urls=urls,
+        features=RouteFeatures(
+            urls=len(urls),
+            stored_urls=stored,
+            stale_urls=stale,
+            site_pages=site_pages,
+            stored_links=stored_links / links if links else float(stored == len(urls) > 0),
+            any_stored=int(any_stored),
+            any_past=int(any_past),
+            sources=len(question.sources),
+            dated=int(at is not None),
+            parts=max(1, len(analysis.parts)),
+            words=len(question.text.split()),
+            names=len(keys),
+            identifiers=len(identifiers),
+            about_uses=int(kind in ("uses", "replaced")),
+            about_contents=int(kind in ("contains", "holds", "related")),
+            about_changes=int(kind == "changed"),
+            about_cells=int(kind == "cell"),
+            about_quotes=int(kind == "quotes"),
+        ),
+        parts=tuple(analysis.parts) or (question.text,),
+        kind=analysis.query_type,
+        intent=intent,
+        keys=keys,
+        identifiers=identifiers,
+        at=at,
+        since=since_of(question.text, today),
+        until=until_of(question.text, today),
+        known_sources=frozenset(sources),
+    )
+
+
+async def _known_names(connection: AsyncConnection, names: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
+    """Keys of the graph that the names stand for, each once; of ambiguous ones none."""
+    known = dict.fromkeys(name.strip() for name in names if name.strip())
+    try:
+        matches = await resolve_keys(connection, list(known))
+    except (InvalidInputError, FetchError):  # a name that is no key
+        return ()
+    keys = (one.answer.node for one in matches if one.answer.status == "found" and one.answer.node is not None)
+    return tuple(dict.fromkeys(f"{node.kind}:{node.key}" for node in keys))
+
+
+def _identifiers(question: Question) -> tuple[str, ...]:
+    """Identifiers of laws among the words of the question and its addresses."""
+    found = []
+    for word in (*question.text.split(), *question.urls):
+        try:
+            if parse_legal_identifier(word.strip("?.,;()")) is not None:
+                found.append(word.strip("?.,;()"))
+        except InvalidInputError:  # one with a day that does not exist
+            continue
+    return tuple(dict.fromkeys(found))

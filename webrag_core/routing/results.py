@@ -1,0 +1,195 @@
+"""What tasks bring: evidence, findings, and how each of them ended."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, Self
+
+from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.retrieval.models import Contract, RankedChunk
+from webrag_core.routing.asked import asked
+from webrag_core.routing.plan import Task
+
+TaskStatus = Literal["success", "empty", "error", "timeout", "skipped", "cancelled"]
+"""How a task ended. `empty` is a success with nothing; `skipped` says in its error why it was not asked."""
+Outcome = Literal["complete", "degraded", "partial", "failed"]
+"""Of a plan: every task that was needed ended well; some were lost; a required one was; all were."""
+
+NOT_NEEDED = "not_needed"
+"""Code of a task that was skipped because others had found enough: nothing is lost."""
+
+
+class WalkStep(Contract):
+    """One round of gathering evidence: the pages that were read before its decision, the decision and its reason."""
+
+    round: int
+    pages: list[str]
+    decision: str
+    reason: str
+
+
+class Finding(Contract):
+    """A passage that an agent names as an answer of its own: the slice [char_start, char_end) of a version, with the
+    sha256 of its UTF-8 bytes. `label` says what it is, `group` what it is one of, for people."""
+
+    group: str
+    label: str
+    url: str
+    title: str | None
+    heading: str | None
+    version_id: int
+    char_start: int
+    char_end: int
+    sha256: str
+
+    @classmethod
+    def of(
+        cls,
+        quote: str,
+        *,
+        group: str,
+        label: str,
+        url: str,
+        title: str | None,
+        heading: str | None,
+        version_id: int,
+        char_start: int,
+    ) -> Self:
+        """The finding of `quote`, which begins at `char_start` of a version."""
+        return cls(
+            group=group,
+            label=label,
+            url=url,
+            title=title,
+            heading=heading,
+            version_id=version_id,
+            char_start=char_start,
+            char_end=char_start + len(quote),
+            sha256=hashlib.sha256(quote.encode()).hexdigest(),
+        )
+
+
+class TaskError(Contract):
+    """Why a task ended without a result: a stable `code`, a message for people, and when it is worth trying again."""
+
+    code: str
+    message: str
+    retry_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class Output:
+    """What an agent found. `complete`, in [0, 1], is the probability that the evidence is complete, `top_score` the
+    relevance of its best passage; `note` says how far they can be trusted, or why there is nothing.
+
+    `pages` were fetched, in `steps`, by the runs `run_ids`; `look_next` are addresses that were not read.
+    """
+
+    evidence: list[RankedChunk] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    complete: float = 0.0
+    top_score: float = 0.0
+    note: str = ""
+    parts: list[str] = field(default_factory=list)
+    kind: QueryType | None = None
+    pages: int = 0
+    steps: list[WalkStep] = field(default_factory=list)
+    run_ids: list[int] = field(default_factory=list)
+    look_next: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found."""
+        return not self.evidence and not self.findings
+
+    @classmethod
+    def of_run(cls, result: OrchestrationResult) -> Self:
+        """The evidence of a finished run of the loop."""
+        return cls(
+            evidence=list(result.chunks),
+            complete=result.probability_complete,
+            top_score=max((one.reranked_score for one in result.chunks), default=0.0),
+            note=result.probability_note,
+            parts=result.query_analysis.parts,
+            kind=result.query_analysis.query_type,
+            pages=result.total_urls_ingested,
+            steps=[
+                WalkStep(
+                    round=place,
+                    pages=[page.url for page in result.read_documents() if page.round == one.round],
+                    decision=one.decision.action,
+                    reason=one.decision.reason,
+                )
+                for place, one in enumerate(result.rounds)
+            ],
+            run_ids=[] if result.answer_id is None else [result.answer_id],
+            look_next=result.look_next,
+            warnings=list(result.warnings),
+        )
+
+
+@dataclass(slots=True)
+class TaskResult:
+    """How a task ended, what it brought, and the milliseconds that it took. `cause` is the error behind it."""
+
+    id: str
+    status: TaskStatus
+    output: Output = field(default_factory=Output)
+    error: TaskError | None = None
+    milliseconds: float = 0.0
+    cause: Exception | None = None
+
+    @property
+    def lost(self) -> bool:
+        """Whether something is missing because of it."""
+        if self.status == "skipped":
+            return self.error is None or self.error.code != NOT_NEEDED
+        return self.status not in ("success", "empty")
+
+
+class TaskReport(Contract):
+    """One task of an answer, as its reader sees it. `asked` is what the task is about, in words."""
+
+    iteration: int
+    id: str
+    agent: str
+    kind: str
+    asked: str
+    status: TaskStatus
+    error: TaskError | None = None
+    milliseconds: float
+    passages: int
+    findings: int
+    pages: int
+
+
+def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
+    """A task of the plan number `iteration`, as its reader sees it."""
+    return TaskReport(
+        iteration=iteration,
+        id=task.id,
+        agent=task.agent,
+        kind=task.params.kind,
+        asked=asked(task.params),
+        status=result.status,
+        error=result.error,
+        milliseconds=result.milliseconds,
+        passages=len(result.output.evidence),
+        findings=len(result.output.findings),
+        pages=result.output.pages,
+    )
+
+
+def outcome_of(results: Iterable[TaskResult], required: Sequence[str]) -> Outcome:
+    """The outcome of a plan whose tasks in `required` have to bring a result."""
+    needed = [one for one in results if one.lost or one.status != "skipped"]
+    lost = [one for one in needed if one.lost]
+    if not lost:
+        return "complete"
+    if len(lost) == len(needed):
+        return "failed"
+    return "partial" if any(one.id in required for one in lost) else "degraded"

@@ -1,0 +1,63 @@
+"""The router: a question in, a plan out that can be run. It reads the question and the corpus, and runs nothing."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.result_warnings import log_warning
+from webrag_core.routing.agents.protocol import Agent
+from webrag_core.routing.features import Read, read_question
+from webrag_core.routing.plan import Budget, Capabilities, ExecutionPlan, Iteration, problems
+from webrag_core.routing.question import Question
+from webrag_core.routing.router_model import plan_by_model
+from webrag_core.routing.router_rules import default_plan, plan_by_rules
+
+logger = logging.getLogger(__name__)
+
+
+class Router:
+    """Plans answers over an open corpus, by WEBRAG_ROUTER."""
+
+    def __init__(self, corpus: Corpus, agents: Mapping[str, Agent]) -> None:
+        self._corpus = corpus
+        self._settings: Settings = corpus.settings
+        self._agents = agents
+
+    async def plan(self, question: Question) -> ExecutionPlan:
+        """The plan for a question. One that cannot be run gives way to the default plan, with a warning.
+
+        Raises InvalidInputError for a question that contradicts itself, FetchError(INVALID_URL).
+        """
+        if question.at is not None and question.urls and question.sources:
+            raise InvalidInputError("with a date, ask pages by URL or sources by name, not both")
+        settings = self._settings
+        async with self._corpus.database.connection() as connection:
+            read = await read_question(connection, question, settings, self._corpus.ingestor.acquirer.name)
+        budget = Budget(seconds=settings.answer_seconds, chat_calls=settings.answer_chat_calls)
+        iteration = Iteration(max_iterations=settings.answer_iterations)
+        plan = await self._made(read, budget, iteration)
+        wrong = problems(plan, self._capabilities(read))
+        if wrong:
+            warning = f"the plan could not be used ({'; '.join(wrong[:3])}); the default plan was"
+            log_warning(logger, warning)
+            plan = default_plan(read, budget, iteration)
+            plan.warnings.append(warning)
+        return plan
+
+    async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:
+        agents = sorted(self._agents)
+        if self._settings.webrag_router == "model":
+            return plan_by_model(read, budget, iteration, agents)
+        return plan_by_rules(read, budget, iteration, agents)
+
+    def _capabilities(self, read: Read) -> Capabilities:
+        return Capabilities(
+            urls=frozenset(read.urls),
+            sources=read.known_sources,
+            agents=frozenset(self._agents),
+            within=frozenset(read.question.sources),
+        )

@@ -1,0 +1,297 @@
+"""Plans by rules. The first special rule that fires says which agent knows more than a search does, the first ground
+rule where passages come from. Both are ordered; `evals/golden/routes.jsonl` holds what must and must not fire each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from webrag_core.indexing.graph.model import EdgeKind
+from webrag_core.routing import plan
+from webrag_core.routing.features import Read
+
+MOSTLY_STORED = 0.65
+"""Share of a page's links within its site that are stored, from which the site counts as stored."""
+WALK_UNLESS = 0.3
+"""Probability that the passages of a stored site are complete, from which no page is read."""
+PARTLY_UNLESS = 0.8
+"""As `WALK_UNLESS`, of a site of which much is not stored. All three were chosen on the fitting sites."""
+_PAST_UNLESS = 0.05  # a passage of then, however weak, keeps those of now out
+_SECONDS = {"corpus": 15.0, "graph": 10.0, "history": 30.0, "tables": 15.0, "api": 30.0, "pages": 55.0}
+_MOST_TARGETS = 8
+_LATELY = re.compile(r"\b(?:recent(?:ly)?|late(?:ly|st)|last|newest|this (?:page|site)|these pages)\b", re.IGNORECASE)
+
+Fires = Callable[[Read], bool]
+Tasks = Callable[[Read], list[plan.Task]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`why` is said to people. A rule that is `alone` makes the whole plan."""
+
+    id: str
+    why: str
+    fires: Fires
+    tasks: Tasks
+    alone: bool = False
+
+
+def plan_by_rules(
+    read: Read, budget: plan.Budget, iteration: plan.Iteration, agents: Sequence[str]
+) -> plan.ExecutionPlan:
+    """The plan of the first rules that fire, of those whose agents are there. Some ground rule always does."""
+    special = next((rule for rule in SPECIAL if rule.fires(read) and _can(rule.tasks(read), agents)), None)
+    rules = [special] if special is not None else []
+    tasks = special.tasks(read) if special is not None else []
+    if special is None or not special.alone:
+        ground = next(rule for rule in GROUND if rule.fires(read))
+        rules.append(ground)
+        tasks = [*tasks, *ground.tasks(read)]
+    return plan.ExecutionPlan(
+        question=read.question.text,
+        parts=list(read.parts)[:4],
+        kind=read.kind,
+        tasks=[plan.within(task, budget) for task in tasks[: plan.MAX_TASKS]],
+        iteration=iteration,
+        budget=budget,
+        made_by=f"rules: {', '.join(rule.id for rule in rules)}",
+        rationale="; ".join(rule.why for rule in rules),
+    )
+
+
+def default_plan(read: Read, budget: plan.Budget, iteration: plan.Iteration) -> plan.ExecutionPlan:
+    """What is done when no other plan holds: search what is stored, and read what was given, side by side."""
+    tasks = [search_task(read)] if read.features.any_stored or not read.urls else []
+    if read.urls:
+        tasks.append(walk_task(read))
+    return plan.ExecutionPlan(
+        question=read.question.text,
+        parts=list(read.parts)[:4],
+        kind=read.kind,
+        tasks=[plan.within(task, budget) for task in tasks],
+        iteration=iteration,
+        budget=budget,
+        made_by="default",
+        rationale="what is stored and what was given, side by side",
+    )
+
+
+def task_of(id: str, params: plan.Params, **options: object) -> plan.Task:
+    """A task with the usual deadline of its agent."""
+    deadline = _SECONDS[params.kind.partition(".")[0]]
+    return plan.Task.model_validate({"id": id, "params": params, "deadline": deadline, **options})
+
+
+def _can(tasks: Sequence[plan.Task], agents: Sequence[str]) -> bool:
+    return all(task.agent in agents for task in tasks)
+
+
+def search_task(read: Read, **options: object) -> plan.Task:
+    """Search the stored pages that the question is restricted to."""
+    params = plan.CorpusSearch(
+        query=read.question.text,
+        sources=list(read.question.sources),
+        below=[] if read.question.sources else read.roots,
+        coverage=read.features.stored_links if read.urls else None,
+    )
+    return task_of("search", params, **options)
+
+
+def walk_task(read: Read, **options: object) -> plan.Task:
+    """Read the pages that the question names."""
+    params = plan.PagesWalk(
+        query=read.question.text,
+        urls=list(read.urls),
+        sources=list(read.question.sources),
+        expansion_budget=read.question.expansion_budget,
+    )
+    return task_of("walk", params, **options)
+
+
+def _by_part(read: Read) -> list[plan.Task]:
+    sources = list(read.question.sources)
+    own = [
+        task_of(f"search_{number + 1}", plan.CorpusSearch(query=part, sources=sources), sub_question=number)
+        for number, part in enumerate(read.parts[:4])
+    ]
+    return [search_task(read, required=True), *own]
+
+
+def _past(read: Read) -> plan.Task:
+    params = plan.HistorySearch(
+        query=read.question.text,
+        at=read.at or "now",
+        time=read.question.time,
+        sources=list(read.question.sources),
+        below=read.roots,
+    )
+    return task_of("past", params, required=True)
+
+
+def _linked(read: Read, *kinds: EdgeKind) -> list[plan.Task]:
+    sources = list(read.question.sources)
+    params = plan.GraphLinked(keys=list(read.keys[:1]), kinds=list(kinds), sources=sources)
+    return [task_of("graph", params)]
+
+
+def _changes(read: Read) -> list[plan.Task]:
+    stored = list(read.urls) if read.features.stored_urls == len(read.urls) else []
+    targets = stored or list(read.question.sources) or sorted(read.known_sources)
+    params = plan.HistoryChanges(targets=targets[:_MOST_TARGETS], since=read.since, until=read.until)
+    return [task_of("changes", params, required=True)]
+
+
+def _asks(read: Read, *kinds: str) -> bool:
+    return read.intent is not None and read.intent.kind in kinds
+
+
+def _number(read: Read) -> int:
+    return int(read.intent.thing) if read.intent is not None and read.intent.thing else 0
+
+
+def _identified(read: Read) -> list[plan.Task]:
+    params = plan.ApiFetch(identifiers=list(read.identifiers[:8]), at=read.question.at)
+    return [task_of("document", params)]
+
+
+SPECIAL: tuple[Rule, ...] = (
+    Rule(
+        "quotes_of_answer",
+        "the quotes of an answer are looked up where they stood, and on the pages of today",
+        lambda read: _asks(read, "quotes"),
+        lambda read: [
+            task_of(
+                "quotes", plan.HistoryCitations(answer=int((read.intent and read.intent.thing) or 0)), required=True
+            )
+        ],
+        alone=True,
+    ),
+    Rule(
+        "identifier",
+        "the question names a document by its identifier",
+        lambda read: bool(read.identifiers),
+        _identified,
+    ),
+    Rule(
+        "past_given",
+        "the pages are asked as they were at the date that was given",
+        lambda read: read.question.at is not None,
+        lambda read: [_past(read)],
+        alone=True,
+    ),
+    Rule(
+        "changes",
+        "what changed is known from the texts that the pages had",
+        lambda read: (
+            _asks(read, "changed")
+            and bool(read.features.any_stored)
+            and (
+                read.since is not None
+                or read.until is not None
+                or (
+                    bool(read.features.stored_urls or read.question.sources)
+                    and bool(_LATELY.search(read.question.text))
+                )
+            )
+        ),
+        _changes,
+    ),
+    Rule(
+        "past_named",
+        "the question names a past date: the pages are asked as of then, those of today only if there is nothing",
+        lambda read: read.at is not None and bool(read.features.any_past) and not _asks(read, "changed"),
+        lambda read: [_past(read), search_task(read, after=["past"], unless=_PAST_UNLESS)],
+        alone=True,
+    ),
+    Rule(
+        "what_replaced",
+        "what replaces or deprecates a thing is a relation that pages state",
+        lambda read: _asks(read, "replaced") and bool(read.keys),
+        lambda read: _linked(read, "replaces", "deprecates"),
+    ),
+    Rule(
+        "who_uses",
+        "who speaks of a thing is known from the graph, every place with its passage",
+        lambda read: _asks(read, "uses") and bool(read.keys),
+        lambda read: _linked(read),
+    ),
+    Rule(
+        "what_is_in",
+        "what a thing contains is known from the graph",
+        lambda read: _asks(read, "contains") and bool(read.keys),
+        lambda read: [task_of("graph", plan.GraphHierarchy(keys=list(read.keys[:1])))],
+    ),
+    Rule(
+        "what_holds",
+        "what contains a thing is known from the graph",
+        lambda read: _asks(read, "holds") and bool(read.keys),
+        lambda read: [task_of("graph", plan.GraphHierarchy(keys=list(read.keys[:1]), direction="up"))],
+    ),
+    Rule(
+        "what_is_related",
+        "what is near a thing is known from the graph",
+        lambda read: _asks(read, "related") and bool(read.keys),
+        lambda read: [task_of("graph", plan.GraphRelated(keys=list(read.keys[:2])))],
+    ),
+    Rule(
+        "value_of",
+        "a value of a thing may stand in a table",
+        lambda read: _asks(read, "cell") and bool(read.features.any_stored),
+        lambda read: [
+            task_of(
+                "table",
+                plan.TablesLookup(
+                    query=read.question.text,
+                    sources=list(read.question.sources),
+                    below=[] if read.question.sources else read.roots,
+                ),
+            )
+        ],
+    ),
+)
+
+GROUND: tuple[Rule, ...] = (
+    Rule(
+        "unknown_site",
+        "nothing of the site is stored: its pages are read",
+        lambda read: bool(read.urls) and not read.features.site_pages,
+        lambda read: [walk_task(read, required=True)],
+    ),
+    Rule(
+        "stale_page",
+        "the stored page is older than WEBRAG_MAX_AGE: it is read again, beside what is stored",
+        lambda read: bool(read.features.stale_urls),
+        lambda read: [walk_task(read, required=True), search_task(read)],
+    ),
+    Rule(
+        "new_page",
+        "the page is new, its site is not: what is stored is searched, and pages are read unless that is surely enough",
+        lambda read: bool(read.urls) and read.features.stored_urls < len(read.urls),
+        lambda read: [search_task(read), walk_task(read, after=["search"], unless=PARTLY_UNLESS)],
+    ),
+    Rule(
+        "partly_stored",
+        "much of the site is not stored: what is, is searched, and pages are read unless that is surely enough",
+        lambda read: bool(read.urls) and read.features.stored_links < MOSTLY_STORED,
+        lambda read: [search_task(read), walk_task(read, after=["search"], unless=PARTLY_UNLESS)],
+    ),
+    Rule(
+        "stored_site",
+        "the site is stored: it is searched, and pages are read only if that is not enough",
+        lambda read: bool(read.urls),
+        lambda read: [search_task(read, required=True), walk_task(read, after=["search"], unless=WALK_UNLESS)],
+    ),
+    Rule(
+        "several_parts",
+        "the question has several parts, and each is looked for among the stored pages",
+        lambda read: len(read.parts) > 1,
+        _by_part,
+    ),
+    Rule(
+        "stored",
+        "the stored pages are searched",
+        lambda read: True,
+        lambda read: [search_task(read, required=True)],
+    ),
+)
