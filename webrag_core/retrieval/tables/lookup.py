@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
@@ -20,6 +20,16 @@ FLAGS = ("definition_list", "table")
 _PASSAGES = 20  # best first, whose tables are read
 
 
+@dataclass(frozen=True, slots=True)
+class FoundTables:
+    """Tables in the passages of a search, best passages first, each with the passage; `idf` weighs the terms of the
+    question."""
+
+    candidates: list[Candidate]
+    passages: list[RetrievedChunk]
+    idf: dict[str, float]
+
+
 async def lookup(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHING, *, k: int = 5) -> list[TableCell]:
     """The `k` cells of stored tables and definition lists that answer the question best, best first; possibly none.
 
@@ -28,14 +38,26 @@ async def lookup(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHIN
     """
     if k < 1:
         raise InvalidInputError(f"k must be at least 1, got {k}")
+    found = await find_tables(corpus, question, filters)
+    # in a thread: it takes longer than other queries may wait for the event loop
+    best = await asyncio.to_thread(best_cells, question, found.idf, found.candidates, k)
+    return [_result(found.candidates[one.candidate], found.passages[one.candidate], one) for one in best]
+
+
+async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHING) -> FoundTables:
+    """Search for passages with tables, and read whole each table that one of them has a part of. Raises as `lookup`."""
     flags = [flag for flag in FLAGS if filters.flags is None or flag in filters.flags]
     request = SearchRequest(query=question, filters=replace(filters, flags=flags))
     model_id = await corpus.indexer.model_id()
     retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
-    chunks = retrieved.chunks[:_PASSAGES]
-    texts = await _texts(corpus, sorted({chunk.version_id for chunk in chunks}))
-    # in a thread: a large page takes longer to parse than other queries may wait
-    return await asyncio.to_thread(_cells, question, retrieved.term_idf, chunks, texts, k)
+    by_version: dict[int, list[RetrievedChunk]] = {}
+    for chunk in retrieved.chunks[:_PASSAGES]:
+        by_version.setdefault(chunk.version_id, []).append(chunk)
+    texts = await _texts(corpus, list(by_version))
+    found = FoundTables([], [], retrieved.term_idf)
+    for version_id in [one for one in by_version if one in texts]:
+        await asyncio.to_thread(_read, texts[version_id], by_version[version_id], found)
+    return found
 
 
 async def _texts(corpus: Corpus, versions: Sequence[int]) -> dict[int, str]:
@@ -47,26 +69,12 @@ async def _texts(corpus: Corpus, versions: Sequence[int]) -> dict[int, str]:
         return dict(await cursor.fetchall())
 
 
-def _cells(
-    question: str, idf: Mapping[str, float], chunks: Sequence[RetrievedChunk], texts: Mapping[int, str], k: int
-) -> list[TableCell]:
-    by_version: dict[int, list[RetrievedChunk]] = {}
-    for chunk in chunks:
-        if chunk.version_id in texts:
-            by_version.setdefault(chunk.version_id, []).append(chunk)
-    candidates: list[Candidate] = []
-    pages: list[RetrievedChunk] = []
-    for version_id, found in by_version.items():
-        text = texts[version_id]
-        for table in tables_at(text, [(chunk.char_start, chunk.char_end) for chunk in found]):
-            meeting = [one for one in found if one.char_start < table.end and table.start < one.char_end]
-            relevance = max(one.relevance or 0.0 for one in meeting)
-            candidates.append(Candidate(text, table, meeting[0].title or "", relevance))
-            pages.append(meeting[0])
-    return [
-        _result(candidates[one.candidate], pages[one.candidate], one)
-        for one in best_cells(question, idf, candidates, k)
-    ]
+def _read(text: str, chunks: Sequence[RetrievedChunk], found: FoundTables) -> None:
+    """Add the tables of one version that `chunks`, best first, have parts of."""
+    for table in tables_at(text, [(chunk.char_start, chunk.char_end) for chunk in chunks]):
+        best = next(one for one in chunks if one.char_start < table.end and table.start < one.char_end)
+        found.candidates.append(Candidate(text, table, best.title or "", best.relevance or 0.0))
+        found.passages.append(best)
 
 
 def _result(candidate: Candidate, page: RetrievedChunk, found: ScoredCell) -> TableCell:

@@ -2,8 +2,8 @@
 
     score(cell) = .60 explained    IDF-weighted share of the question's terms, each with the weight of the best place
                                    in which it stands
-                + .20 named        share of the words of the row's name that the question holds; 1 where it holds
-                                   another cell whole
+                + .20 named        share of the words of the row's name that the question holds; nearly 1 where it
+                                   holds another cell whole
                 + .10 token match  soft match of the question with name, header and cell (`retrieval.scoring`)
                 + .10 passage      relevance of the passage in which the row was found
 
@@ -34,6 +34,7 @@ _IN_CELL = 0.7  # weight of a term there, where one in the name of the row has 1
 _IN_HEADINGS = 0.6
 _ELSEWHERE = 0.5
 _GIVEN = 0.7  # factor of a cell that the question holds whole
+_TOLD = 0.8  # share of the name that another cell stands for
 _DOUBTFUL = 0.5  # factor of a first row that may be a header
 _SENTENCES = 2  # of one definition that are listed
 _READ = 60  # cells, best first, whose tokens are compared
@@ -123,7 +124,9 @@ def _scored(candidate: Candidate, asked: Mapping[str, float], total: float) -> I
                     explained += _IN_HEADINGS * weight
                 elif term in whole:
                     explained += _ELSEWHERE * weight
-            named = 1.0 if told else sum(term in asked for term in known) / len(known) if known else 0.0
+            named = sum(term in asked for term in known) / len(known) if known else 0.0
+            if told:  # asked the other way round: the name is what is not known yet
+                named = max(named, 1.0 if is_name else _TOLD)
             score = EXPLAINED_SHARE * explained / total + NAMED_SHARE * named + PASSAGE_SHARE * candidate.relevance
             yield row, cell, score * (_GIVEN if given[place] else 1) * (_DOUBTFUL if row.doubtful else 1)
 
