@@ -1,9 +1,9 @@
-"""Look-ups of values in tables and definition lists, on frozen sites: is the right cell the first, among the first five?
+"""Values looked up in tables and definition lists of frozen sites: is the right cell the first, among the first five?
 
     python -m evals.retrieval.tables [--site NAME …] [--home FOLDER] [--failures]
 
 A cell is right when it has the text of a gold cell, on its page and in its row. Each site is stored whole, once
-(`--home` keeps it). Weights were chosen on postgresql-15; the other sites are reported as they came. Beside the product:
+(`--home` keeps it). Weights were chosen on postgresql-15; the other sites are reported as they came. Beside it stand:
 
     first row       the first row of the table that shares most words with the question, among the tables found
     nearest row     the row of all tables found that shares most words with the question

@@ -133,7 +133,8 @@ def _table(text: str, block: Block) -> Table:
         if named:
             cells = tuple(Cell(cell.start, cell.end, header[n]) for n, cell in enumerate(cells))
         keys, cells = _named_by_code(text, cells) if len(header) == 1 else (1, cells)
-        rows.append(Row(start, end, cells, keys, None if section in cells else section))
+        own = section is not None and section.start >= start
+        rows.append(Row(start, end, cells, keys, None if own else section))
     if _has_two_keys(text, rows):
         rows = [replace(row, keys=2) for row in rows]
     return Table(first[0], block.end, "table", block.heading_path, tuple(rows))
