@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
 from urllib.parse import quote
 
-from psycopg import sql
-
 from webrag_core.acquisition.git_dates import commit_days, segments
 from webrag_core.acquisition.git_folder import FileHistory, GitFolder
 from webrag_core.corpus.histories import HistoryDates, HistoryIngestor
@@ -16,7 +14,7 @@ from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import DocumentReply, DocumentVersion, TitledDocument, check_batch
 from webrag_core.history.document_apis.resolving import failure, known_versions, reply_at
-from webrag_core.history.document_apis.titles import BELOW, search_titles
+from webrag_core.history.document_apis.titles import OF_FOLDERS, search_titles
 from webrag_core.history.models import TimeAxis
 from webrag_core.indexing.pipeline import Corpus
 
@@ -73,9 +71,8 @@ class GitFolderApi:
 
     async def search_titles(self, text: str) -> list[TitledDocument]:
         """Stored files of the folder, by title and path. Raises InvalidInputError."""
-        only = BELOW.format(sql.Literal(self._folder.base_url))
         async with self._corpus.database.connection() as connection:
-            return await search_titles(connection, text, only)
+            return await search_titles(connection, text, OF_FOLDERS, self._folder.base_url)
 
     def _file(self, identifier: str) -> FileHistory | None:
         path = identifier.strip().removeprefix("./")

@@ -27,12 +27,13 @@ OF_ARCHIVES = sql.SQL("EXISTS (SELECT FROM version_periods p WHERE p.document_id
 OF_LAWS = sql.SQL("""EXISTS (
     SELECT FROM graph_edges e WHERE e.document_id = d.id AND e.kind = 'typed' AND e.label = 'legislationIdentifier'
     AND e.seen_until IS NULL)""")
-BELOW = sql.SQL("d.acquirer = 'git' AND starts_with(d.canonical_url, {})")
-"""Conditions on documents `d`; `BELOW` takes the beginning of their addresses."""
+OF_FOLDERS = sql.SQL("d.acquirer = 'git' AND starts_with(d.canonical_url, %(below)s)")
+"""Conditions on documents `d`."""
 
 
-async def search_titles(connection: AsyncConnection, text: str, only: sql.Composable) -> list[TitledDocument]:
-    """Documents that fulfil `only`, with every word of `text` (at most 12 count) in title and address.
+async def search_titles(connection: AsyncConnection, text: str, only: sql.SQL, below: str = "") -> list[TitledDocument]:
+    """Documents that fulfil `only`, with every word of `text` (at most 12 count) in title and address. `below` is what
+    addresses begin with, for `OF_FOLDERS`.
 
     Raises InvalidInputError for an empty text.
     """
@@ -43,5 +44,5 @@ async def search_titles(connection: AsyncConnection, text: str, only: sql.Compos
     # \w knows no percent sign, and the underscore has no other meaning after a backslash
     patterns = ["%" + word.replace("_", r"\_") + "%" for word in words]
     async with connection.cursor(row_factory=class_row(TitledDocument)) as cursor:
-        await cursor.execute(_TITLED.format(only=only), {"words": patterns, "most": _MOST})
+        await cursor.execute(_TITLED.format(only=only), {"words": patterns, "most": _MOST, "below": below})
         return await cursor.fetchall()
