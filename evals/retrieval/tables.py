@@ -92,9 +92,15 @@ def baselines(question: str, found: FoundTables) -> dict[str, list[tuple[Candida
     if not found.candidates:
         return {"nearest row": [], "first row": []}
     table = max(found.candidates, key=lambda one: shared_words(question, one.text[one.table.start : one.table.end]))
-    rows = [(one, row) for one in found.candidates for row in one.table.rows]
+    rows = [(one, row) for one in found.candidates for row in _rows(one)]
     nearest = max(rows, key=lambda one: shared_words(question, _row_text(*one)))
-    return {"nearest row": [nearest], "first row": [(table, table.table.rows[0])]}
+    return {"nearest row": [nearest], "first row": [(table, _rows(table)[0])]}
+
+
+def _rows(candidate: Candidate) -> Sequence[Row]:
+    """The rows of a table without one that may be its header, where there are others."""
+    rows = candidate.table.rows
+    return [row for row in rows if not row.doubtful] or rows
 
 
 def _row_text(candidate: Candidate, row: Row) -> str:

@@ -130,6 +130,15 @@ def test_a_thousand_identifiers(settings: Settings) -> None:
     asking(settings, work)
 
 
+def test_two_dates_at_once_are_not_mixed_up(settings: Settings) -> None:
+    async def work(api: MementoApi, corpus: Corpus, site: Site) -> None:
+        await asyncio.gather(*(api.fetch([KINDS], AsOf.parse(f"{year}-06-01T00:00:00")) for year in (2018, 2020)))
+        sent = {head["accept-datetime"][-17:-13] for path, head in site.requests if path == f"/gate/{KINDS}"}
+        assert sent == {"2018", "2020"}
+
+    asking(settings, work)
+
+
 def test_the_archive_lists_its_copies(settings: Settings) -> None:
     async def work(api: MementoApi, corpus: Corpus, site: Site) -> None:
         copies = await api.versions(KINDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.conversion.html import convert_html
 from webrag_core.errors import FetchError
 from webrag_core.retrieval.tables.parsing import Cell, Table, all_tables, tables_at
+from webrag_core.retrieval.tables.scoring import Candidate, best_cells
 
 SITES = REPOSITORY / "evals" / "sites"
 _GFM = MarkdownIt("commonmark").enable("table")
@@ -164,6 +166,19 @@ def test_a_table_is_found_whole_by_a_part_of_it() -> None:
     assert table.rows[499].cells[0].header is not None
     assert tables_at(text, [(text.index("Words"), len(text))]) == []
     assert tables_at(text, [(0, 5)]) == []
+
+
+@pytest.mark.parametrize(
+    "inside", ["`" * 50_000, "[" * 50_000, "(a" * 50_000, "- " * 50_000, "|" * 50_000, "*" * 50_000, "x " * 50_000]
+)
+def test_a_hostile_table_takes_no_longer_than_its_length(inside: str) -> None:
+    text = (
+        f"| {inside} | b | c |\n{'| --- ' * (inside.count('|') + 3)}|\n| {inside} | 1 | 2 |\n\n{inside}\n:   {inside}\n"
+    )
+    started = time.perf_counter()
+    candidates = [Candidate(text, table, "", 0.5) for table in all_tables(text)]
+    best_cells("what is the value of b", {}, candidates, 5)
+    assert time.perf_counter() - started < 5
 
 
 def test_an_empty_cell_has_no_text() -> None:

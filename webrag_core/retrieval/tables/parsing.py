@@ -28,9 +28,10 @@ _RULE = re.compile(r"[\s|:-]+")
 # marks of the lists, quotations and definitions around a table; list marks only where a pipe follows
 _CONTAINERS = re.compile(r"[ \t>]*(?:(?:[-*+:]|\d{1,9}[.)])[ \t][ \t>]*)*(?=\|)|[ \t>]*")
 _SENTENCE_MARKS = re.compile(r"(?:[\s>]|(?:[-*+:]|\d{1,9}[.)])\s)*")
-_CODE = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_CODE = re.compile(r"(`++).*?(?<!`)\1(?!`)")
 _VALUE = re.compile(rf"\W*{_CODE.pattern}\W*|[-+]?[\d.,:%]+|.*\]\(.*", re.DOTALL)  # code, a number, a link
-_MAX_NAME = 40
+_MAX_NAME = 40  # characters of the name of a column, and with the marks of Markdown
+_MAX_RAW_NAME = 400
 _LABELLED = re.compile(r"\((?P<inner>[^()]+)\)")
 _LABEL = re.compile(r"(?P<label>[^\W\d_][\w -]{0,30}):[ \t]+(?P<value>\S.*\S|\S)")
 _MAX_SENTENCES = 60  # of one definition
@@ -174,6 +175,8 @@ def _names(text: str, header: Sequence[Cell]) -> bool:
     """Whether the first row names columns: short texts, at most one empty, none of them code, a number or a link."""
     names = [cell.of(text) for cell in header if cell.end > cell.start]
     if not names or len(names) < len(header) - 1 or (len(header) == 1 and "`" in names[0]):
+        return False
+    if max(map(len, names)) > _MAX_RAW_NAME:
         return False
     return not any(_VALUE.fullmatch(name) or len(plain_text(name)) > _MAX_NAME for name in names)
 

@@ -38,7 +38,8 @@ _TOLD = 0.8  # share of the name that another cell stands for
 _DOUBTFUL = 0.5  # factor of a first row that may be a header
 _SENTENCES = 2  # of one definition that are listed
 _READ = 60  # cells, best first, whose tokens are compared
-_READ_CHARS = 300  # of a cell
+_READ_CHARS = 300  # of a cell, whose tokens are compared
+_MAX_READ = 4_000  # characters of a cell, whose words are
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +85,12 @@ def best_cells(question: str, idf: Mapping[str, float], candidates: Sequence[Can
 
 def _spread(cells: Sequence[ScoredCell]) -> list[ScoredCell]:
     """Without the further sentences of one definition."""
-    sentences: Counter[Row] = Counter()
+    sentences: Counter[int] = Counter()
     kept = []
     for one in cells:
         if one.is_sentence:
-            sentences[one.row] += 1
-            if sentences[one.row] > _SENTENCES:
+            sentences[one.candidate] += 1
+            if sentences[one.candidate] > _SENTENCES:
                 continue
         kept.append(one)
     return kept
@@ -133,7 +134,7 @@ def _scored(candidate: Candidate, asked: Mapping[str, float], total: float) -> I
 
 @lru_cache(maxsize=20_000)  # headers and names come again with every cell, tables with every question
 def _terms(markdown: str) -> frozenset[str]:
-    return frozenset(terms(plain_text(markdown)))
+    return frozenset(terms(plain_text(markdown[:_MAX_READ])))
 
 
 def _read_text(candidate: Candidate, one: ScoredCell) -> str:
