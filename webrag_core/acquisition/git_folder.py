@@ -58,7 +58,8 @@ class GitFolder:
         """`base_url` is the address below which its files get theirs. `revision` names a branch or a commit; with
         REVISION:FOLDER only that folder of the repository is read. Raises InvalidInputError.
         """
-        self._base = _base(base_url)
+        self.base_url = _base(base_url)
+        """Ends with a slash."""
         self.repository = Repository(folder)
         branch, _, inner = revision.partition(":")
         self._prefix = (f"{inner.strip('/')}/" if inner.strip("/") else "") or self.repository.prefix
@@ -108,7 +109,7 @@ class GitFolder:
             self.skipped[path_text] = "no path"
             return None
         try:
-            url = canonicalise(self._base + quote_from_bytes(inner, safe="/"))
+            url = canonicalise(self.base_url + quote_from_bytes(inner, safe="/"))
         except FetchError as error:
             self.skipped[path_text] = error.message
             return None

@@ -50,6 +50,12 @@ class MementoAcquirer:
         self._timegate = timegate.rstrip("/") + "/"
         self.at = datetime.now(UTC)
 
+    def nearest_to(self, at: datetime) -> MementoAcquirer:
+        """The same archive, over the same connections, asked for another time: for who asks for several at once."""
+        other = MementoAcquirer(self._http, self._timegate)
+        other.at = at
+        return other
+
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The copy of `url` nearest to `at`, with its own date and under the page's address.
 

@@ -19,20 +19,27 @@ JOIN graph_edges e ON e.dst = i.id AND e.kind = 'typed' AND e.label = 'legislati
 JOIN documents d ON d.id = e.document_id JOIN document_versions v ON v.id = e.version_id
 WHERE i.kind = 'entity' AND i.key = %s ORDER BY 1 LIMIT 2
 """
+
+
 _LEVEL = re.compile(r"#{1,6}(?=\s)")
 _LETTERS = re.compile(r"[\W_]+")
+
+
+class LawNotStoredError(InvalidInputError):
+    """No stored page states the identifier of a law."""
 
 
 async def page_of_law(connection: AsyncConnection, identifier: LegalIdentifier) -> str:
     """The address of the stored page whose mark-up states the work's identifier.
 
-    Raises InvalidInputError when no page does, when several do, and when it is in another language than is meant.
+    Raises LawNotStoredError when no page does, InvalidInputError when several do and when it is in another language
+    than is meant.
     """
     cursor = await connection.execute(_STATING, (f"legislationIdentifier:{identifier.work}",))
     rows = await cursor.fetchall()
     pages = [str(row[0]) for row in rows]
     if not pages:
-        raise InvalidInputError(f"no stored page says that it is {identifier.work}")
+        raise LawNotStoredError(f"no stored page says that it is {identifier.work}")
     if len(pages) > 1:
         raise InvalidInputError(f"several pages say that they are {identifier.work}: {' and '.join(pages)}, …")
     language, expected = rows[0][1], LANGUAGES.get(identifier.language or "", identifier.language)
