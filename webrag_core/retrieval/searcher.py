@@ -26,6 +26,7 @@ from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_patter
 from webrag_core.retrieval.ranking import Depths, to_chunk
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
+from webrag_core.retrieval.weights import SHIPPED, weights_in_force
 from webrag_core.store.database import Database
 
 _RETIRED = (
@@ -122,6 +123,7 @@ class Searcher:
             max_candidates=_MAX_CANDIDATES * 2**relaxed,
             floor=settings.retrieval_similarity_floor / 2**relaxed,
             ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
+            weights=weights_in_force(settings),
         )
 
     async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
@@ -160,6 +162,7 @@ class Searcher:
             mode="full_context" if full else "chunk",
             pattern=request.pattern,
             model_id=self._model_id,
+            weights=_release_of(settings),
             candidates=best.candidates,
             chunks=chunks,
             term_idf=best.term_idf,
@@ -180,6 +183,11 @@ class Searcher:
         )
         row = await cursor.fetchone()
         return row is None or not row[0]
+
+
+def _release_of(settings: Settings) -> str | None:
+    weights = weights_in_force(settings)
+    return None if weights == SHIPPED else weights.digest
 
 
 def _finished(
