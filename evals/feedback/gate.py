@@ -1,32 +1,48 @@
 """The gate of a release of scorer weights: goldens must not fall, and ratings that fitted nothing must rise.
 
-Three conditions, all of them paired comparisons with the weights in force: no metric of any golden set falls
-(`evals.judging.gate.compare`); the value-weighted reciprocal rank of the held ratings rises, with the lower bound of
-its interval (whole actors are drawn) above 0; and the same holds without any one actor, whoever it is.
+Conditions, all of them paired comparisons with the weights in force:
+
+1. no metric of any golden set falls (`evals.judging.gate.compare`);
+2. the utility of the held ratings rises, with the lower bound of its interval above 0;
+3. it rises more than if the same verdicts (this place of the ranking, this value) had been given to the other answers,
+   with the lower bound above 0. Without it, praise of whatever stood first would be evidence for any weights that hold
+   on to what stands first;
+4. 2 and 3 hold without any one actor, whoever it is.
+
+Actors are what is drawn for the intervals. Weight that nobody has, because no actor may have more than a twentieth, is
+drawn too, as actors who saw no change: fewer than five never pass.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evals.feedback.features import METRICS, Candidates, score
 from evals.intervals import Interval, interval
 from evals.judging.gate import TOLERANCE, Verdict, compare
-from webrag_core.feedback.estimate import Rating, Weighed, reciprocal_ranks, weigh
-from webrag_core.feedback.safeguards import Agreement
+from webrag_core.feedback.estimate import Rating, Weighed, gains, weigh
+from webrag_core.feedback.safeguards import MOST_OF_ONE_ACTOR, Agreement
 from webrag_core.retrieval.weights import ScoreWeights
+
+Array = NDArray[np.float64]
+
+_SEATS = round(1 / MOST_OF_ONE_ACTOR)
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseVerdict:
-    """`goldens` by set; `feedback` is the change of the held ratings (None: none of them counts); `turned_by` names the
-    actors without whom it would not be above 0; `why` says in words what fails."""
+    """`goldens` by set; `feedback` is the change of the held ratings, `beyond` how much more it is than for the same
+    verdicts on other answers (None: no rating counts); `turned_by` names the actors without whom it would not pass;
+    `why` says in words what fails."""
 
     goldens: Mapping[str, Verdict]
     feedback: Interval | None
+    beyond: Interval | None
     turned_by: Sequence[str]
     why: Sequence[str]
 
@@ -65,37 +81,70 @@ def judge(
         for change in verdict.changes
         if change.fails
     ]
-    rise = change_of(weigh(held, agreements), current, proposed)
-    turned = []
-    if rise is None:
+    change = _Change.of(weigh(held, agreements), current, proposed)
+    turned: list[str] = []
+    if not change.weighed.valued:
         why.append("no rating that nothing was fitted on counts")
-    elif rise.low <= 0:
-        why.append(f"the held ratings do not rise for certain: {rise.mean:+.4f} [{rise.low:+.4f}, {rise.high:+.4f}]")
+    elif refused := change.refused():
+        why += refused
     else:
-        turned = _turned_by(held, agreements, current, proposed)
+        turned = [
+            actor
+            for actor in dict.fromkeys(change.weighed.actors)
+            if change.under(weigh([one for one in held if one.claim.actor != actor], agreements)).refused()
+        ]
         if turned:
-            why.append(f"the ratings rise only with {', '.join(turned)}")
-    return ReleaseVerdict(verdicts, rise, turned, why)
+            why.append(f"it would not pass without {', '.join(turned)}")
+    return ReleaseVerdict(verdicts, change.interval(change.rises), change.interval(change.beyond), turned, why)
 
 
-def change_of(weighed: Weighed, current: ScoreWeights, proposed: ScoreWeights) -> Interval | None:
-    """The change of the ratings' utility (`estimate.utility`), with its interval; None without a rating."""
-    if not weighed.valued:
-        return None
-    moved = reciprocal_ranks(weighed.valued, proposed) - reciprocal_ranks(weighed.valued, current)
-    mass = weighed.shares * np.array([one.weight for one in weighed.valued])
-    values = mass / mass.mean() * np.array([one.value for one in weighed.valued]) * moved
-    return interval([float(value) for value in values], weighed.actors)
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Of each held value: how much its gain rises, and how much more than at the same place of the other answers."""
 
+    weighed: Weighed
+    rises: Array
+    beyond: Array
 
-def _turned_by(
-    held: Sequence[Rating], agreements: Mapping[str, Agreement], current: ScoreWeights, proposed: ScoreWeights
-) -> list[str]:
-    actors = dict.fromkeys(one.claim.actor for one in held if one.valued and one.claim.weight > 0)
-    turned = []
-    for actor in actors:
-        others = [one for one in held if one.claim.actor != actor]
-        without = change_of(weigh(others, agreements), current, proposed)
-        if without is None or without.low <= 0:
-            turned.append(actor)
-    return turned
+    @classmethod
+    def of(cls, weighed: Weighed, current: ScoreWeights, proposed: ScoreWeights) -> Self:
+        moves = [gains(one.considered, proposed) - gains(one.considered, current) for one in weighed.valued]
+        longest = max(map(len, moves), default=0)
+        table = np.full((len(moves), longest), np.nan)
+        for row, move in zip(table, moves, strict=True):
+            row[: len(move)] = move
+        expected = np.nanmean(table, axis=0) if len(moves) else np.zeros(0)
+        values = np.array([one.value for one in weighed.valued])
+        places = [one.place for one in weighed.valued]
+        own = np.array([move[place] for move, place in zip(moves, places, strict=True)])
+        return cls(weighed, values * own, values * (own - expected[places]) if len(moves) else own)
+
+    def under(self, weighed: Weighed) -> Self:
+        """The same changes, of other ratings that are part of these."""
+        place = {id(one): index for index, one in enumerate(self.weighed.valued)}
+        rows = [place[id(one)] for one in weighed.valued]
+        return replace(self, weighed=weighed, rises=self.rises[rows], beyond=self.beyond[rows])
+
+    def interval(self, changes: Array) -> Interval | None:
+        """The weighted mean of `changes`, drawn by actor; None without any."""
+        mass = self.weighed.mass
+        if not mass.sum():
+            return None
+        mass = mass * self.weighed.shares.sum() / mass.sum()  # inverse propensities normalise each other
+        by_actor = dict.fromkeys(self.weighed.actors, 0.0)
+        for actor, part in zip(self.weighed.actors, mass * changes, strict=True):
+            by_actor[actor] += float(part)
+        parts = [*by_actor.values(), *[0.0] * (_SEATS - len(by_actor))]
+        return interval([len(parts) * part for part in parts])
+
+    def refused(self) -> list[str]:
+        """Why these ratings do not speak for the change; empty where they do."""
+        found = []
+        for changes, words in (
+            (self.rises, "the held ratings do not rise for certain"),
+            (self.beyond, "the same verdicts on other answers would rise as much"),
+        ):
+            rise = self.interval(changes)
+            if rise is None or rise.low <= 0:
+                found.append(words if rise is None else f"{words}: {rise.mean:+.4f} [{rise.low:+.4f}, {rise.high:+.4f}]")
+        return found

@@ -52,10 +52,11 @@ class Crowd:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A rating with the question that it is about."""
+    """A rating, the question that it is about, and whether the passage that it values holds evidence."""
 
     rating: Rating
     question: int
+    holds: bool
 
 
 def collect(
@@ -71,41 +72,37 @@ def collect(
                 one = questions[place]
                 order = one.order(weights)
                 rank, value = crowd.judge([bool(holds) for holds in one.gold[order]])
-                considered = Considered(one.signals, np.ones(len(order)))
+                considered = Considered(one.signals[order], np.ones(len(order)))
                 claim = Claim(f"{crowd.name} {number}", _FIRST_DAY + timedelta(days=turn // _A_DAY), 1.0)
                 answer = len(given)
-                rating = Rating(answer, answer, claim, (Valued(considered, int(order[rank]), value),))
-                given.append(Given(rating, place))
+                rating = Rating(answer, answer, claim, (Valued(considered, rank, value),))
+                given.append(Given(rating, place, bool(one.gold[order[rank]])))
     return given
 
 
 def shuffled(
     given: Sequence[Given], questions: Sequence[Candidates], weights: ScoreWeights, rng: np.random.Generator
 ) -> list[Given]:
-    """The same verdicts (of which place, which value), handed to each other's answers."""
-    patterns = []
-    for one in given:
-        [valued] = one.rating.valued
-        order = questions[one.question].order(weights)
-        patterns.append((int(np.flatnonzero(order == valued.passage)[0]), valued.value))
+    """The same verdicts (of which place, which value), handed to each other's answers. `weights` ranked them."""
     result = []
     for one, source in zip(given, rng.permutation(len(given)), strict=True):
-        rank, value = patterns[source]
-        candidates = questions[one.question]
-        passage = int(candidates.order(weights)[min(rank, len(candidates.documents) - 1)])
-        valued = Valued(one.rating.valued[0].considered, passage, value)
-        result.append(Given(replace(one.rating, valued=(valued,)), one.question))
+        [verdict] = given[source].rating.valued
+        considered = one.rating.valued[0].considered
+        place = min(verdict.place, len(considered.propensity) - 1)
+        gold = questions[one.question].gold[questions[one.question].order(weights)]
+        rating = replace(one.rating, valued=(Valued(considered, place, verdict.value),))
+        result.append(Given(rating, one.question, bool(gold[place])))
     return result
 
 
-def agreements(given: Sequence[Given], questions: Sequence[Candidates], reviewed: set[int]) -> dict[str, Agreement]:
+def agreements(given: Sequence[Given], reviewed: set[int]) -> dict[str, Agreement]:
     """How actors agree with the goldens of the questions that an operator has `reviewed`: a value above 0 for a passage
     with evidence, or below 0 for one without, agrees."""
     found: dict[str, Agreement] = {}
     for one in given:
         if one.question in reviewed:
             [valued] = one.rating.valued
-            right = bool(questions[one.question].gold[valued.passage]) == (valued.value > 0)
+            right = one.holds == (valued.value > 0)
             known = found.get(one.rating.claim.actor, Agreement())
             found[one.rating.claim.actor] = Agreement(known.agreed + right, known.disagreed + (not right))
     return found

@@ -26,6 +26,7 @@ from evals.feedback.judges import Crowd, Given, adversary, agreements, collect, 
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from webrag_core.config import load_settings
 from webrag_core.feedback.estimate import best_step, is_for_fitting, weigh
+from webrag_core.feedback.safeguards import Agreement
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 
 SEEDS = 20
@@ -70,20 +71,20 @@ def run(scenario: str, seed: int, rated: Sequence[Candidates], reported: Sequenc
     if scenario == "shuffled":
         given = shuffled(given, rated, SPOILT, rng)
     reviewed = set(rng.choice(len(rated), size=_REVIEWED, replace=False).tolist())
-    known = agreements(given, rated, reviewed)
+    known = agreements(given, reviewed)
     weights, releases, refused = release_all(given, known, rated)
     return Outcome(scenario, seed, len(given), releases, refused, mrr(reported, weights), weights.by_name())
 
 
 def release_all(
-    given: Sequence[Given], known: dict[str, object], rated: Sequence[Candidates]
+    given: Sequence[Given], known: dict[str, Agreement], rated: Sequence[Candidates]
 ) -> tuple[ScoreWeights, int, str]:
     """The weights after every release that passes, how many those were, and why there was no further one."""
     fitting = weigh([one.rating for one in given if is_for_fitting(one.rating.answer)], known)
     held = [one.rating for one in given if not is_for_fitting(one.rating.answer)]
     weights = SPOILT
     for releases in range(MOST_RELEASES):
-        step = best_step(fitting.valued, fitting.shares, weights)
+        step = best_step(fitting, weights)
         if step == weights:
             return weights, releases, "no step is better"
         verdict = judge(weights, step, goldens={"questions": rated}, held=held, agreements=known)
