@@ -116,9 +116,7 @@ async def _candidates(bench: Bench, question: RetrievalQuestion) -> Candidates:
         rows = sorted(await load_parents(connection, chosen), key=lambda row: (row.canonical_url, row.ordinal))
     signals = signals_of_parents(question.question, rows, children, lexical)
     places = [bench.parents[row.id] for row in rows]
-    covered = [
-        [covers(place.document, place.start, place.end, span) for span in question.evidence] for place in places
-    ]
+    covered = [[covers(place.document, place.start, place.end, span) for span in question.evidence] for place in places]
     return Candidates(
         question.id,
         tuple(place.document for place in places),

@@ -146,5 +146,7 @@ class _Change:
         ):
             rise = self.interval(changes)
             if rise is None or rise.low <= 0:
-                found.append(words if rise is None else f"{words}: {rise.mean:+.4f} [{rise.low:+.4f}, {rise.high:+.4f}]")
+                found.append(
+                    words if rise is None else f"{words}: {rise.mean:+.4f} [{rise.low:+.4f}, {rise.high:+.4f}]"
+                )
         return found

@@ -19,6 +19,7 @@ from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
+from webrag_core.answering.exposures import record_exposures
 from webrag_core.answering.gathering import Gathered, Question, gather, gather_part
 from webrag_core.answering.languages import language_notes
 from webrag_core.answering.models import Answer, Form, SentenceCitation, Spent, Status
@@ -140,6 +141,7 @@ class Manager:
                     warnings=gathered.warnings,
                     evidence_ids=gathered.evidence_ids,
                 )
+                await record_exposures(connection, answer_id, gathered.ranked, citations, question.evidence_from)
                 await stored.finish_answer(connection, answer)
                 async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
                     if problem is not None:

@@ -82,7 +82,7 @@ class Weighed:
     @property
     def mass(self) -> Array:
         """Each one's share times its clipped inverse propensity."""
-        return self.shares * np.array([one.weight for one in self.valued])
+        return np.asarray(self.shares * np.array([one.weight for one in self.valued]))
 
 
 def gains(considered: Considered, weights: ScoreWeights) -> Array:

@@ -7,7 +7,7 @@ best of ten bad hits a 1. Without a query vector (the embedding endpoint is down
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -216,9 +216,7 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
     return nearest
 
 
-async def lexical_hits(
-    connection: AsyncConnection, context: RetrievalContext, also: Mapping[int, ChildHit]
-) -> LexicalResult:
+async def lexical_hits(connection: AsyncConnection, context: RetrievalContext, also: Collection[int]) -> LexicalResult:
     """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
