@@ -50,6 +50,11 @@ class Candidates:
         """Which passages hold evidence."""
         return np.asarray(self.covered.any(axis=1))
 
+    @property
+    def cluster(self) -> str:
+        """The document of its evidence; questions without a passage that holds any stand alone."""
+        return self.documents[int(self.gold.argmax())] if self.gold.any() else self.question
+
     def order(self, weights: ScoreWeights) -> NDArray[np.intp]:
         """Indexes of the passages, best first."""
         return np.argsort(-(self.signals @ weights.vector()), kind="stable")

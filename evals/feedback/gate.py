@@ -67,7 +67,7 @@ def judge(
         name: compare(
             score(candidates, proposed),
             score(candidates, current),
-            clusters={one.question: one.documents[0] if one.documents else one.question for one in candidates},
+            clusters={one.question: one.cluster for one in candidates},
             metrics=METRICS,
             tolerance=tolerance,
         )
