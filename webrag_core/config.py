@@ -246,6 +246,9 @@ class Settings(BaseSettings):
     )
     mcp_answer_token_budget: int = Field(default=8_000, ge=1_000, description="Tokens of an `answer` of chunks")
     mcp_search_token_budget: int = Field(default=6_000, ge=1_000, description="Tokens of a `search` of chunks")
+    mcp_feedback: bool = Field(
+        default=False, description="Whether models may give feedback; it weighs nothing until an operator accepts it"
+    )
     mcp_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="WARNING", description="What the MCP server says on stderr"
     )

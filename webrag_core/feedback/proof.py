@@ -15,15 +15,27 @@ from webrag_core.indexing.terms import terms
 from webrag_core.page_text import one_line
 from webrag_core.retrieval.quotes import sentence_spans
 
-_SHOWN = 300  # characters of the nearest passage in a message
+_SHOWN = 300  # characters of the nearest sentence in a message
 _READ = 2_000_000  # characters that are looked through for the nearest passage
+
+
+class NotVerbatimError(InvalidInputError):
+    """A quote does not stand where it is said to. The message quotes the nearest sentence of the page, if any; `plain`
+    is the same without text of the page."""
+
+    code = "not_verbatim"
+
+    def __init__(self, where: str, near: str | None) -> None:
+        self.plain = f"the quote does not stand, letter for letter, in {where}"
+        said = "no sentence shares a word with it" if near is None else f"nearest is: {one_line(near)[:_SHOWN]}"
+        super().__init__(f"{self.plain}; {said}")
 
 
 async def prove(connection: AsyncConnection, better: Better) -> tuple[Suggestion, int]:
     """The span as it stands, and the id of its version.
 
-    Raises InvalidInputError when the page or the version is not stored, or the span does not stand there; the message
-    then quotes the nearest sentence.
+    Raises InvalidInputError when the page or the version is not stored or too short, NotVerbatimError when the quote
+    does not stand there.
     """
     url = canonicalise(better.url if "://" in better.url else f"https://{better.url}")
     document = await find_document(connection, url)
@@ -86,7 +98,5 @@ def _span(better: Better, markdown: str, where: str) -> tuple[int, int]:
         return start, end
     found = markdown.find(better.quote)
     if found < 0:
-        near = nearest(markdown, better.quote)
-        said = "no sentence shares a word with it" if near is None else f"nearest is: {one_line(near)[:_SHOWN]}"
-        raise InvalidInputError(f"the quote does not stand, letter for letter, in {where}; {said}")
+        raise NotVerbatimError(where, nearest(markdown, better.quote))
     return found, found + len(better.quote)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC
 
 import numpy as np
+from numpy.typing import NDArray
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
@@ -87,7 +88,11 @@ async def load_evidence(corpus: Corpus) -> Evidence:
         suggested = await _spans(connection, _SUGGESTED, ids)
     questions = {one.answer_id: one.question for one in rows if one.weight > 0 and one.answer_id in exposures}
     considered = {
-        answer: await _considered(corpus, question, exposures[answer]) for answer, question in questions.items()
+        answer: Considered(
+            await signals_of_passages(corpus, question, [one.chunk_id for one in exposures[answer]]),
+            np.array([one.propensity for one in exposures[answer]]),
+        )
+        for answer, question in questions.items()
     }
     goldens: dict[str, list[_Span]] = {}
     for one in rows:
@@ -153,11 +158,10 @@ async def _spans(connection: AsyncConnection, query: str, ids: Sequence[int]) ->
     return found
 
 
-async def _considered(corpus: Corpus, question: str, passages: Sequence[_Exposure]) -> Considered:
-    """The signals of these passages for a question, as a search of everything stored scores them, in order."""
+async def signals_of_passages(corpus: Corpus, question: str, chunk_ids: Sequence[int]) -> NDArray[np.float64]:
+    """The signals of these parents, shape (n, 6), as a search of everything stored for this question scores them."""
     searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
     vector = (await corpus.indexer.embedder.embed([question], "query"))[0]
-    chunk_ids = [one.chunk_id for one in passages]
     async with corpus.database.snapshot() as connection:
         scope = await source_scope(connection, None)
         context = searcher.context(question, vector, scope, await scope_size(connection, scope))
@@ -165,5 +169,4 @@ async def _considered(corpus: Corpus, question: str, passages: Sequence[_Exposur
         children = await load_children(connection, context.model_id, vector, sorted(chunk_ids))
         rows = {row.id: row for row in await load_parents(connection, chunk_ids)}
     found = [rows[chunk_id] for chunk_id in chunk_ids]
-    signals = signals_of_parents(question, found, children, lexical)
-    return Considered(signals, np.array([one.propensity for one in passages]))
+    return signals_of_parents(question, found, children, lexical)
