@@ -9,8 +9,8 @@ Conditions, all of them paired comparisons with the weights in force:
    on to what stands first;
 4. 2 and 3 hold without any one actor, whoever it is.
 
-Actors are what is drawn for the intervals. Weight that nobody has, because no actor may have more than a twentieth, is
-drawn too, as actors who saw no change: fewer than five never pass.
+Actors are what is drawn for the intervals. Weight that nobody has (`safeguards.shares`) is drawn too, as actors who saw
+no change: fewer than five never pass.
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ from webrag_core.feedback.safeguards import MOST_OF_ONE_ACTOR, Agreement
 from webrag_core.retrieval.weights import ScoreWeights
 
 Array = NDArray[np.float64]
-
-_SEATS = round(1 / MOST_OF_ONE_ACTOR)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +132,8 @@ class _Change:
         by_actor = dict.fromkeys(self.weighed.actors, 0.0)
         for actor, part in zip(self.weighed.actors, mass * changes, strict=True):
             by_actor[actor] += float(part)
-        parts = [*by_actor.values(), *[0.0] * (_SEATS - len(by_actor))]
+        lost = 1 - float(self.weighed.shares.sum())
+        parts = [*by_actor.values(), *[0.0] * round(lost / MOST_OF_ONE_ACTOR)]
         return interval([len(parts) * part for part in parts])
 
     def refused(self) -> list[str]:

@@ -52,7 +52,8 @@ def release(
         raise InvalidInputError("the proposal was made for other weights than those in force: make another one")
     if not proposal.changes:
         raise InvalidInputError("the proposal changes nothing")
-    verdict = asyncio.run(_judge(settings, current, proposed, set(proposal.fitted), (questions, documents), tolerance))
+    shipped = (questions, documents)
+    verdict = asyncio.run(_judge(settings, current, proposed, set(proposal.fitted), proposal.half, shipped, tolerance))
     told = _told(verdict)
     if verdict.passes and not dry_run:
         put_in_force(settings, proposal, by=getpass.getuser(), verdict=told)
@@ -64,6 +65,8 @@ def release(
             done = "it would pass" if dry_run else f"in force: {proposed.digest}; `webrag feedback withdraw` goes back"
             print_line(done, style="green")
     if not verdict.passes:
+        if not as_json:
+            print_line(f"`webrag feedback propose --half {3 - proposal.half}` fits the other half of the ratings")
         raise typer.Exit(1)
 
 
@@ -72,11 +75,12 @@ async def _judge(
     current: Any,
     proposed: Any,
     fitted: set[int],
+    half: int,
     shipped: tuple[Path, Path],
     tolerance: float,
 ) -> ReleaseVerdict:
     from evals.feedback.gate import judge
-    from webrag_core.feedback.estimate import is_for_fitting
+    from webrag_core.feedback.estimate import half_of
     from webrag_core.feedback.goldens import golden_files, write_goldens
     from webrag_core.feedback.ratings import load_evidence
     from webrag_core.indexing.pipeline import Corpus
@@ -84,7 +88,7 @@ async def _judge(
     async with Corpus.open(settings) as corpus:
         evidence = await load_evidence(corpus)
         local = await write_goldens(corpus.database, settings)
-    held = [one for one in evidence.ratings if one.id not in fitted and not is_for_fitting(one.answer)]
+    held = [one for one in evidence.ratings if one.id not in fitted and half_of(one.answer) != half]
     goldens = {"the package's questions": await _candidates(settings, *shipped)}
     if local.golden_questions:
         goldens["the local questions"] = await _candidates(settings, *golden_files(settings))

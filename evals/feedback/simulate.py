@@ -2,8 +2,8 @@
 
 The documents of the 720 retrieval questions are split in two halves by a hash of their name. The weights of the scorer
 are spoilt on purpose. Simulated judges (`judges`) rate answers to questions of one half; half of their ratings fit a
-step of at most 10 %, the other half and the goldens of the same half judge it, and what passes is released, again and
-again until a step is refused. Reported is MRR on the other half, which nothing ever saw.
+step of at most 10 %, the other half and the goldens of the same documents judge it, and what passes is released, again
+and again until both halves' steps are refused. Reported is MRR on the other documents, which nothing ever saw.
 
 `python -m evals.feedback.simulate` prints the figures; `--out FILE` holds every run.
 """
@@ -29,11 +29,11 @@ from evals.feedback.judges import Crowd, Given, adversary, agreements, collect, 
 from evals.intervals import Interval, interval
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from webrag_core.config import load_settings
-from webrag_core.feedback.estimate import best_step, is_for_fitting, weigh
+from webrag_core.feedback.estimate import best_step, half_of, weigh
 from webrag_core.feedback.safeguards import Agreement
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 
-FIRST_SEED = 100
+FIRST_SEED = 200
 """Seeds below were looked at while the gate was made; the figures are of these and later ones."""
 _PROCESSES = 2
 SPOILT = ScoreWeights(lexical=0.06, coverage=0.04, proximity=0.02, token_match=0.14, sibling=0.14, cosine=0.60)
@@ -78,26 +78,31 @@ def run(scenario: str, seed: int, rated: Sequence[Candidates], reported: Sequenc
         given = shuffled(given, rated, SPOILT, rng)
     reviewed = set(rng.choice(len(rated), size=_REVIEWED, replace=False).tolist())
     known = agreements(given, reviewed)
-    weights, releases, refused = release_all(given, known, rated)
+    weights, releases, refused = release_all(given, known, rated, SPOILT)
     return Outcome(scenario, seed, len(given), releases, refused, mrr(reported, weights), weights.by_name())
 
 
 def release_all(
-    given: Sequence[Given], known: dict[str, Agreement], rated: Sequence[Candidates]
+    given: Sequence[Given], known: dict[str, Agreement], rated: Sequence[Candidates], weights: ScoreWeights
 ) -> tuple[ScoreWeights, int, str]:
-    """The weights after every release that passes, how many those were, and why there was no further one."""
-    fitting = weigh([one.rating for one in given if is_for_fitting(one.rating.answer)], known)
-    held = [one.rating for one in given if not is_for_fitting(one.rating.answer)]
-    weights = SPOILT
-    for releases in range(MOST_RELEASES):
-        step = best_step(fitting, weights)
+    """From `weights` on, those after every release that passes, how many those were, and why there was no other."""
+    halves_of_ratings = {half: [one.rating for one in given if half_of(one.rating.answer) == half] for half in (1, 2)}
+    fitting = {half: weigh(ratings, known) for half, ratings in halves_of_ratings.items()}
+    half, releases = 1, 0
+    refused: dict[int, str] = {}
+    while len(refused) < 2 and releases < MOST_RELEASES:
+        step = best_step(fitting[half], weights)
         if step == weights:
-            return weights, releases, "no step is better"
-        verdict = judge(weights, step, goldens={"questions": rated}, held=held, agreements=known)
-        if not verdict.passes:
-            return weights, releases, "; ".join(verdict.why)
-        weights = step
-    return weights, MOST_RELEASES, f"stopped after {MOST_RELEASES}"
+            refused[half] = "no step is better"
+        else:
+            held = halves_of_ratings[3 - half]
+            verdict = judge(weights, step, goldens={"questions": rated}, held=held, agreements=known)
+            if verdict.passes:
+                weights, releases, refused = step, releases + 1, {}
+                continue
+            refused[half] = "; ".join(verdict.why)
+        half = 3 - half
+    return weights, releases, " / ".join(refused.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,6 +176,9 @@ def goldens(as_json: Json = False) -> None:
 @feedback_app.command()
 def propose(
     file: Annotated[Path | None, typer.Option("--out", help="Write the proposal to this file.")] = None,
+    half: Annotated[
+        int, typer.Option(min=1, max=2, help="The half of the answers whose ratings fit it; the other judges it.")
+    ] = 1,
     as_json: Json = False,
 ) -> None:
     """Propose weights of the scorer from ratings. Change nothing: `webrag feedback release FILE` does, if it may."""
@@ -192,7 +195,7 @@ def propose(
         settings = load_settings()
         async with Corpus.open(settings) as corpus:
             evidence = await load_evidence(corpus)
-        return make(evidence, weights_in_force(settings)), evidence.without_passages
+        return make(evidence, weights_in_force(settings), 1 if half == 1 else 2), evidence.without_passages
 
     proposal, silent = asyncio.run(work())
     if file is not None:

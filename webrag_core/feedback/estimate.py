@@ -156,6 +156,6 @@ def weigh(ratings: Sequence[Rating], agreements: Mapping[str, Agreement]) -> Wei
     return Weighed([row[0] for row in rows], np.array([row[1] for row in rows]), [row[2] for row in rows])
 
 
-def is_for_fitting(answer: int) -> bool:
-    """Whether ratings of this answer are for fitting (half of all answers); the others judge what was fitted."""
-    return hashlib.sha256(f"feedback {answer}".encode()).digest()[0] % 2 == 0
+def half_of(answer: int) -> int:
+    """The half, 1 or 2, that an answer belongs to: what the ratings of one half fit, those of the other judge."""
+    return 1 + hashlib.sha256(f"feedback {answer}".encode()).digest()[0] % 2

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.feedback.estimate import STEP, best_step, effective_size, is_for_fitting, utility, weigh
+from webrag_core.feedback.estimate import STEP, best_step, effective_size, half_of, utility, weigh
 from webrag_core.feedback.ratings import Evidence
 from webrag_core.retrieval.models import Contract
 from webrag_core.retrieval.weights import NAMES, ScoreWeights
@@ -23,16 +23,18 @@ _ROUNDING = 1e-4
 class Proposal(Contract):
     """Weights of the scorer that ratings speak for.
 
-    `base` are the weights that they change, `ratings` and `actors` count what was fitted, `fitted` names it (ids of
-    feedback). `effective_ratings` is the effective sample size; `weight_lost` the share of the weight that nobody has,
-    because no actor may have more than a twentieth. `utility_before` and `utility_after` are of the fitted ratings, so
-    they flatter: what counts is what the gate says of others. `digest` is the sha256 of all the rest.
+    `base` are the weights that they change. `fitted` names the ratings of one `half` of the answers that were fitted
+    (ids of feedback); `ratings` and `actors` count those of them that count. `effective_ratings` is the effective
+    sample size; `weight_lost` the share of the weight that nobody has (`safeguards.shares`). `utility_before` and
+    `utility_after` are of the fitted ratings, so they flatter: what counts is what the gate says of others. `digest` is
+    the sha256 of all the rest.
     """
 
     version: Literal[1] = 1
     made_at: datetime
     base: dict[str, float]
     weights: dict[str, float]
+    half: Literal[1, 2]
     ratings: int
     actors: int
     effective_ratings: float
@@ -57,16 +59,17 @@ class Proposal(Contract):
         return hashlib.sha256(content.encode()).hexdigest()
 
 
-def propose(evidence: Evidence, current: ScoreWeights) -> Proposal:
-    """One step of at most `estimate.STEP` of each weight, fitted on half of the rated answers; no change where no step
-    is better."""
-    ratings = [one for one in evidence.ratings if is_for_fitting(one.answer)]
+def propose(evidence: Evidence, current: ScoreWeights, half: Literal[1, 2] = 1) -> Proposal:
+    """One step of at most `estimate.STEP` of each weight, fitted on one half of the rated answers; no change where no
+    step is better."""
+    ratings = [one for one in evidence.ratings if half_of(one.answer) == half]
     weighed = weigh(ratings, evidence.agreements)
     step = best_step(weighed, current)
     return Proposal(
         made_at=datetime.now(UTC),
         base=current.by_name(),
         weights=step.by_name(),
+        half=half,
         ratings=len(weighed.valued),
         actors=len(set(weighed.actors)),
         effective_ratings=round(effective_size(weighed), 2),

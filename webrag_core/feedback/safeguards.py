@@ -57,23 +57,26 @@ def counted(claims: Sequence[Claim]) -> list[bool]:
 def shares(claims: Sequence[Claim], agreements: Mapping[str, Agreement]) -> NDArray[np.float64]:
     """The share of each rating in the total weight of 1, in order; 0 for those that do not count.
 
-    An actor's ratings weigh what they weigh by themselves, times the actor's agreement. No actor has more than
-    `MOST_OF_ONE_ACTOR`: what is above is given to the others in proportion (water-filling). With fewer than twenty
-    actors nobody is left to take it, and it is lost: the shares then add up to less than 1.
+    First the number of ratings is capped: an actor has at most `MOST_OF_ONE_ACTOR` of the total, and what is above goes
+    to the others in proportion (water-filling). Then the actor's agreement counts, beside the mean agreement of all, up
+    to the same cap: no number of ratings makes up for being wrong. With fewer than twenty actors nobody is left to take
+    what is above; that, and what is taken from actors who are right less often, is lost: the shares then add up to less
+    than 1, and the rest stands for no change.
     """
-    own = np.array(
-        [
-            claim.weight * agreements.get(claim.actor, Agreement()).weight if counts else 0.0
-            for claim, counts in zip(claims, counted(claims), strict=True)
-        ]
-    )
+    own = np.array([claim.weight * counts for claim, counts in zip(claims, counted(claims), strict=True)])
     totals: dict[str, float] = {}
     for claim, weight in zip(claims, own, strict=True):
-        totals[claim.actor] = totals.get(claim.actor, 0.0) + float(weight)
-    capped = _capped({actor: total for actor, total in totals.items() if total > 0})
+        if weight > 0:
+            totals[claim.actor] = totals.get(claim.actor, 0.0) + float(weight)
+    if not totals:
+        return np.zeros(len(claims))
+    volume = _capped(totals)
+    judged = {actor: part * agreements.get(actor, Agreement()).weight for actor, part in volume.items()}
+    usual = sum(judged.values()) / sum(volume.values())
+    final = {actor: min(MOST_OF_ONE_ACTOR, part / usual) for actor, part in judged.items()}
     return np.array(
         [
-            weight / totals[claim.actor] * capped[claim.actor] if weight > 0 else 0.0
+            weight / totals[claim.actor] * final[claim.actor] if weight > 0 else 0.0
             for claim, weight in zip(claims, own, strict=True)
         ]
     )
