@@ -25,7 +25,7 @@ class _AnswersOrCommands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # the type of `ctx` is typer's own
         """A first word that is a number is that of an answer."""
-        numbered = bool(args) and args[0].lstrip("-").isdecimal()
+        numbered = bool(args) and args[0].isdecimal()
         parsed: list[str] = super().parse_args(ctx, [_RECORD, *args] if numbered else args)
         return parsed
 

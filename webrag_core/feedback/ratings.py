@@ -86,14 +86,16 @@ async def load_evidence(corpus: Corpus) -> Evidence:
         exposures = await _exposures(connection, sorted({one.answer_id for one in rows}))
         cited = await _spans(connection, _CITED, ids)
         suggested = await _spans(connection, _SUGGESTED, ids)
-    questions = {one.answer_id: one.question for one in rows if one.weight > 0 and one.answer_id in exposures}
-    considered = {
-        answer: Considered(
-            await signals_of_passages(corpus, question, [one.chunk_id for one in exposures[answer]]),
-            np.array([one.propensity for one in exposures[answer]]),
-        )
-        for answer, question in questions.items()
-    }
+    considered: dict[int, Considered] = {}
+    known_signals: dict[tuple[str, tuple[int, ...]], NDArray[np.float64]] = {}
+    for one in rows:
+        if one.weight > 0 and one.answer_id in exposures and one.answer_id not in considered:
+            passages = exposures[one.answer_id]
+            key = one.question, tuple(passage.chunk_id for passage in passages)
+            if key not in known_signals:  # questions are asked again
+                known_signals[key] = await signals_of_passages(corpus, *key)
+            propensity = np.array([passage.propensity for passage in passages])
+            considered[one.answer_id] = Considered(known_signals[key], propensity)
     goldens: dict[str, list[_Span]] = {}
     for one in rows:
         if one.state == "accepted" and one.id in suggested:
@@ -109,12 +111,12 @@ async def load_evidence(corpus: Corpus) -> Evidence:
         claim = Claim(one.actor, one.created_at.astimezone(UTC).date(), one.weight)
         ratings.append(Rating(one.id, one.answer_id, claim, valued))
         if one.question in goldens:
-            known = agreed.get(one.actor, Agreement())
+            record = agreed.get(one.actor, Agreement())
             for place, value in values.items():
                 holds = any(span.is_held_by(passages[place]) for span in goldens[one.question])
                 right = holds == (value > 0)
-                known = Agreement(known.agreed + right, known.disagreed + (not right))
-            agreed[one.actor] = known
+                record = Agreement(record.agreed + right, record.disagreed + (not right))
+            agreed[one.actor] = record
     usable = sum(bool(one.valued) for one in ratings)
     return Evidence(ratings, agreed, len(rows) - usable)
 
