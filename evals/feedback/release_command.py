@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from evals.judging.gate import TOLERANCE
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.output import Json, print_json, print_line, print_table, progress
@@ -32,7 +31,7 @@ def release(
     file: Annotated[Path, typer.Argument(help="A proposal, as `webrag feedback propose --out` writes it.")],
     questions: Annotated[Path, typer.Option(help="Golden questions that must not fall, JSONL.")] = DEFAULT_QUESTIONS,
     documents: Annotated[Path, typer.Option(help="Their documents, JSONL.")] = DEFAULT_DOCUMENTS,
-    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = TOLERANCE,
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.05,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge only.")] = False,
     as_json: Json = False,
 ) -> None:
