@@ -108,6 +108,7 @@ def test_ratings_become_weights_that_a_search_uses_and_go_again(
     assert weights.by_name() == proposal["weights"]
     found = json.loads(webrag_here("search", "thread safe queue", "--json", **here).stdout)
     assert found["weights"] == weights.digest
+    assert any("probabilities were fitted with those that ship" in one for one in found["warnings"])
     assert "made for other weights" in webrag_here(*command, **here).stderr
 
     back = json.loads(webrag_here("feedback", "withdraw", "--json", **here).stdout)
