@@ -17,7 +17,7 @@ from psycopg.rows import class_row
 
 from webrag_core.feedback.estimate import Considered, Rating, Valued
 from webrag_core.feedback.models import Feedback
-from webrag_core.feedback.safeguards import Agreement, Claim
+from webrag_core.feedback.safeguards import Agreement, Claim, counted
 from webrag_core.feedback.store import list_feedback
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.chunk_store import load_children, load_parents
@@ -86,22 +86,13 @@ async def load_evidence(corpus: Corpus) -> Evidence:
         exposures = await _exposures(connection, sorted({one.answer_id for one in rows}))
         cited = await _spans(connection, _CITED, ids)
         suggested = await _spans(connection, _SUGGESTED, ids)
-    considered: dict[int, Considered] = {}
-    known_signals: dict[tuple[str, tuple[int, ...]], NDArray[np.float64]] = {}
-    for one in rows:
-        if one.weight > 0 and one.answer_id in exposures and one.answer_id not in considered:
-            passages = exposures[one.answer_id]
-            key = one.question, tuple(passage.chunk_id for passage in passages)
-            if key not in known_signals:  # questions are asked again
-                known_signals[key] = await signals_of_passages(corpus, *key)
-            propensity = np.array([passage.propensity for passage in passages])
-            considered[one.answer_id] = Considered(known_signals[key], propensity)
+    considered = await _considered(corpus, rows, exposures)
     goldens: dict[str, list[_Span]] = {}
     for one in rows:
         if one.state == "accepted" and one.id in suggested:
             goldens.setdefault(one.question, []).extend(suggested[one.id])
     ratings: list[Rating] = []
-    agreed: dict[str, Agreement] = {}
+    right: list[list[bool]] = []  # of each rating's values, whether they agree with the goldens of their question
     for one in rows:
         if one.answer_id not in considered:
             continue
@@ -110,15 +101,42 @@ async def load_evidence(corpus: Corpus) -> Evidence:
         valued = tuple(Valued(considered[one.answer_id], place, value) for place, value in values.items())
         claim = Claim(one.actor, one.created_at.astimezone(UTC).date(), one.weight)
         ratings.append(Rating(one.id, one.answer_id, claim, valued))
-        if one.question in goldens:
-            record = agreed.get(one.actor, Agreement())
-            for place, value in values.items():
-                holds = any(span.is_held_by(passages[place]) for span in goldens[one.question])
-                right = holds == (value > 0)
-                record = Agreement(record.agreed + right, record.disagreed + (not right))
-            agreed[one.actor] = record
-    usable = sum(bool(one.valued) for one in ratings)
-    return Evidence(ratings, agreed, len(rows) - usable)
+        spans = goldens.get(one.question, [])
+        right.append(
+            [any(span.is_held_by(passages[place]) for span in spans) == (value > 0) for place, value in values.items()]
+            if spans
+            else []
+        )
+    usable = [one for one in ratings if one.valued]
+    return Evidence(ratings, _agreements(ratings, right), len(rows) - len(usable))
+
+
+async def _considered(
+    corpus: Corpus, rows: Sequence[Feedback], exposures: Mapping[int, Sequence[_Exposure]]
+) -> dict[int, Considered]:
+    """The passages of every answer that a rating with a weight is about, with their signals."""
+    found: dict[int, Considered] = {}
+    known: dict[tuple[str, tuple[int, ...]], NDArray[np.float64]] = {}
+    for one in rows:
+        if one.weight > 0 and one.answer_id in exposures and one.answer_id not in found:
+            passages = exposures[one.answer_id]
+            key = one.question, tuple(passage.chunk_id for passage in passages)
+            if key not in known:  # questions are asked again
+                known[key] = await signals_of_passages(corpus, *key)
+            found[one.answer_id] = Considered(known[key], np.array([passage.propensity for passage in passages]))
+    return found
+
+
+def _agreements(ratings: Sequence[Rating], right: Sequence[Sequence[bool]]) -> dict[str, Agreement]:
+    """How ratings that count agree with goldens; `right` runs parallel to `ratings`."""
+    found: dict[str, Agreement] = {}
+    useful = [(one, verdicts) for one, verdicts in zip(ratings, right, strict=True) if one.valued]
+    for (one, verdicts), counts in zip(useful, counted([one.claim for one, _ in useful]), strict=True):
+        if counts and verdicts:
+            known = found.get(one.claim.actor, Agreement())
+            agreed = sum(verdicts)
+            found[one.claim.actor] = Agreement(known.agreed + agreed, known.disagreed + len(verdicts) - agreed)
+    return found
 
 
 def _values(
