@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -82,6 +82,9 @@ bench-graph: $(VENV)/.dev      ## the graph at 100,000 pages, accuracy, what ext
 	$(BIN)/python -m evals.graph.accuracy
 	$(BIN)/python -m evals.graph.boost --split reporting
 	$(BIN)/python -m benchmarks.graph.share
+
+bench-feedback: $(VENV)/.dev   ## what ratings by simulated judges mend, and what adversaries and chance can do with them
+	$(BIN)/python -m evals.feedback.simulate
 
 bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
 	$(BIN)/python -m evals.walks.check_goldens

@@ -10,6 +10,7 @@ from typing import Annotated, TextIO
 import typer
 
 from evals import judging_commands, replay_command
+from evals.feedback import release_command
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
 from webrag_core.acquisition.urls import canonicalise
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(eval_app, name="eval")
     judging_commands.register(eval_app)
     replay_command.register(app)
+    release_command.register()
 
 
 @eval_app.command()

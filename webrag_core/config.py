@@ -159,6 +159,9 @@ class Settings(BaseSettings):
     retrieval_depth_decay_rate: float = Field(default=0.05, ge=0, le=1)
     retrieval_depth_floor: float = Field(default=0.80, ge=0, le=1)
     retrieval_hnsw_ef_search: int = Field(default=100, ge=1, le=1000)
+    retrieval_weights_file: Path | None = Field(
+        default=None, description="Released weights of the scorer; unset = WEBRAG_HOME/feedback/weights.json"
+    )
 
     # Query analysis and reranking
     decomposition_mode: Literal["llm", "rule_based", "none"] = Field(
@@ -261,6 +264,9 @@ class Settings(BaseSettings):
     )
     mcp_answer_token_budget: int = Field(default=8_000, ge=1_000, description="Tokens of an `answer` of chunks")
     mcp_search_token_budget: int = Field(default=6_000, ge=1_000, description="Tokens of a `search` of chunks")
+    mcp_feedback: bool = Field(
+        default=False, description="Whether models may give feedback; it weighs nothing until an operator accepts it"
+    )
     mcp_log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] = Field(
         default="WARNING", description="What the MCP server says on stderr"
     )

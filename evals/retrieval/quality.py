@@ -29,6 +29,7 @@ from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.request import Fusion, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, scope_size, source_scope
 from webrag_core.retrieval.search import search
+from webrag_core.retrieval.weights import weights_file
 
 Advance = Callable[[str], None]
 Ranker = Callable[[str], Awaitable[list[Unit]]]
@@ -171,7 +172,14 @@ def bench_settings(settings: Settings, documents: Sequence[BenchDocument]) -> Se
     for document in documents:
         digest.update(document.id.encode() + b"\0" + document.text.encode() + b"\0")
     home = own_home(settings, "retrieval", digest.hexdigest()[:12])
-    return settings.model_copy(update={"webrag_home": home, "database_url": None, "webrag_max_age": None})
+    return settings.model_copy(
+        update={
+            "webrag_home": home,
+            "database_url": None,
+            "webrag_max_age": None,
+            "retrieval_weights_file": weights_file(settings),  # what is in force is what is measured
+        }
+    )
 
 
 @asynccontextmanager

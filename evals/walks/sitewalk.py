@@ -31,6 +31,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, ScoredCandidate
+from webrag_core.retrieval.weights import weights_file
 
 UNTIL_CAP = "until-cap"
 """System name of a recording that expands by breadth until the page limit, or until no link is worth following."""
@@ -61,6 +62,7 @@ def suite_settings(settings: Settings, warc: Path, *, stored: bool = False) -> S
     return settings.model_copy(
         update={
             "webrag_home": own_home(settings, "eval-stored" if stored else "eval", digest),
+            "retrieval_weights_file": weights_file(settings),  # what is in force is what is measured
             "database_url": None,
             "webrag_warc": warc,
             "webrag_max_age": None,

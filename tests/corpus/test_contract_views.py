@@ -19,6 +19,9 @@ COLUMNS = {
     "v_validity": "doc_id version kind valid_from valid_until basis char_start char_end",
     "v_edge": "edge_id doc_id version kind src_kind src_key dst_kind dst_key strength char_start char_end seen_from"
     " seen_until label statement",
+    "v_feedback": "feedback_id answer_id sentence citation kind value text suggested actor actor_kind weight state"
+    " created_at",
+    "v_exposure": "answer_id rank chunk_id agent shown propensity",
     "v_document": "doc_id url_canonical version is_current status reason content_sha256 text fetched_at updated_at",
     "v_chunk": "chunk_id doc_id version level ord start_off end_off text n_expected",
     "v_embedding": "chunk_id model dim vec",

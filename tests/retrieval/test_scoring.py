@@ -9,17 +9,12 @@ from webrag_core.indexing.passages import Passage, extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.scoring import (
-    COSINE_SHARE,
-    COVERAGE_SHARE,
-    LEXICAL_SHARE,
-    PROXIMITY_SHARE,
-    SIBLING_SHARE,
-    TOKEN_MATCH_SHARE,
     PassageScores,
     lexical_share,
     profile,
     score_passages,
 )
+from webrag_core.retrieval.weights import SHIPPED
 
 QUERY = "How does the event loop cancel a task group?"
 IDF = dict(zip(dict.fromkeys(terms(QUERY)), (1.0, 2.0, 3.0, 1.5, 0.5), strict=True))
@@ -31,8 +26,7 @@ def scores(query: str, *passages: str, idf: dict[str, float] | None = None) -> P
 
 
 def test_the_parts_make_one_whole() -> None:
-    parts = (LEXICAL_SHARE, COVERAGE_SHARE, PROXIMITY_SHARE, TOKEN_MATCH_SHARE, SIBLING_SHARE, COSINE_SHARE)
-    assert sum(parts) == pytest.approx(1.0)
+    assert SHIPPED.vector().sum() == pytest.approx(1.0)
 
 
 def test_coverage_is_the_idf_share_of_the_terms_held() -> None:
@@ -75,10 +69,9 @@ def test_a_family_takes_each_part_from_the_member_that_is_best_at_it() -> None:
     found = scores(QUERY, "an event loop", "a task group", "zebras", idf=IDF)
     cosine = np.array([0.1, 0.5, 0.3], dtype=np.float32)
     joined = found.total_by_parent(cosine, [4, 4, 9])
-    best = COVERAGE_SHARE * found.coverage[:2].max() + PROXIMITY_SHARE * found.proximity[:2].max()
-    best += (
-        TOKEN_MATCH_SHARE * found.token_match[:2].max() + SIBLING_SHARE * found.sibling[:2].max() + COSINE_SHARE * 0.5
-    )
+    best = SHIPPED.coverage * found.coverage[:2].max() + SHIPPED.proximity * found.proximity[:2].max()
+    best += SHIPPED.token_match * found.token_match[:2].max() + SHIPPED.sibling * found.sibling[:2].max()
+    best += SHIPPED.cosine * 0.5
     assert joined == pytest.approx([best, found.total(cosine)[2]])
     assert scores(QUERY).total_by_parent(np.empty(0, dtype=np.float32), []).shape == (0,)
 
@@ -87,7 +80,7 @@ def test_a_better_passage_scores_higher_and_all_lie_between_0_and_1() -> None:
     good = "To cancel a task group, let the event loop raise an exception in its body."
     joined = scores(QUERY, good, "A group of people.", "", "!?", idf=IDF).total(np.array([1.0, 0.2, -1.0, 0.0]))
     assert joined[0] > joined[1] > joined[2]
-    assert ((joined >= 0) & (joined <= 1 - LEXICAL_SHARE + 1e-6)).all()
+    assert ((joined >= 0) & (joined <= 1 - SHIPPED.lexical + 1e-6)).all()
 
 
 @pytest.mark.parametrize("query", ["what is it", "!?", "кошка", "猫", "\u202e", "word " * 10_000])

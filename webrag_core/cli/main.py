@@ -15,6 +15,7 @@ import typer
 from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask
 from webrag_core.cli.corpus import add_corpus_commands
+from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.graph import graph_app
 from webrag_core.cli.history import add_history_commands
 from webrag_core.cli.lifecycle import add_lifecycle_commands
@@ -40,6 +41,7 @@ app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
 app.add_typer(graph_app, name="graph")
+app.add_typer(feedback_app, name="feedback")
 add_corpus_commands(app)
 add_lifecycle_commands(app)
 add_search_command(app)

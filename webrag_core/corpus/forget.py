@@ -100,7 +100,7 @@ async def _forget_source(database: Database, source: Source, removed_by: str, dr
 async def _forget_answer(database: Database, answer_id: int, removed_by: str, dry_run: bool) -> Removal:
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
         counts: Counter[str] = Counter()
-        for name in ("answer_sentences", "citations", "answer_rounds", "route_tasks"):
+        for name in ("feedback", "exposures", "answer_sentences", "citations", "answer_rounds", "route_tasks"):
             counts[name] = await _delete(connection, name, "answer_id = %(answer)s", answer=answer_id)
         if not await _delete(connection, "answer_runs", "id = %(answer)s", answer=answer_id):
             raise InvalidInputError(f"there is no answer {answer_id}")
@@ -151,8 +151,15 @@ async def _urls_of(connection: AsyncConnection, url: str) -> list[str]:
 
 async def _remove_document(connection: AsyncConnection, document_id: int) -> Counter[str]:
     counts: Counter[str] = Counter()
+    counts["feedback"] = await _remove_feedback(connection, document_id)
     counts["citations"] = await _remove_citations(connection, document_id)
     counts["task_passages"] = await _remove_task_passages(connection, document_id)
+    counts["exposures"] = await _delete(
+        connection,
+        "exposures",
+        "chunk_id IN (SELECT c.id FROM chunks c WHERE c.document_id = %(document)s)",
+        document=document_id,
+    )
     # a cached vector goes unless a chunk of another page has the same text
     counts["cached_vectors"] = await _delete(
         connection,
@@ -224,6 +231,27 @@ async def _remove_edges(
     return int(edges)
 
 
+async def _remove_feedback(connection: AsyncConnection, document_id: int) -> int:
+    """Remove feedback that quotes a document, or is about one of its quotes. What else is said of answers that quote it
+    loses its words: nobody can tell whether they are the page's."""
+    removed = await _delete(
+        connection,
+        "feedback",
+        "suggested_version IN (SELECT v.id FROM document_versions v WHERE v.document_id = %(document)s)"
+        " OR EXISTS (SELECT FROM citations c JOIN document_versions v ON v.id = c.version_id"
+        "  WHERE v.document_id = %(document)s AND c.answer_id = feedback.answer_id AND (c.number = feedback.citation"
+        "  OR EXISTS (SELECT FROM sentence_citations n WHERE n.answer_id = c.answer_id AND n.number = c.number"
+        "   AND n.ordinal = feedback.sentence)))",
+        document=document_id,
+    )
+    await connection.execute(
+        "UPDATE feedback f SET text = NULL WHERE f.text IS NOT NULL AND EXISTS (SELECT FROM citations c"
+        " JOIN document_versions v ON v.id = c.version_id WHERE c.answer_id = f.answer_id AND v.document_id = %s)",
+        (document_id,),
+    )
+    return removed
+
+
 async def _remove_citations(connection: AsyncConnection, document_id: int) -> int:
     """Remove the quotes of a document and the sentences made of them; answers keep their rows and say how many quotes
     they lost."""
@@ -286,6 +314,10 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
     counts["skipped_urls"] = await _delete(connection, "skipped_urls", "url = ANY(%(urls)s)", urls=list(urls))
     counts["answer_rounds"] = await _redact_answers(connection, urls)
     for url in urls:
+        await connection.execute(
+            "UPDATE feedback SET text = replace(text, %(url)s, %(digest)s) WHERE strpos(text, %(url)s) > 0",
+            {"url": url, "digest": f"removed:{_digest(url)}"},
+        )
         await connection.execute(
             "UPDATE refresh_runs SET warnings = (SELECT coalesce(jsonb_agg(w), '[]') FROM jsonb_array_elements_text("
             "warnings) w WHERE strpos(w, %(url)s) = 0) WHERE strpos(warnings::text, %(url)s) > 0",

@@ -81,10 +81,23 @@ _CATEGORIES = (
         lambda s: s.answer_round_retention_days,
     ),
     _Category(
+        "exposures",
+        "exposures",
+        "EXISTS (SELECT FROM answer_runs a WHERE a.id = x.answer_id AND a.started_at < %(before)s)",
+        lambda s: s.answer_round_retention_days,
+    ),
+    _Category(
+        "rejected_feedback",
+        "feedback",
+        "x.state = 'rejected' AND x.created_at < %(before)s",
+        lambda s: s.answer_round_retention_days,
+    ),
+    _Category(
         "texts",
         "document_versions",
         "x.superseded_at < %(before)s AND x.pruned_at IS NULL"
         " AND NOT EXISTS (SELECT FROM citations c WHERE c.version_id = x.id)"
+        " AND NOT EXISTS (SELECT FROM feedback f WHERE f.suggested_version = x.id AND f.state <> 'rejected')"
         " AND NOT EXISTS (SELECT FROM documents d WHERE d.current_version = x.id)",
         lambda s: s.version_retention_days,
         change="markdown = NULL, pruned_at = now()",

@@ -294,6 +294,23 @@ _RULES = (
         " AND (v.id = d.current_version OR EXISTS (SELECT FROM citations c WHERE c.version_id = v.id))",
     ),
     _Rule(
+        "suggestions-stand-in-their-text",
+        "SELECT d.canonical_url || ' v' || v.number, 'the span that feedback ' || f.id || ' suggests is another'"
+        " FROM feedback f JOIN document_versions v ON v.id = f.suggested_version JOIN documents d"
+        " ON d.id = v.document_id WHERE {selected} AND f.state <> 'rejected' AND (v.markdown IS NULL"
+        "  OR substring(v.markdown FROM (f.suggested ->> 'char_start')::integer + 1"
+        "   FOR (f.suggested ->> 'char_end')::integer - (f.suggested ->> 'char_start')::integer)"
+        "  <> f.suggested ->> 'quote' OR encode(sha256(convert_to(f.suggested ->> 'quote', 'UTF8')), 'hex')"
+        "  <> f.suggested ->> 'sha256') ORDER BY f.id",
+    ),
+    _Rule(
+        "shown-passages-are-quoted",
+        "SELECT DISTINCT 'answer ' || e.answer_id, 'says that it shows a passage, and quotes none of its page'"
+        " FROM exposures e JOIN chunks k ON k.id = e.chunk_id JOIN documents d ON d.id = k.document_id"
+        " WHERE {selected} AND e.shown AND NOT EXISTS (SELECT FROM citations c WHERE c.answer_id = e.answer_id"
+        "  AND c.version_id = k.version_id AND c.char_start < k.char_end AND k.char_start < c.char_end) ORDER BY 1",
+    ),
+    _Rule(
         "gone-is-out-of-the-index",
         "SELECT d.canonical_url, 'gone, and indexed' FROM documents d WHERE {selected} AND d.status = 'gone'"
         " AND (d.current_version IS NOT NULL OR EXISTS (SELECT FROM chunks c WHERE c.document_id = d.id))",

@@ -40,6 +40,7 @@ from webrag_core.retrieval.request import EVERYTHING, Pattern, ScopeFilter, Sear
 from webrag_core.retrieval.scope import AT_PLACES, place_parameters, resolve_scope
 from webrag_core.retrieval.search import CorpusSearch, finish_search
 from webrag_core.retrieval.searcher import Searcher
+from webrag_core.retrieval.weights import ScoreWeights, weights_in_force
 from webrag_core.store.vector_tables import vector_table
 
 _PAGES = 50  # past texts that are read for one search
@@ -216,7 +217,7 @@ async def _with_past(
     async with corpus.database.snapshot() as connection:
         versions = await _best_by_words(connection, request.query, [page.version_id for page in past])
         pages = await _prepare(corpus, connection, versions, model_id, embeds=vector is not None)
-    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live)
+    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live, weights_in_force(corpus.settings))
     budget = request.context_budget or corpus.settings.retrieval_context_budget
     merged = within_budget(by_score([*live.chunks, *chunks]), budget, tokens=lambda chunk: chunk.token_count)
     stats = live.corpus_stats
@@ -349,7 +350,11 @@ async def _vectors(corpus: Corpus, connection: AsyncConnection, model_id: int, p
 
 
 def _rank(
-    query: str, vector: NDArray[np.float32] | None, pages: Sequence[_PastPage], live: RetrievalResult
+    query: str,
+    vector: NDArray[np.float32] | None,
+    pages: Sequence[_PastPage],
+    live: RetrievalResult,
+    weights: ScoreWeights,
 ) -> list[RetrievedChunk]:
     """Score the parents of past texts as the index scores its own."""
     children: list[Child] = []
@@ -364,7 +369,7 @@ def _rank(
     parents = [row for page in pages for row in page.parents]
     counts = [count for page in pages for count in page.counts]
     lexical = _lexical(query, parents, counts, live)
-    return rank_parents(query, parents, children, lexical, Depths({}, 0.0, 1.0))
+    return rank_parents(query, parents, children, lexical, Depths({}, 0.0, 1.0), weights)
 
 
 def _lexical(

@@ -26,6 +26,8 @@ from webrag_core.corpus.stored_pages import (
 )
 from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
+from webrag_core.feedback.proof import NotVerbatimError
+from webrag_core.feedback.store import record
 from webrag_core.history.answers import open_answer
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
@@ -49,6 +51,7 @@ from webrag_core.mcp_server.past import PastText, history_text, opened_answer_te
 from webrag_core.mcp_server.prose import prose_text
 from webrag_core.mcp_server.requests import (
     AnswerCall,
+    FeedbackCall,
     HistoryCall,
     IngestCall,
     SearchCall,
@@ -180,6 +183,20 @@ class Calls:
                 past = await self._limited(self._history(services, call))
             session.show(past.words)
             return _text(past.text)
+
+        return await self._safely(work, context)
+
+    async def feedback(self, call: FeedbackCall, context: Context[Any, Any]) -> Response:
+        """Store feedback that weighs nothing until an operator accepts it."""
+
+        async def work(services: Services, session: SessionMemory) -> Response:
+            new = call.feedback()
+            async with self._searches:
+                try:
+                    stored = await self._limited(record(services.corpus.database, new))
+                except NotVerbatimError as error:  # the message quotes the page, and here nothing fences it
+                    raise InvalidInputError(error.plain, code=error.code) from None
+            return _text(f"Feedback {stored.id} is noted. It counts once the operator has accepted it.")
 
         return await self._safely(work, context)
 

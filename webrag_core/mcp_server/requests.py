@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.feedback.models import Better, NewFeedback
 from webrag_core.history.models import TimeAxis
 from webrag_core.orchestration.engine import AnswerRequest
 from webrag_core.orchestration.memory import RunScope
@@ -43,6 +44,8 @@ def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings)
 _MOST_PROBLEMS = 5
 LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50, "date": 50}
 """Maximum characters of an argument."""
+MODELS = "models"
+"""The actor whose feedback comes through this server."""
 MOST_CONSTRAINTS = 20
 MOST_RESULTS = 50
 MOST_PLACES = 100
@@ -233,6 +236,43 @@ class HistoryCall:
         for name, text in (("url", self.url), ("date", self.since), ("date", self.until)):
             if text is not None:
                 check_length(name, text)
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackCall:
+    """Arguments of `feedback`."""
+
+    answer: int
+    kind: str
+    sentence: int | None = None
+    citation: int | None = None
+    value: int | None = None
+    text: str | None = None
+    better_url: str | None = None
+    quote: str | None = None
+
+    def feedback(self) -> NewFeedback:
+        """What is to be stored. All models are one actor, whatever they call themselves: names cost nothing here.
+
+        Raises InvalidInputError.
+        """
+        if self.better_url is None and self.quote is not None:
+            raise InvalidInputError("quote needs better_url")
+        if self.better_url is not None:
+            check_length("url", self.better_url)
+        new = NewFeedback(
+            answer_id=self.answer,
+            kind=self.kind,
+            actor=MODELS,
+            actor_kind="model",
+            sentence=self.sentence,
+            citation=self.citation,
+            value=self.value,
+            text=self.text,
+            better=None if self.better_url is None else Better(self.better_url, self.quote),
+        )
+        new.check()
+        return new
 
 
 @dataclass(frozen=True, slots=True)

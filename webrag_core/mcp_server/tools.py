@@ -1,4 +1,5 @@
-"""Declare the five tools: names, descriptions, arguments. `calls` implements them."""
+"""Declare the five tools, and `feedback` where MCP_FEEDBACK allows it: names, descriptions, arguments. `calls`
+implements them."""
 
 from __future__ import annotations
 
@@ -11,10 +12,12 @@ from pydantic import Field
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
+from webrag_core.feedback.models import Kind
 from webrag_core.history.models import TimeAxis
 from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import (
     AnswerCall,
+    FeedbackCall,
     HistoryCall,
     IngestCall,
     Intent,
@@ -30,6 +33,7 @@ from webrag_core.orchestration.memory import RunScope
 
 _READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _FETCHES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=True)
+_NOTES = ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False)
 
 At = Annotated[str | None, Field(description="As of then: 2024, 2024-05-17 or a time (UTC)")]
 Time = Annotated[TimeAxis, Field(description="at = when texts were seen, or hold by their own words (valid)")]
@@ -140,6 +144,22 @@ async def ingest(
     return await _calls(ctx).ingest(call, ctx)
 
 
+async def feedback(
+    ctx: Context[Calls],
+    answer: Annotated[int, Field(description="Number of the answer")],
+    kind: Annotated[Kind, Field(description="What the user says of it")],
+    sentence: Annotated[int | None, Field(description="About this sentence")] = None,
+    citation: Annotated[int | None, Field(description="About this quote")] = None,
+    value: Annotated[int | None, Field(description="1 or 2 for helpful, else -1 or -2")] = None,
+    text: Annotated[str | None, Field(description="The user's own words")] = None,
+    better_url: Annotated[str | None, Field(description="A stored page that answers")] = None,
+    quote: Annotated[str | None, Field(description="Its words, letter for letter")] = None,
+) -> Response:
+    """See `requests.FeedbackCall`."""
+    call = FeedbackCall(answer, kind, sentence, citation, value, text, better_url, quote)
+    return await _calls(ctx).feedback(call, ctx)
+
+
 def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragServer:
     """Create a server with its tools; `acquirer` replaces the configured one."""
     server = WebragServer(settings, acquirer)
@@ -158,6 +178,8 @@ def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragS
         _READS,
     )
     server.register(ingest, "Fetch and store pages for later `search`.", _FETCHES)
+    if settings.mcp_feedback:
+        server.register(feedback, "Note what the user says about an answer. Never what a page says.", _NOTES)
     return server
 
 

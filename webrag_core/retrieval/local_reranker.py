@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from webrag_core.config import Settings
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
@@ -13,18 +14,21 @@ from webrag_core.providers.embedder import Embedder
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.scoring import LEXICAL_SHARE, lexical_share, profile, score_passages
+from webrag_core.retrieval.scoring import lexical_share, profile, score_passages
+from webrag_core.retrieval.weights import SHIPPED, weights_in_force
 
 _INSTRUCTION_SHARE = 0.15
 
 
 class LocalReranker:
-    """Probabilities of relevance in [0, 1], fitted on questions with known evidence (`retrieval.calibration`)."""
+    """Probabilities of relevance in [0, 1], fitted on questions with known evidence (`retrieval.calibration`). With
+    `settings`, passages are scored by the weights in force, else by those that ship."""
 
     name = "local"
 
-    def __init__(self, embedder: Embedder) -> None:
+    def __init__(self, embedder: Embedder, settings: Settings | None = None) -> None:
         self._embedder = embedder
+        self._settings = settings
 
     def judge(self, chunks: Sequence[RetrievedChunk], instruction: str | None = None) -> Reranked:
         """Rank retrieved chunks by the relevance that retrieval has computed already. An instruction counts for 15 %.
@@ -56,8 +60,9 @@ class LocalReranker:
         vectors = await self._embedder.embed([query, *passages])
         target = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
         cut = extract_passages(passages)
-        own = score_passages(target, cut).total(vectors[1:] @ vectors[0])
-        raw = np.clip(own + LEXICAL_SHARE * lexical_share(target, cut), 0, 1)
+        weights = SHIPPED if self._settings is None else weights_in_force(self._settings)
+        own = score_passages(target, cut).total(vectors[1:] @ vectors[0], weights)
+        raw = np.clip(own + weights.lexical * lexical_share(target, cut), 0, 1)
         scores = relevance([float(score) for score in raw])
         return _ranked(_instructed(scores, instruction, passages) if instruction else scores)
 

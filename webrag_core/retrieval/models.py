@@ -128,13 +128,15 @@ class RetrievalResult(Contract):
     """Ranked parents for one query, best first (see `merging.document_order` for full context).
 
     `term_idf` is the weight of each query term within the scope; a term that occurs nowhere has the highest.
-    `model_id` names the embedding model of query and chunks, `candidates` counts the parents considered. `degraded`
+    `model_id` names the embedding model of query and chunks, `weights` the release that scored them (None: the weights
+    that ship), `candidates` counts the parents considered. `degraded`
     lists the missing parts of retrieval; `warnings` explains them to the user.
     """
 
     mode: Literal["full_context", "chunk"]
     pattern: Pattern = Pattern.RERANKED
     model_id: int
+    weights: str | None = None
     candidates: int
     chunks: list[RetrievedChunk]
     term_idf: dict[str, float]

@@ -7,7 +7,7 @@ best of ten bad hits a 1. Without a query vector (the embedding endpoint is down
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, rank_parents, select_candidates, to_chunk
 from webrag_core.retrieval.request import Pattern
 from webrag_core.retrieval.scope import Scope, ScopeSize
+from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 
 RRF_K = 60
 """Cormack, Clarke and Büttcher, Reciprocal Rank Fusion (2009)."""
@@ -35,7 +36,7 @@ class RetrievalContext:
 
     `vector` has unit length; None = search by words only. With `full` every parent of the scope is a candidate. Else
     the candidates are the `limit` nearest children with a cosine of at least `floor` and the `limit` best parents by
-    BM25, of which `max_candidates` are read. `ef_search` as in `search_children`.
+    BM25, of which `max_candidates` are read. `ef_search` as in `search_children`. `weights` score what is read.
     """
 
     query: str
@@ -49,6 +50,7 @@ class RetrievalContext:
     max_candidates: int
     floor: float
     ef_search: int
+    weights: ScoreWeights = SHIPPED
 
     @property
     def to_read(self) -> int | None:
@@ -182,7 +184,9 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     children = await load_children(connection, context.model_id, context.vector, candidates)
     parents = await load_parents(connection, candidates)
     # in a thread: it takes longer than other queries may wait for the event loop
-    chunks = await asyncio.to_thread(rank_parents, context.query, parents, children, lexical, context.depths)
+    chunks = await asyncio.to_thread(
+        rank_parents, context.query, parents, children, lexical, context.depths, context.weights
+    )
     return PatternResult(chunks, len(cosines.keys() | {hit.parent_id for hit in lexical.hits}), lexical.idf)
 
 
@@ -212,9 +216,7 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
     return nearest
 
 
-async def lexical_hits(
-    connection: AsyncConnection, context: RetrievalContext, also: Mapping[int, ChildHit]
-) -> LexicalResult:
+async def lexical_hits(connection: AsyncConnection, context: RetrievalContext, also: Collection[int]) -> LexicalResult:
     """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)

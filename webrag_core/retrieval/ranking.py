@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webrag_core.indexing.chunks import embedding_text
 from webrag_core.indexing.passages import Passage, extract_passages
@@ -13,7 +14,8 @@ from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
-from webrag_core.retrieval.scoring import LEXICAL_SHARE, profile, score_passages
+from webrag_core.retrieval.scoring import PassageScores, profile, score_passages
+from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
 _LEXICAL_PLACES = 0.5  # share of the candidates that BM25's ranks fill
@@ -61,6 +63,7 @@ def rank_parents(
     children: Sequence[Child],
     lexical: LexicalResult,
     depths: Depths,
+    weights: ScoreWeights = SHIPPED,
 ) -> list[RetrievedChunk]:
     """Rank parents best first, ties by URL and in reading order. `children` are grouped by parent.
 
@@ -72,16 +75,15 @@ def rank_parents(
         return []
     rows = {row.id: row for row in parents}
     parent_ids = [child.parent_id for child in children]
-    cosines = np.array([child.similarity for child in children], dtype=np.float32)
-    parts = score_passages(profile(query, lexical.idf), _passages(rows, children), parent_ids)
-    child_scores = parts.total(cosines)
+    cosines, parts = _scored(query, rows, children, lexical)
+    child_scores = parts.total(cosines, weights)
     by_parent: dict[int, list[int]] = {}
     for index, child in enumerate(children):
         by_parent.setdefault(child.parent_id, []).append(index)
-    parent_scores = dict(zip(by_parent, parts.total_by_parent(cosines, parent_ids), strict=True))
+    parent_scores = dict(zip(by_parent, parts.total_by_parent(cosines, parent_ids, weights), strict=True))
     bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
     raw_scores = {
-        row.id: min(1.0, LEXICAL_SHARE * bm25_share.get(row.id, 0.0) + float(parent_scores.get(row.id, 0.0)))
+        row.id: min(1.0, weights.lexical * bm25_share.get(row.id, 0.0) + float(parent_scores.get(row.id, 0.0)))
         for row in parents
     }
     relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values())), strict=True))
@@ -101,6 +103,33 @@ def rank_parents(
             )
         )
     return by_score(chunks)
+
+
+def signals_of_parents(
+    query: str, parents: Sequence[ParentRow], children: Sequence[Child], lexical: LexicalResult
+) -> NDArray[np.float64]:
+    """What the weights weigh, before they do: shape (parents, 6), columns as `weights.NAMES`. A parent without children
+    has nothing but its share of BM25."""
+    signals = np.zeros((len(parents), len(NAMES)))
+    if not parents:
+        return signals
+    bm25_share = {hit.parent_id: hit.relative for hit in lexical.hits}
+    signals[:, 0] = [bm25_share.get(row.id, 0.0) for row in parents]
+    cosines, parts = _scored(query, {row.id: row for row in parents}, children, lexical)
+    parent_ids = [child.parent_id for child in children]
+    columns = np.column_stack(parts.parts_by_parent(cosines, parent_ids))
+    place = {row.id: index for index, row in enumerate(parents)}
+    signals[[place[one] for one in dict.fromkeys(parent_ids)], 1:] = columns
+    return signals
+
+
+def _scored(
+    query: str, rows: Mapping[int, ParentRow], children: Sequence[Child], lexical: LexicalResult
+) -> tuple[NDArray[np.float32], PassageScores]:
+    """The cosine of each child, and its scores."""
+    cosines = np.array([child.similarity for child in children], dtype=np.float32)
+    parent_ids = [child.parent_id for child in children]
+    return cosines, score_passages(profile(query, lexical.idf), _passages(rows, children), parent_ids)
 
 
 def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:

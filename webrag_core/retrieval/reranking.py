@@ -99,7 +99,7 @@ def make_reranker(settings: Settings) -> Reranker | None:
     if provider == "none":
         return None
     if provider == "local":
-        return local_reranker()
+        return local_reranker(settings)
     if settings.reranker_api_key is None and settings.reranker_base_url is None:
         raise InvalidInputError(
             f"RERANKER_PROVIDER={provider} needs RERANKER_API_KEY (or RERANKER_BASE_URL of a server that wants none)"
@@ -107,10 +107,10 @@ def make_reranker(settings: Settings) -> Reranker | None:
     return _remote(provider)(settings)
 
 
-def local_reranker() -> LocalReranker:
+def local_reranker(settings: Settings | None = None) -> LocalReranker:
     """The local reranker, always on the static model: it scores passages in every round, which a paid embedding
     endpoint would charge for, and the fallback of a failed provider must not need a network."""
-    return LocalReranker(WordLlamaEmbedder())
+    return LocalReranker(WordLlamaEmbedder(), settings)
 
 
 def _remote(provider: str) -> type[RemoteReranker]:

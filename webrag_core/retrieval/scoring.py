@@ -9,7 +9,8 @@
                     .15 cosine               of the embeddings of query and passage, floored at 0
 
 Every part lies in [0, 1] by itself, so a query without a good hit gets low scores: nothing is stretched to the range
-of the candidates. The weights are few, fixed and round; fitted ones do not carry over to other texts.
+of the candidates. The weights are few and round; ones fitted on other texts do not carry over. `weights` says how an
+operator may move them.
 """
 
 from __future__ import annotations
@@ -23,15 +24,9 @@ from numpy.typing import NDArray
 from webrag_core.indexing.passages import Passage, term_codes
 from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.bm25 import K1
+from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 
 Array = NDArray[np.float32]
-
-LEXICAL_SHARE = 0.30
-COVERAGE_SHARE = 0.20
-PROXIMITY_SHARE = 0.10
-TOKEN_MATCH_SHARE = 0.15
-SIBLING_SHARE = 0.10
-COSINE_SHARE = 0.15
 
 _NEAR = 3  # positions between two terms that still stand close together
 _SMALL_PRODUCT = 2**18  # multiplications
@@ -86,25 +81,28 @@ class PassageScores:
     token_match: Array
     sibling: Array
 
-    def total(self, cosine: Array) -> Array:
-        """The weighted sum for each passage, in [0, 1 - LEXICAL_SHARE]; `cosine` per passage."""
-        return np.asarray(sum(self._weighted(cosine)), dtype=np.float32)
+    def total(self, cosine: Array, weights: ScoreWeights = SHIPPED) -> Array:
+        """The weighted sum for each passage, in [0, 1 - weights.lexical]; `cosine` per passage."""
+        return _weighted(self._parts(cosine), weights)
 
-    def total_by_parent(self, cosine: Array, parent_ids: Sequence[int]) -> Array:
+    def total_by_parent(self, cosine: Array, parent_ids: Sequence[int], weights: ScoreWeights = SHIPPED) -> Array:
         """The weighted sum for each parent, in order: every part from the child that is best at it, because the answer
         may stand in two neighbouring passages. Passages are grouped by parent."""
-        starts = group_starts(parent_ids)
-        parts = [np.maximum.reduceat(part, starts) if len(starts) else part for part in self._weighted(cosine)]
-        return np.asarray(sum(parts), dtype=np.float32)
+        return _weighted(self.parts_by_parent(cosine, parent_ids), weights)
 
-    def _weighted(self, cosine: Array) -> list[Array]:
-        return [
-            COVERAGE_SHARE * self.coverage,
-            PROXIMITY_SHARE * self.proximity,
-            TOKEN_MATCH_SHARE * self.token_match,
-            SIBLING_SHARE * self.sibling,
-            COSINE_SHARE * np.clip(cosine, 0, 1),
-        ]
+    def parts_by_parent(self, cosine: Array, parent_ids: Sequence[int]) -> list[Array]:
+        """Coverage, proximity, token match, sibling evidence and cosine of each parent, each from the child that is
+        best at it."""
+        starts = group_starts(parent_ids)
+        return [np.maximum.reduceat(part, starts) if len(starts) else part for part in self._parts(cosine)]
+
+    def _parts(self, cosine: Array) -> list[Array]:
+        return [self.coverage, self.proximity, self.token_match, self.sibling, np.clip(cosine, 0, 1)]
+
+
+def _weighted(parts: Sequence[Array], weights: ScoreWeights) -> Array:
+    shares = (weights.coverage, weights.proximity, weights.token_match, weights.sibling, weights.cosine)
+    return np.asarray(sum(share * part for share, part in zip(shares, parts, strict=True)), dtype=np.float32)
 
 
 def group_starts(parent_ids: Sequence[int]) -> NDArray[np.intp]:

@@ -32,7 +32,8 @@ class CorpusSearch(BaseModel):
 
     `chunks` are best first, in full-context mode in reading order; `citations` quote them, most relevant first. A
     chunk's `reranked_score` is the final score; those of `chunk` are the ones before (see `RetrievedChunk`). `queries`
-    are the query and its formulations, `model_id` names the embedding model. `degraded` lists what the search had to do
+    are the query and its formulations, `model_id` names the embedding model, `weights` the released weights of the
+    scorer (None: those that ship; see `retrieval.weights`). `degraded` lists what the search had to do
     without.
     """
 
@@ -41,6 +42,7 @@ class CorpusSearch(BaseModel):
     pattern: Pattern
     mode: Literal["full_context", "chunk"]
     model_id: int
+    weights: str | None = None
     candidates: int
     chunks: list[RankedChunk]
     citations: list[CitationSpan]
@@ -100,6 +102,7 @@ async def finish_search(
         pattern=retrieved.pattern,
         mode=retrieved.mode,
         model_id=retrieved.model_id,
+        weights=retrieved.weights,
         candidates=retrieved.candidates,
         chunks=reading_order(ranked) if retrieved.mode == "full_context" else ranked,
         citations=citations,

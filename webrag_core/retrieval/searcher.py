@@ -26,6 +26,7 @@ from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_patter
 from webrag_core.retrieval.ranking import Depths, to_chunk
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
+from webrag_core.retrieval.weights import SHIPPED, weights_in_force
 from webrag_core.store.database import Database
 
 _RETIRED = (
@@ -122,6 +123,7 @@ class Searcher:
             max_candidates=_MAX_CANDIDATES * 2**relaxed,
             floor=settings.retrieval_similarity_floor / 2**relaxed,
             ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
+            weights=weights_in_force(settings),
         )
 
     async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
@@ -146,20 +148,26 @@ class Searcher:
         size = await scope_size(connection, scope)
         budget = request.context_budget or settings.retrieval_context_budget
         full, warnings = _full_context(request.mode, size, settings.retrieval_full_context_threshold, budget)
+        release = None
         results = []
         for position, query in enumerate(request.queries):
             vector = None if vectors is None else vectors[position]
             context = self.context(query, vector, scope, size, full=full, relaxed=relaxed)
+            release = _release_of(request.pattern, context)
             result = await run_pattern(connection, request.pattern, context, request.cosine_weight)
             if request.pattern is Pattern.GRAPH:
                 result = await boost(connection, context, result)
             results.append(result)
         best = best_of(results)
+        if release is not None:
+            note = f"scored with released weights ({release}): probabilities were fitted with those that ship"
+            warnings.append(note)
         chunks = best.chunks if full else within_budget(best.chunks, budget, tokens=lambda chunk: chunk.token_count)
         return RetrievalResult(
             mode="full_context" if full else "chunk",
             pattern=request.pattern,
             model_id=self._model_id,
+            weights=release,
             candidates=best.candidates,
             chunks=chunks,
             term_idf=best.term_idf,
@@ -180,6 +188,12 @@ class Searcher:
         )
         row = await cursor.fetchone()
         return row is None or not row[0]
+
+
+def _release_of(pattern: Pattern, context: RetrievalContext) -> str | None:
+    """The released weights that score the candidates; None for those that ship, and for patterns that need none."""
+    needed = pattern not in (Pattern.SEMANTIC, Pattern.HYBRID)
+    return context.weights.digest if needed and context.weights != SHIPPED else None
 
 
 def _finished(

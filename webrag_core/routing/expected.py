@@ -91,7 +91,8 @@ def _stored() -> Mapping[str, Any]:
 
 
 def _linear(row: Mapping[str, Any], inputs: tuple[float, ...]) -> float:
-    return float(row["constant"]) + sum(a * b for a, b in zip(row["coefficients"], inputs, strict=True))
+    terms = (float(slope) * value for slope, value in zip(row["coefficients"], inputs, strict=True))
+    return float(row["constant"]) + sum(terms)
 
 
 def _logistic(row: Mapping[str, Any], inputs: tuple[float, ...]) -> float:

@@ -118,4 +118,4 @@ async def _candidates(
     lexical = await search_parents(connection, terms(context.query), context.scope, limit=1, also=chosen)
     children = await load_children(connection, context.model_id, context.vector, sorted(chosen))
     own = [rows[parent] for parent in chosen]
-    return await asyncio.to_thread(rank_parents, context.query, own, children, lexical, context.depths)
+    return await asyncio.to_thread(rank_parents, context.query, own, children, lexical, context.depths, context.weights)

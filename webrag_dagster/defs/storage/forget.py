@@ -30,11 +30,15 @@ def to_be_removed(config: ForgetConfig) -> dict[str, Any]:
 def remove(context: dg.OpExecutionContext, config: ForgetConfig, corpus: CorpusResource) -> None:
     """Remove it, and show the counts; the target is in no log line."""
     from webrag_core.corpus.forget import forget
+    from webrag_core.feedback.goldens import renew_goldens
     from webrag_core.store.database import Database
 
     async def work() -> "Removal":
-        async with await Database.open(corpus.settings()) as database:
-            return await forget(database, config.target, removed_by=f"Dagster run {context.run_id}")
+        settings = corpus.settings()
+        async with await Database.open(settings) as database:
+            removal = await forget(database, config.target, removed_by=f"Dagster run {context.run_id}")
+            await renew_goldens(database, settings)
+            return removal
 
     removal = run(work())
     context.log.info(f"removed one {removal.kind}")

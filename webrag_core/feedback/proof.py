@@ -1,0 +1,102 @@
+"""Prove a suggested span against the stored version that it names, or say what stands nearest."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+from psycopg import AsyncConnection
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.corpus.documents import find_document
+from webrag_core.errors import InvalidInputError
+from webrag_core.feedback.models import LEAST_QUOTE, LONGEST_QUOTE, Better, Suggestion
+from webrag_core.indexing.terms import terms
+from webrag_core.page_text import one_line
+from webrag_core.retrieval.quotes import sentence_spans
+
+_SHOWN = 300  # characters of the nearest sentence in a message
+_READ = 2_000_000  # characters that are looked through for the nearest passage
+
+
+class NotVerbatimError(InvalidInputError):
+    """A quote does not stand where it is said to. The message quotes the nearest sentence of the page, if any; `plain`
+    is the same without text of the page."""
+
+    code = "not_verbatim"
+
+    def __init__(self, where: str, near: str | None) -> None:
+        self.plain = f"the quote does not stand, letter for letter, in {where}"
+        said = "no sentence shares a word with it" if near is None else f"nearest is: {one_line(near)[:_SHOWN]}"
+        super().__init__(f"{self.plain}; {said}")
+
+
+async def prove(connection: AsyncConnection, better: Better) -> tuple[Suggestion, int]:
+    """The span as it stands, and the id of its version.
+
+    Raises InvalidInputError when the page or the version is not stored or too short, NotVerbatimError when the quote
+    does not stand there.
+    """
+    url = canonicalise(better.url if "://" in better.url else f"https://{better.url}")
+    document = await find_document(connection, url)
+    if document is None:
+        raise InvalidInputError(f"nothing is stored of {url}: `webrag ingest` it first, and quote what is stored")
+    cursor = await connection.execute(
+        "SELECT v.id, v.number, v.markdown, d.canonical_url FROM documents d JOIN document_versions v"
+        " ON v.document_id = d.id WHERE d.id = %(document)s AND CASE WHEN %(number)s::bigint IS NULL"
+        "  THEN v.id = d.current_version ELSE v.number = %(number)s END",
+        {"document": document.id, "number": better.version},
+    )
+    row = await cursor.fetchone()
+    if row is None or row[2] is None:
+        which = "current text" if better.version is None else f"version {better.version}"
+        raise InvalidInputError(f"{which} of {document.canonical_url} is not stored")
+    version_id, number, markdown, canonical = row
+    start, end = _span(better, markdown, f"{canonical} version {number}")
+    quote = markdown[start:end]
+    suggestion = Suggestion(
+        url=canonical,
+        version=number,
+        char_start=start,
+        char_end=end,
+        quote=quote,
+        sha256=hashlib.sha256(quote.encode()).hexdigest(),
+    )
+    return suggestion, version_id
+
+
+async def stands(connection: AsyncConnection, suggestion: Suggestion, version_id: int) -> bool:
+    """Whether a stored suggestion still stands in its version."""
+    cursor = await connection.execute(
+        "SELECT substring(markdown FROM %s FOR %s) FROM document_versions WHERE id = %s",
+        (suggestion.char_start + 1, suggestion.char_end - suggestion.char_start, version_id),
+    )
+    row = await cursor.fetchone()
+    return row is not None and row[0] == suggestion.quote
+
+
+def nearest(markdown: str, quote: str) -> str | None:
+    """The sentence that shares most words with `quote`, as it stands; None when none shares any."""
+    wanted = Counter(terms(quote))
+    best, most = None, 0.0
+    for span in sentence_spans(markdown[:_READ]):
+        sentence = span.of(markdown)
+        words = Counter(terms(sentence))
+        shared = 2 * (wanted & words).total() / max(1, wanted.total() + words.total())
+        if shared > most:
+            best, most = sentence, shared
+    return best
+
+
+def _span(better: Better, markdown: str, where: str) -> tuple[int, int]:
+    if better.quote is None:
+        start, end = better.char_start or 0, better.char_end or 0
+        if not 0 <= start < end <= len(markdown):
+            raise InvalidInputError(f"characters {start}–{end} do not lie within {where}, which has {len(markdown):,}")
+        if end - start > LONGEST_QUOTE or len(markdown[start:end].strip()) < LEAST_QUOTE:
+            raise InvalidInputError(f"a span holds {LEAST_QUOTE} to {LONGEST_QUOTE:,} characters")
+        return start, end
+    found = markdown.find(better.quote)
+    if found < 0:
+        raise NotVerbatimError(where, nearest(markdown, better.quote))
+    return found, found + len(better.quote)
