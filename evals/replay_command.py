@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webrag_core.cli.output import Json, out, print_json, print_table
+from webrag_core.cli.output import Json, out, print_json, print_line, print_table
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -37,9 +37,15 @@ def replay(
     golden: Annotated[
         Path | None, typer.Option(help="Golden queries to score by, JSONL; unset = this package's own.")
     ] = None,
+    answers: Annotated[
+        bool, typer.Option("--answers", help="Compose the answer in prose of that number again; nobody is asked.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Re-decide recorded runs, optionally under another policy, and show the differences."""
+    if answers:
+        _recompose(run, as_json=as_json)
+        return
     from evals.judging.score_tables import print_scores, score_cells
     from evals.walks.prefixes import PrefixScores
     from evals.walks.recorded import load_run_log
@@ -102,6 +108,44 @@ def replay(
             " and the means leave it out."
         )
     print_scores(scores, METRICS)
+
+
+def _recompose(run: str, *, as_json: bool) -> None:
+    from webrag_core.answering.plan_lines import task_lines
+    from webrag_core.answering.replay import Recomposed, recompose
+    from webrag_core.store.database import Database
+
+    if not (run.isascii() and run.isdigit()):
+        raise InvalidInputError(f"--answers composes an answer by its number again, not {run!r}")
+    settings = load_settings()
+
+    async def work() -> Recomposed:
+        async with await Database.open(settings) as database:
+            return await recompose(database, settings, int(run))
+
+    made = asyncio.run(work())
+    verdict = "the same" if made.same else "another answer"
+    if as_json:
+        print_json(
+            {
+                "answer_id": made.answer.answer_id,
+                "same": made.same,
+                "sentences": made.sentences,
+                "stored": [one.text for one in made.answer.sentences],
+                "confidence": made.confidence,
+                "stored_confidence": made.answer.confidence,
+                "unproved": made.unproved,
+            }
+        )
+    else:
+        for line in task_lines(made.answer.tasks):
+            print_line(f"  {line}", style="dim")
+        for sentence in made.answer.sentences if made.sentences is None else made.sentences:
+            print_line(sentence if isinstance(sentence, str) else sentence.text)
+        chosen = f"its sentences were chosen by {made.answer.composer}, which was not asked again; "
+        print_line(f"{chosen if made.sentences is None else ''}{verdict}, sentences not proved: {len(made.unproved)}")
+    if not made.same:
+        raise typer.Exit(1)
 
 
 def _cell(value: object) -> object:

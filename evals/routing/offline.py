@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any
 
 from evals.walks.scoring import EVIDENCE_CHARS
 from webrag_core.routing.expected import COST_PER_PAGE, COST_PER_SECOND, stored_complete
-from webrag_core.routing.features import Read, RouteFeatures
+from webrag_core.routing.features import CorpusState, Read, RouteFeatures, read_with
 from webrag_core.routing.question import Question
 from webrag_core.routing.router_model import best_arm
 from webrag_core.routing.router_rules import GROUND
@@ -111,25 +112,14 @@ ROUTERS: Mapping[str, Callable[[Row], Judged]] = {
 
 def features_of(row: Row) -> RouteFeatures:
     """The features that were recorded."""
-    return RouteFeatures(**{name: value for name, value in row["features"].items()})
+    return RouteFeatures(**dict(row["features"]))
 
 
 def _read(row: Row) -> Read:
+    """The question as it was read, as far as the ground rules need it."""
+    read = read_with(Question("?", ("https://site.example/",)), CorpusState(), date.min)
     features = features_of(row)
-    return Read(
-        question=Question("?", ("https://site.example/",)),
-        urls=("https://site.example/",),
-        features=features,
-        parts=("?",) * features.parts,
-        kind="factual",
-        intent=None,
-        keys=(),
-        identifiers=(),
-        at=None,
-        since=None,
-        until=None,
-        known_sources=frozenset(),
-    )
+    return replace(read, features=features, parts=("?",) * features.parts)
 
 
 def _found(row: Row, passages: Passages) -> float:

@@ -39,6 +39,21 @@ def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -
     assert verified["sentences"] >= 1
     replayed = webrag("replay", "1", **FROZEN)
     assert "is in prose" in replayed.stderr
+    again = webrag("replay", "1", "--answers", "--json", **FROZEN)
+    assert json.loads(again.stdout)["same"]
+    assert again.returncode == 0
+
+
+def test_a_plan_is_printed_and_nothing_is_run(webrag: Webrag) -> None:
+    done = webrag("plan", QUESTION, "--url", QUEUES, **FROZEN)
+    assert done.returncode == 0, done.stderr
+    assert f"walk: pages – read {QUEUES} and follow links (required)" in done.stdout
+    assert "Nothing was run." in done.stdout
+    made = json.loads(webrag("plan", QUESTION, "--url", QUEUES, "--json", **FROZEN).stdout)
+    assert made["made_by"] == "rules: unknown_site"
+    assert [task["params"]["kind"] for task in made["tasks"]] == ["pages.walk"]
+    assert json.loads(webrag("answers", "list", "--all", "--json", **FROZEN).stdout) == {"answers": []}
+    assert json.loads(webrag("status", "--json", **FROZEN).stdout)["sources"] == []
 
 
 def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
@@ -83,7 +98,8 @@ def test_a_warning_is_said_once(webrag_here: Webrag) -> None:
     done = webrag_here(*question, **limited)
     assert done.stdout.count("expansion budget 3 lowered to 0") == 1
     assert "expansion budget" not in done.stderr
-    as_json = webrag_here(*question, "--json", **limited)
+    stale = {**limited, "WEBRAG_MAX_AGE": "0"}  # else the stored page is enough, and nothing is read again
+    as_json = webrag_here(*question, "--json", **stale)
     assert "expansion budget" in " ".join(json.loads(as_json.stdout)["warnings"])
     assert "expansion budget" not in as_json.stderr
 

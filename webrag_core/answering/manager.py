@@ -41,7 +41,7 @@ from webrag_core.routing.follow_up import follow_up
 from webrag_core.routing.plan import ExecutionPlan, Task
 from webrag_core.routing.question import Question
 from webrag_core.routing.results import TaskResult, report_of
-from webrag_core.routing.router import Router
+from webrag_core.routing.router import Router, budget_of
 from webrag_core.routing.stored_tasks import record_plan, record_tasks
 
 __all__ = ["Manager", "Question"]
@@ -107,8 +107,9 @@ class Manager:
         guard.check_input(question.text)
         check_question(question.text)
         begun = time.perf_counter()
-        plan = await self._router.plan(question)
-        ledger = Ledger(plan.budget)
+        ledger = Ledger(budget_of(self._settings))
+        with ledger.in_force():
+            plan = await self._router.plan(question)
         database = self._corpus.database
         async with database.connection() as connection:
             answer_id = await answers.new_id(connection)

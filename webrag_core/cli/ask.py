@@ -156,6 +156,8 @@ def print_prose(answer: Answer, *, show_all: bool = False) -> None:
         for line in (*sentence.text.split("\n"), numbers) if "\n" in sentence.text else (f"{sentence.text} {numbers}",):
             print_line(line)
         print_line("")
+    if answer.listed:
+        _print_listed(answer, len(answer.listed) if show_all else _LISTED)
     if answer.sentences:
         print_line("Evidence", style="bold")
         for sentence in answer.sentences:
@@ -164,8 +166,6 @@ def print_prose(answer: Answer, *, show_all: bool = False) -> None:
             print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
     elif answer.highlights:
         _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES)
-    if answer.listed:
-        _print_listed(answer, len(answer.listed) if show_all else _LISTED)
     for one in answer.disagreements:
         print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
     if missing := missing_lines(answer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from psycopg import AsyncConnection
 
@@ -19,8 +19,6 @@ from webrag_core.retrieval.graph.keys import resolve_keys
 from webrag_core.routing.asked_dates import as_of, since_of, until_of
 from webrag_core.routing.intents import Intent, intent_of, names_in
 from webrag_core.routing.question import Question
-
-_MOST_PREFIX = 500  # characters of an address that its index holds
 
 _STATE = """
 WITH stored AS NOT MATERIALIZED (
@@ -110,13 +108,27 @@ class Read:
         return site_roots(self.urls)
 
 
+@dataclass(frozen=True, slots=True)
+class CorpusState:
+    """What the corpus holds of a question: as the fields of `RouteFeatures` of these names, and the keys that the graph
+    knows of its `names_asked`."""
+
+    stored_urls: int = 0
+    stale_urls: int = 0
+    site_pages: int = 0
+    stored_links: float = 0.0
+    any_stored: bool = False
+    any_past: bool = False
+    sources: frozenset[str] = frozenset()
+    keys: tuple[str, ...] = ()
+
+
 async def read_question(
     connection: AsyncConnection, question: Question, settings: Settings, acquirer: str, *, now: datetime | None = None
 ) -> Read:
     """Read the question, and what the corpus holds of it. `acquirer` is the one that pages would be fetched by: copies
     of a snapshot do not stand in for live pages. Raises FetchError(INVALID_URL)."""
-    today = (now or datetime.now(UTC)).date()
-    urls = tuple(dict.fromkeys(canonicalise(url) for url in question.urls))
+    urls = _addresses(question)
     cursor = await connection.execute(
         _STATE,
         {
@@ -130,9 +142,23 @@ async def read_question(
     row = await cursor.fetchone()
     assert row is not None
     stored, stale, site_pages, links, stored_links, any_stored, sources, any_past = row
+    state = CorpusState(
+        stored_urls=stored,
+        stale_urls=stale,
+        site_pages=site_pages,
+        stored_links=stored_links / links if links else float(stored == len(urls) > 0),
+        any_stored=any_stored,
+        any_past=any_past,
+        sources=frozenset(sources),
+        keys=await _known_names(connection, names_asked(question.text)),
+    )
+    return read_with(question, state, (now or datetime.now(UTC)).date())
+
+
+def read_with(question: Question, state: CorpusState, today: date) -> Read:
+    """The question read against a known state of the corpus. Pure. Raises FetchError(INVALID_URL)."""
+    urls = _addresses(question)
     intent = intent_of(question.text)
-    wanted = [intent.thing] if intent is not None and intent.thing and intent.kind not in ("quotes", "cell") else []
-    keys = await _known_names(connection, [*wanted, *names_in(question.text)], question.sources)
     identifiers = _identifiers(question)
     analysis = analyze_query(question.text)
     at = question.at if question.at is not None else as_of(question.text, today)
@@ -142,17 +168,17 @@ async def read_question(
         urls=urls,
         features=RouteFeatures(
             urls=len(urls),
-            stored_urls=stored,
-            stale_urls=stale,
-            site_pages=site_pages,
-            stored_links=stored_links / links if links else float(stored == len(urls) > 0),
-            any_stored=int(any_stored),
-            any_past=int(any_past),
+            stored_urls=state.stored_urls,
+            stale_urls=state.stale_urls,
+            site_pages=state.site_pages,
+            stored_links=state.stored_links,
+            any_stored=int(state.any_stored),
+            any_past=int(state.any_past),
             sources=len(question.sources),
             dated=int(at is not None),
             parts=max(1, len(analysis.parts)),
             words=len(question.text.split()),
-            names=len(keys),
+            names=len(state.keys),
             identifiers=len(identifiers),
             about_uses=int(kind in ("uses", "replaced")),
             about_contents=int(kind in ("contains", "holds", "related")),
@@ -163,20 +189,30 @@ async def read_question(
         parts=tuple(analysis.parts) or (question.text,),
         kind=analysis.query_type,
         intent=intent,
-        keys=keys,
+        keys=state.keys,
         identifiers=identifiers,
         at=at,
         since=since_of(question.text, today),
         until=until_of(question.text, today),
-        known_sources=frozenset(sources),
+        known_sources=state.sources,
     )
 
 
-async def _known_names(connection: AsyncConnection, names: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
+def names_asked(text: str) -> Sequence[str]:
+    """Names in a question that may be keys of the graph: the thing that it is about, and what is spelled as code."""
+    intent = intent_of(text)
+    thing = [intent.thing] if intent is not None and intent.thing and intent.kind not in ("quotes", "cell") else []
+    return list(dict.fromkeys(name.strip() for name in (*thing, *names_in(text)) if name.strip()))
+
+
+def _addresses(question: Question) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(canonicalise(url) for url in question.urls))
+
+
+async def _known_names(connection: AsyncConnection, names: Sequence[str]) -> tuple[str, ...]:
     """Keys of the graph that the names stand for, each once; of ambiguous ones none."""
-    known = dict.fromkeys(name.strip() for name in names if name.strip())
     try:
-        matches = await resolve_keys(connection, list(known))
+        matches = await resolve_keys(connection, names)
     except (InvalidInputError, FetchError):  # a name that is no key
         return ()
     keys = (one.answer.node for one in matches if one.answer.status == "found" and one.answer.node is not None)

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import logging
+import random
 from collections.abc import Mapping
 
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
 from webrag_core.routing.agents.protocol import Agent
+from webrag_core.routing.explore import explored
 from webrag_core.routing.features import Read, read_question
 from webrag_core.routing.plan import Budget, Capabilities, ExecutionPlan, Iteration, problems
 from webrag_core.routing.question import Question
+from webrag_core.routing.router_llm import plan_by_chat
 from webrag_core.routing.router_model import plan_by_model
 from webrag_core.routing.router_rules import default_plan, plan_by_rules
 
 logger = logging.getLogger(__name__)
+
+
+def budget_of(settings: Settings) -> Budget:
+    """What one answer may spend."""
+    return Budget(seconds=settings.answer_seconds, chat_calls=settings.answer_chat_calls)
 
 
 class Router:
@@ -26,6 +35,9 @@ class Router:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
         self._agents = agents
+        self._chat = (
+            ChatEndpoint(corpus.settings, "WEBRAG_ROUTER=llm") if corpus.settings.webrag_router == "llm" else None
+        )
 
     async def plan(self, question: Question) -> ExecutionPlan:
         """The plan for a question. One that cannot be run gives way to the default plan, with a warning.
@@ -37,7 +49,7 @@ class Router:
         settings = self._settings
         async with self._corpus.database.connection() as connection:
             read = await read_question(connection, question, settings, self._corpus.ingestor.acquirer.name)
-        budget = Budget(seconds=settings.answer_seconds, chat_calls=settings.answer_chat_calls)
+        budget = budget_of(settings)
         iteration = Iteration(max_iterations=settings.answer_iterations)
         plan = await self._made(read, budget, iteration)
         wrong = problems(plan, self._capabilities(read))
@@ -46,10 +58,21 @@ class Router:
             log_warning(logger, warning)
             plan = default_plan(read, budget, iteration)
             plan.warnings.append(warning)
-        return plan
+        return explored(plan, settings.route_explore, random.SystemRandom())
 
     async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:
         agents = sorted(self._agents)
+        if self._chat is not None:
+            try:
+                return await plan_by_chat(
+                    self._chat, read, budget, iteration, agents, seconds=self._settings.orchestration_llm_timeout
+                )
+            except ChatError as error:
+                warning = f"planning by {error.model} failed ({error.reason}); planned by rules"
+                log_warning(logger, warning)
+                made = plan_by_rules(read, budget, iteration, agents)
+                made.warnings.append(warning)
+                return made
         if self._settings.webrag_router == "model":
             return plan_by_model(read, budget, iteration, agents)
         return plan_by_rules(read, budget, iteration, agents)

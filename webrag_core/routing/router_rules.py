@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from webrag_core.indexing.graph.model import EdgeKind
 from webrag_core.routing import plan
@@ -118,7 +119,8 @@ def _by_part(read: Read) -> list[plan.Task]:
     return [search_task(read, required=True), *own]
 
 
-def _past(read: Read) -> plan.Task:
+def past_task(read: Read) -> plan.Task:
+    """Search what the pages said at the date that the caller or the question names."""
     params = plan.HistorySearch(
         query=read.question.text,
         at=read.at or "now",
@@ -129,17 +131,35 @@ def _past(read: Read) -> plan.Task:
     return task_of("past", params, required=True)
 
 
-def _linked(read: Read, *kinds: EdgeKind) -> list[plan.Task]:
-    sources = list(read.question.sources)
-    params = plan.GraphLinked(keys=list(read.keys[:1]), kinds=list(kinds), sources=sources)
-    return [task_of("graph", params)]
+def graph_task(read: Read, what: Literal["linked", "contains", "holds", "related"], *kinds: EdgeKind) -> plan.Task:
+    """Ask the graph about the thing that the question names."""
+    keys = list(read.keys[:1])
+    params: plan.Params
+    match what:
+        case "linked":
+            params = plan.GraphLinked(keys=keys, kinds=list(kinds), sources=list(read.question.sources))
+        case "contains":
+            params = plan.GraphHierarchy(keys=keys)
+        case "holds":
+            params = plan.GraphHierarchy(keys=keys, direction="up")
+        case "related":
+            params = plan.GraphRelated(keys=list(read.keys[:2]))
+    return task_of("graph", params)
 
 
-def _changes(read: Read) -> list[plan.Task]:
+def changes_task(read: Read) -> plan.Task:
+    """Compare the texts that the pages had: of the given pages, else of the given sources, else of all."""
     stored = list(read.urls) if read.features.stored_urls == len(read.urls) else []
     targets = stored or list(read.question.sources) or sorted(read.known_sources)
     params = plan.HistoryChanges(targets=targets[:_MOST_TARGETS], since=read.since, until=read.until)
-    return [task_of("changes", params, required=True)]
+    return task_of("changes", params, required=True)
+
+
+def table_task(read: Read) -> plan.Task:
+    """Look for the value in tables."""
+    sources = list(read.question.sources)
+    params = plan.TablesLookup(query=read.question.text, sources=sources, below=[] if sources else read.roots)
+    return task_of("table", params)
 
 
 def _asks(read: Read, *kinds: str) -> bool:
@@ -177,7 +197,7 @@ SPECIAL: tuple[Rule, ...] = (
         "past_given",
         "the pages are asked as they were at the date that was given",
         lambda read: read.question.at is not None,
-        lambda read: [_past(read)],
+        lambda read: [past_task(read)],
         alone=True,
     ),
     Rule(
@@ -195,59 +215,50 @@ SPECIAL: tuple[Rule, ...] = (
                 )
             )
         ),
-        _changes,
+        lambda read: [changes_task(read)],
     ),
     Rule(
         "past_named",
         "the question names a past date: the pages are asked as of then, those of today only if there is nothing",
         lambda read: read.at is not None and bool(read.features.any_past) and not _asks(read, "changed"),
-        lambda read: [_past(read), search_task(read, after=["past"], unless=_PAST_UNLESS)],
+        lambda read: [past_task(read), search_task(read, after=["past"], unless=_PAST_UNLESS)],
         alone=True,
     ),
     Rule(
         "what_replaced",
         "what replaces or deprecates a thing is a relation that pages state",
         lambda read: _asks(read, "replaced") and bool(read.keys),
-        lambda read: _linked(read, "replaces", "deprecates"),
+        lambda read: [graph_task(read, "linked", "replaces", "deprecates")],
     ),
     Rule(
         "who_uses",
         "who speaks of a thing is known from the graph, every place with its passage",
         lambda read: _asks(read, "uses") and bool(read.keys),
-        lambda read: _linked(read),
+        lambda read: [graph_task(read, "linked")],
     ),
     Rule(
         "what_is_in",
         "what a thing contains is known from the graph",
         lambda read: _asks(read, "contains") and bool(read.keys),
-        lambda read: [task_of("graph", plan.GraphHierarchy(keys=list(read.keys[:1])))],
+        lambda read: [graph_task(read, "contains")],
     ),
     Rule(
         "what_holds",
         "what contains a thing is known from the graph",
         lambda read: _asks(read, "holds") and bool(read.keys),
-        lambda read: [task_of("graph", plan.GraphHierarchy(keys=list(read.keys[:1]), direction="up"))],
+        lambda read: [graph_task(read, "holds")],
     ),
     Rule(
         "what_is_related",
         "what is near a thing is known from the graph",
         lambda read: _asks(read, "related") and bool(read.keys),
-        lambda read: [task_of("graph", plan.GraphRelated(keys=list(read.keys[:2])))],
+        lambda read: [graph_task(read, "related")],
     ),
     Rule(
         "value_of",
         "a value of a thing may stand in a table",
         lambda read: _asks(read, "cell") and bool(read.features.any_stored),
-        lambda read: [
-            task_of(
-                "table",
-                plan.TablesLookup(
-                    query=read.question.text,
-                    sources=list(read.question.sources),
-                    below=[] if read.question.sources else read.roots,
-                ),
-            )
-        ],
+        lambda read: [table_task(read)],
     ),
 )
 

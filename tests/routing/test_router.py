@@ -1,0 +1,211 @@
+"""Plans over a real corpus: which are made, by whom, and what becomes of answers by them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from datetime import date
+from typing import Any
+
+import pytest
+
+from tests.answering.test_manager import QUESTION, QUEUES
+from tests.chat_server import KEY, said, sent_data
+from tests.provider_server import Call, Provider, serving
+from webrag_core.answering.manager import Manager, Question
+from webrag_core.answering.models import Answer
+from webrag_core.answering.replay import Recomposed, recompose
+from webrag_core.config import Settings
+from webrag_core.corpus.forget import forget
+from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.routing.agents.all import make_agents
+from webrag_core.routing.expected import expected, stored_complete
+from webrag_core.routing.explore import explored
+from webrag_core.routing.features import CorpusState, read_with
+from webrag_core.routing.plan import Budget, Capabilities, ExecutionPlan, Iteration, problems
+from webrag_core.routing.router_model import best_arm
+from webrag_core.routing.router_rules import default_plan
+from webrag_core.store.database import Database
+
+TASKS = "https://docs.python.org/3.11/library/asyncio-task.html"
+LIMITS = Budget(seconds=60, chat_calls=6), Iteration()
+
+
+@pytest.fixture(autouse=True)
+def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "*")
+    monkeypatch.setenv("no_proxy", "*")
+
+
+def by_chat(settings: Settings, server: Provider) -> Settings:
+    given = {
+        "orchestration_llm_base_url": f"{server.url}/v1",
+        "orchestration_llm_api_key": KEY,
+        "orchestration_llm_model": "m",
+        "decomposition_mode": "rule_based",
+        "answer_composer": "extractive",
+        "webrag_router": "llm",
+    }
+    return Settings.model_validate(settings.model_dump() | given)
+
+
+async def with_pages(settings: Settings, question: Question, *pages: str) -> tuple[ExecutionPlan, Answer]:
+    async with Corpus.open(settings) as corpus:
+        for url in pages:
+            await corpus.add(url)
+        manager = Manager(corpus)
+        return await manager.plan(question), await manager.answer(question)
+
+
+def test_what_is_stored_is_asked_without_a_fetch(settings: Settings) -> None:
+    plan, answer = asyncio.run(with_pages(settings, Question(QUESTION), QUEUES, TASKS))
+    assert plan.made_by == "rules: stored"
+    assert answer.plan == plan
+    assert answer.spent.pages == 0
+    assert [(one.id, one.status) for one in answer.tasks] == [("search", "success")]
+    assert answer.outcome == "complete"
+
+
+def test_who_uses_a_thing_is_listed_with_its_passages(settings: Settings) -> None:
+    _, answer = asyncio.run(with_pages(settings, Question("Who uses asyncio.Queue?"), QUEUES, TASKS))
+    assert answer.listed
+    assert {one.group for one in answer.listed} >= {"Mentions asyncio.Queue"}
+    for one in answer.listed:
+        citation = answer.citation(one.citation)
+        assert "Queue" in citation.quote
+    assert [one.agent for one in answer.tasks] == ["graph", "corpus"]
+
+
+def test_an_address_that_is_not_there_fails_with_its_own_error(settings: Settings) -> None:
+    with pytest.raises(FetchError):
+        asyncio.run(with_pages(settings, Question(QUESTION, urls=("https://docs.python.org/3.11/nowhere.html",))))
+
+
+def test_what_is_lost_is_said_and_the_rest_goes_on(settings: Settings) -> None:
+    gone = "https://docs.python.org/3.11/nowhere.html"
+    question = Question(QUESTION, urls=(gone,))
+    plan, answer = asyncio.run(with_pages(settings, question, QUEUES))
+    assert plan.made_by == "rules: new_page"
+    [search, walk] = answer.tasks
+    assert (search.status, walk.status) == ("success", "error")
+    assert walk.error is not None
+    assert walk.error.code == "not_found"
+    assert answer.outcome == "degraded"
+    assert any("no page was read, and no link followed" in warning for warning in answer.warnings)
+
+
+def test_a_date_and_both_restrictions_are_refused(settings: Settings) -> None:
+    question = Question(QUESTION, urls=(QUEUES,), sources=("docs.python.org",), at="2024")
+    with pytest.raises(InvalidInputError, match="not both"):
+        asyncio.run(with_pages(settings, question))
+
+
+@pytest.mark.parametrize("urls", [(), (QUEUES,)])
+@pytest.mark.parametrize("state", [CorpusState(), CorpusState(any_stored=True, sources=frozenset({"s"}))])
+def test_the_default_plan_can_always_be_run(urls: tuple[str, ...], state: CorpusState) -> None:
+    read = read_with(Question(QUESTION, urls), state, date(2026, 11, 25))
+    plan = default_plan(read, *LIMITS)
+    can = Capabilities(urls=frozenset(read.urls), sources=state.sources, agents=frozenset(make_agents()))
+    assert problems(plan, can) == []
+    assert ExecutionPlan.model_validate_json(plan.model_dump_json()) == plan
+
+
+def test_a_replayed_answer_is_the_same_and_asks_nobody(settings: Settings) -> None:
+    async def work() -> tuple[Recomposed, Answer]:
+        async with Corpus.open(settings) as corpus:
+            await corpus.add(QUEUES)
+            answer = await Manager(corpus).answer(Question(QUESTION))
+        async with await Database.open(settings) as database:
+            assert answer.answer_id is not None
+            return await recompose(database, settings, answer.answer_id), answer
+
+    made, answer = asyncio.run(work())
+    assert made.same
+    assert made.sentences == [one.text for one in answer.sentences]
+    assert made.confidence == answer.confidence
+
+
+def test_a_forgotten_page_leaves_no_trace_in_plans_and_tasks(settings: Settings) -> None:
+    async def work() -> list[str]:
+        async with Corpus.open(settings) as corpus:
+            await Manager(corpus).answer(Question(QUESTION, urls=(QUEUES,), expansion_budget=0))
+            await Manager(corpus).answer(Question("Who uses asyncio.Queue?", urls=(QUEUES,), expansion_budget=0))
+            await forget(corpus.database, QUEUES, removed_by="test")
+            async with corpus.database.connection() as connection:
+                cursor = await connection.execute(
+                    "SELECT concat(t.params, t.output, t.error, a.plan)"
+                    " FROM route_tasks t JOIN answer_runs a ON a.id = t.answer_id"
+                )
+                return [str(row[0]) for row in await cursor.fetchall()]
+
+    rows = asyncio.run(work())
+    assert rows
+    assert not any(QUEUES in row or "thread" in row.replace(QUESTION, "") for row in rows)
+
+
+def planned(*tasks: str, reason: str = "it is stored") -> dict[str, Any]:
+    return said(json.dumps({"tasks": list(tasks), "reason": reason}))
+
+
+def test_a_chat_model_chooses_tasks_and_code_fills_them_in(settings: Settings) -> None:
+    with serving(planned("walk_unless_found")) as server:
+        plan, answer = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION, urls=(QUEUES,)), QUEUES))
+    assert [task.id for task in plan.tasks] == ["search", "walk"]
+    assert plan.made_by.startswith("m, prompt ")
+    assert plan.rationale == "it is stored"
+    assert KEY not in plan.model_dump_json()
+    sent = sent_data(server.calls[0])
+    assert sent["of_them_stored"] == 1
+    assert QUEUES not in json.dumps(sent)  # it names no address, and is told none
+    assert answer.spent.chat_calls == 1
+
+
+def test_a_plan_that_cannot_be_run_is_sent_back_once(settings: Settings) -> None:
+    def reply(call: Call) -> dict[str, Any]:
+        return planned("search") if "problem_with_your_last_plan" in sent_data(call) else planned("past")
+
+    with serving(reply) as server:
+        plan, _ = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION), QUEUES))
+    assert plan.made_by.startswith("m, prompt ")
+    assert [task.id for task in plan.tasks] == ["search"]
+
+
+@pytest.mark.parametrize("answer", [planned("past"), said("I would search."), said('{"tasks": []}'), said("{" * 5_000)])
+def test_a_model_that_plans_nonsense_costs_a_warning(settings: Settings, answer: dict[str, Any]) -> None:
+    with serving(answer) as server:
+        plan, result = asyncio.run(with_pages(by_chat(settings, server), Question(QUESTION), QUEUES))
+    assert plan.made_by == "rules: stored"
+    assert any("planned by rules" in warning for warning in result.warnings)
+    assert KEY not in " ".join(result.warnings)
+
+
+def test_the_model_router_weighs_pages_against_evidence() -> None:
+    stored = read_with(Question(QUESTION, (QUEUES,)), CorpusState(1, 0, 40, 1.0, True), date.min)
+    assert best_arm(stored) != "walk"
+    assert (
+        expected("walk", stored.features).pages
+        < expected("walk", read_with(Question(QUESTION, (QUEUES,)), CorpusState(), date.min).features).pages
+    )
+    assert (
+        0
+        == stored_complete(0.0)
+        < stored_complete(0.2, 0.4)
+        < stored_complete(0.9, 0.4)
+        < stored_complete(0.9, 1.0)
+        < 1
+    )
+
+
+def test_chance_leaves_out_only_what_nothing_rests_on() -> None:
+    read = read_with(Question(QUESTION, (QUEUES,)), CorpusState(1, 0, 40, 0.3, True), date.min)
+    from webrag_core.routing.router_rules import plan_by_rules
+
+    plan = plan_by_rules(read, *LIMITS, sorted(make_agents()))
+    assert explored(plan, 0.0, random.Random(1)) == plan
+    drawn = [explored(plan, 0.3, random.Random(seed)) for seed in range(400)]
+    out = sum(len(one.tasks) < len(plan.tasks) for one in drawn)
+    assert 80 < out < 160
+    assert all("search" in {task.id for task in one.tasks} for one in drawn)
+    assert {tuple(one.propensities.items()) for one in drawn} == {(("walk", 0.7),), ()}
