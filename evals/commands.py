@@ -12,6 +12,7 @@ import typer
 from evals import judging_commands, replay_command
 from evals.feedback import release_command
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
+from evals.routing.command import routes
 from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.cli.output import Json, err, out, print_json, print_table, progress
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this package to the CLI."""
     app.add_typer(eval_app, name="eval")
     judging_commands.register(eval_app)
+    eval_app.command()(routes)
     replay_command.register(app)
     release_command.register()
 

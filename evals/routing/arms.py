@@ -17,11 +17,12 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Literal, TextIO, get_args
 
-from evals.walks.goldens import GoldenQuery, load_goldens
+from evals.jsonl import load_jsonl
+from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
 from evals.walks.scoring import page_of, squash
 from evals.walks.sitewalk import suite_settings
 from evals.walks.suites import Split, Suite, own_suites, sample_goldens
@@ -184,10 +185,18 @@ def _holds(golden: GoldenQuery, ranked: RankedChunk) -> list[int]:
     ]
 
 
-def read_arms(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a recording."""
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+def recorded(split: Split) -> Path:
+    """The recording that comes with the goldens: 18 of each fitting site, 35 of each reporting site."""
+    return EVALS / "golden" / "routing" / f"arms-{split}.jsonl.gz"
+
+
+def read_arms(path: Path) -> list[dict[str, Any]]:
+    """The lines of a recording, gzipped or not. Raises InvalidInputError for a file that is none."""
+    return load_jsonl(path, dict, "a recorded golden", lambda row: f"{row['id']} {row['state']}")
+
+
+def _has_lines(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
 
 
 def main() -> None:
@@ -201,7 +210,7 @@ def main() -> None:
     arguments = parser.parse_args()
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     states = arguments.state or list(get_args(State))
-    done = {(row["id"], row["state"]) for row in read_arms(arguments.out)} if arguments.out.is_file() else set()
+    done = {(row["id"], row["state"]) for row in read_arms(arguments.out)} if _has_lines(arguments.out) else set()
     with arguments.out.open("a", encoding="utf-8") as out:
         for suite in own_suites(arguments.split).values():
             if arguments.site and suite.name not in arguments.site:

@@ -1,6 +1,6 @@
 """Fit what the router expects (`webrag_core/routing/routes.json`) on recorded arms of the fitting sites.
 
-    python -m evals.routing.fit runs/arms-fitting.jsonl [--write]
+    python -m evals.routing.fit [--arms FILE] [--write]
 
 Figures: each fitting site is predicted by the fit on the others.
 """
@@ -15,7 +15,7 @@ from typing import Any, get_args
 import numpy as np
 
 from evals.fitting.fits import Array, auc, fit_plain, print_table, provenance
-from evals.routing.arms import read_arms
+from evals.routing.arms import read_arms, recorded
 from evals.routing.offline import Judged, Row, both, features_of, search_only, walk_only
 from webrag_core.config import load_settings
 from webrag_core.routing.expected import ARM_FEATURES, COMPLETE_FEATURES, TABLE, Arm, arm_features, complete_features
@@ -28,10 +28,10 @@ _ARMS: dict[Arm, Callable[[Row], Judged]] = {"search": search_only, "walk": walk
 def main() -> None:
     """Command line entry."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recording", type=Path)
+    parser.add_argument("--arms", type=Path, default=recorded("fitting"), help="recorded arms")
     parser.add_argument("--write", action="store_true", help="replace the table that the core ships")
     arguments = parser.parse_args()
-    rows = [row for row in read_arms(arguments.recording) if row["needs"]]
+    rows = [row for row in read_arms(arguments.arms) if row["needs"]]
     searched = [row for row in rows if "corpus" in row]
     inputs = np.array(
         [complete_features(row["corpus"]["complete"], row["features"]["stored_links"]) for row in searched]

@@ -1,6 +1,6 @@
 """The regret of each way to choose among agents, against the best agent in hindsight, on recorded arms.
 
-    python -m evals.routing.regret runs/arms-reporting.jsonl [--json]
+    webrag eval routes [--arms FILE] [--json]
 
 found: share of answerable questions all of whose quotes are in the first 8,000 tokens (32,000 characters) of evidence;
 regret: that of the best agent in hindsight less the router's; utility: found less .02 a page fetched (previews
@@ -10,16 +10,13 @@ count for pages, seconds, utility and cost. Intervals: 95 %, bootstrap over site
 
 from __future__ import annotations
 
-import argparse
 import statistics
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from evals.intervals import interval
-from evals.routing.arms import State, read_arms
+from evals.routing.arms import State
 from evals.routing.offline import ROUTERS, Judged, Row, best_agent, both, most_useful
-from webrag_core.cli.output import print_json, print_table
 
 STATES: tuple[State, ...] = ("stored", "half", "empty")
 
@@ -70,26 +67,3 @@ def planning(rows: Sequence[Row]) -> Mapping[str, float]:
     """Milliseconds of planning: median and 95th percentile."""
     times = sorted(row["planning_ms"] for row in rows)
     return {"p50": statistics.median(times), "p95": times[int(0.95 * (len(times) - 1))]}
-
-
-def main() -> None:
-    """Command line entry."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("recording", type=Path)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    rows = list({(row["id"], row["state"]): row for row in read_arms(arguments.recording)}.values())
-    table = scores(rows)
-    if arguments.json:
-        print_json({"scores": table, "planning_ms": dict(planning(rows))})
-        return
-    names = list(next(iter(next(iter(table.values())).values())))
-    print_table(
-        ("state", "router", *names),
-        [(state, router, *row.values()) for state, own in table.items() for router, row in own.items()],
-    )
-    print(f"planning: {planning(rows)['p50']:.1f} ms median, {planning(rows)['p95']:.1f} ms at the 95th percentile")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Goldens of the router's rules: questions and states of the corpus that must and must not fire each.
 
-    python -m evals.routing.rules
+python -m evals.routing.rules
 """
 
 from __future__ import annotations

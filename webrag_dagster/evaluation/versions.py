@@ -68,6 +68,13 @@ def retrieval() -> str:
     return content_version([*ranking_files(), questions], code_versions.chunker(), code_versions.embedding())
 
 
+def routes() -> str:
+    """Of the router's rules and what it expects of agents."""
+    routing = [*sorted((_CORE / "routing").glob("*.py")), _CORE / "routing" / "routes.json"]
+    goldens = [_EVALS / "golden" / "routes.jsonl", _EVALS / "golden" / "routing" / "arms-reporting.jsonl.gz"]
+    return content_version([*routing, *goldens])
+
+
 def answers() -> str:
     """Of the answers in prose."""
     suites = [suite.golden for suite in own_suites("reporting").values()]
