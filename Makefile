@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -68,6 +68,10 @@ bench-prose: $(VENV)/.dev      ## answers in prose on the sites that nothing was
 	$(BIN)/python -m evals.answers.quality runs/evidence-reporting.jsonl
 	$(BIN)/python -m evals.answers.quality runs/stored-reporting.jsonl
 	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/evidence-reporting.jsonl
+
+bench-routes: $(VENV)/.runtime ## the router's rules, and its regret against the best agent in hindsight
+	$(BIN)/webrag eval routes
+	$(BIN)/python -m evals.retrieval.tables
 
 bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and past search, on releases of real documentation
 	$(BIN)/python -m evals.sites.build_versions

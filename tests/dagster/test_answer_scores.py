@@ -36,8 +36,10 @@ def test_answers_are_scored_and_gated(
     assert all(row.data["site"] for row in rows.records)
 
 
-def checked(definitions: dg.Definitions, instance: dg.DagsterInstance) -> dg.AssetCheckEvaluation:
-    key = dg.AssetCheckKey(dg.AssetKey("prose_answers"), "sentences_proved")
+def checked(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, name: str = "sentences_proved"
+) -> dg.AssetCheckEvaluation:
+    key = dg.AssetCheckKey(dg.AssetKey("prose_answers"), name)
     job: Any = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_check_selection={key})
     [evaluation] = job.execute_in_process(instance=instance).get_asset_check_evaluations()
     return evaluation
@@ -56,3 +58,36 @@ def test_a_sentence_that_was_changed_is_an_error(definitions: dg.Definitions, in
     second = checked(definitions, instance)
     assert not second.passed
     assert second.severity == dg.AssetCheckSeverity.ERROR
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_answers_that_lost_a_task_are_counted(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    assert ask(definitions, instance).success
+    whole = checked(definitions, instance, "plans_run_whole")
+    assert whole.passed
+    assert (whole.metadata["answers"].value, whole.metadata["degraded"].value) == (1, 0)
+    url = load_settings().database_url
+    assert url is not None
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            'UPDATE route_tasks SET status = \'timeout\', error = \'{"code": "timeout", "message": "late"}\''
+        )
+    lost = checked(definitions, instance, "plans_run_whole")
+    assert not lost.passed
+    assert lost.severity == dg.AssetCheckSeverity.WARN
+    rows = lost.metadata["lost_tasks"]
+    assert isinstance(rows, dg.TableMetadataValue)
+    assert rows.records[0].data["code"] == "timeout"
+
+
+def test_routes_are_scored_and_gated(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    done = definitions.resolve_job_def("evals").execute_in_process(
+        instance=instance, asset_selection=[dg.AssetKey("route_scores")]
+    )
+    [event] = done.asset_materializations_for_node("route_scores")
+    checks = {one.check_name: one for one in done.get_asset_check_evaluations()}
+    assert checks["every_rule_plans_right"].passed
+    assert checks["every_rule_plans_right"].blocking
+    assert checks["no_regression"].passed
+    for state in ("stored", "half", "empty"):
+        assert isinstance(event.metadata[f"regret_{state}"], dg.FloatMetadataValue), "the UI plots it"

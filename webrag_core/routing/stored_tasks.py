@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection
@@ -12,7 +14,7 @@ from pydantic import TypeAdapter
 from webrag_core.errors import InvalidInputError
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.plan import ExecutionPlan, Task
-from webrag_core.routing.results import Output, TaskError, TaskResult, outcome_of
+from webrag_core.routing.results import NOT_NEEDED, Output, TaskError, TaskResult, outcome_of
 
 _OUTPUT = TypeAdapter(Output)
 
@@ -118,3 +120,32 @@ async def _texts(connection: AsyncConnection, outputs: Sequence[dict[str, Any]])
             f"of the {len(wanted)} texts that the evidence is from, {len(wanted) - len(texts)} are no longer kept"
         )
     return texts
+
+
+@dataclass(frozen=True, slots=True)
+class LostTasks:
+    """Of the answers with a plan since a time: how many there are, how many lost a task, and which (agent, code,
+    message) how often."""
+
+    answers: int
+    degraded: int
+    losses: list[tuple[str, str, str, int]]
+
+
+async def lost_tasks(connection: AsyncConnection, since: datetime) -> LostTasks:
+    """What answers have lost since a time."""
+    cursor = await connection.execute(
+        "WITH recent AS (SELECT id FROM answer_runs WHERE plan IS NOT NULL AND started_at >= %(since)s),"
+        " lost AS (SELECT t.* FROM route_tasks t JOIN recent r ON r.id = t.answer_id"
+        "  WHERE t.status IN ('error', 'timeout', 'cancelled')"
+        "  OR (t.status = 'skipped' AND t.error ->> 'code' <> %(not_needed)s))"
+        " SELECT (SELECT count(*) FROM recent), (SELECT count(DISTINCT answer_id) FROM lost),"
+        " (SELECT coalesce(jsonb_agg(jsonb_build_array(l.agent, l.code, l.message, l.times)"
+        "  ORDER BY l.times DESC), '[]')"
+        "  FROM (SELECT agent, error ->> 'code' AS code, min(error ->> 'message') AS message, count(*) AS times"
+        "   FROM lost GROUP BY 1, 2) l)",
+        {"since": since, "not_needed": NOT_NEEDED},
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    return LostTasks(row[0], row[1], [tuple(one) for one in row[2]])

@@ -1,10 +1,17 @@
-"""Check `sentences_proved`: every stored sentence of an answer in prose still follows from what it cites."""
+"""Checks of answers in prose: every stored sentence still follows from what it cites, and plans lose few tasks."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 
 from webrag_dagster.metadata import table
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
+
+DAYS = 7
+MOST_DEGRADED = 0.2
+"""Share of a week's answers that may have lost a task."""
 
 
 @dg.asset_check(
@@ -35,6 +42,41 @@ def sentences_proved(corpus: CorpusResource) -> dg.AssetCheckResult:
                 "sentences": dg.MetadataValue.int(sentences),
                 "not_proved": dg.MetadataValue.int(len(problems)),
                 **({"problems": table(problems)} if problems else {}),
+            },
+        )
+
+    return run(work())
+
+
+@dg.asset_check(
+    asset="prose_answers",
+    description=(
+        f"At most {MOST_DEGRADED:.0%} of the answers of the last {DAYS} days lost a task of their plan to an error, a"
+        " timeout or an open breaker; the table names agents and reasons."
+    ),
+)
+def plans_run_whole(corpus: CorpusResource) -> dg.AssetCheckResult:
+    """Count the answers that lost a task."""
+
+    async def work() -> dg.AssetCheckResult:
+        from webrag_core.routing.stored_tasks import lost_tasks
+
+        async with corpus.open() as opened, opened.database.connection() as connection:
+            lost = await lost_tasks(connection, datetime.now(UTC) - timedelta(days=DAYS))
+        share = lost.degraded / lost.answers if lost.answers else 0.0
+        rows: list[Mapping[str, str | int | float | bool | None]] = [
+            {"agent": agent, "code": code, "reason": message, "tasks": times}
+            for agent, code, message, times in lost.losses
+        ]
+        return dg.AssetCheckResult(
+            passed=share <= MOST_DEGRADED,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=f"{lost.degraded} of {lost.answers} answers lost a task" if rows else None,
+            metadata={
+                "answers": dg.MetadataValue.int(lost.answers),
+                "degraded": dg.MetadataValue.int(lost.degraded),
+                "share": dg.MetadataValue.float(share),
+                **({"lost_tasks": table(rows)} if rows else {}),
             },
         )
 
