@@ -133,6 +133,12 @@ class Settings(BaseSettings):
     embedding_max_workers: int = Field(default=4, ge=1, description="Requests to the endpoint at the same time")
     embedding_timeout: float = Field(default=30.0, gt=0, description="Seconds for one batch, retries included")
 
+    # Breakers
+    breaker_failures: int = Field(
+        default=5, ge=1, description="Transient failures in a row after which an endpoint is not asked for a while"
+    )
+    breaker_seconds: float = Field(default=60.0, gt=0, description="Seconds until one process tries it again")
+
     # Retention (`webrag prune`)
     ledger_retention_days: float = Field(default=90.0, ge=1, description="Days that ledger lines and refreshes stay")
     outbox_retention_days: float = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -35,11 +36,13 @@ class Reason(StrEnum):
 class WebragError(Exception):
     """Base of all errors of this package.
 
-    `code` is stable and machine readable; the message is for people and holds no secrets.
+    `code` is stable and machine readable; the message is for people and holds no secrets. `retry_at` is set where a
+    dependency was not asked, because it failed again and again: the next time that it is.
     """
 
     code: str = "error"
     exit_code: int = 1
+    retry_at: datetime | None = None
 
     def __init__(self, message: str, *, code: str | None = None) -> None:
         super().__init__(message)

@@ -19,6 +19,7 @@ from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
+from webrag_core.store.breakers import Breaker
 
 # a link of RFC 8288: its target, then parameters
 _LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]*))?)*)')
@@ -44,9 +45,10 @@ class MementoAcquirer:
     frozen = False
     metered = False
 
-    def __init__(self, http: HttpAcquirer, timegate: str) -> None:
+    def __init__(self, http: HttpAcquirer, timegate: str, breaker: Breaker | None = None) -> None:
         """`timegate` is the beginning of the TimeGate's addresses: the page's own follows. `at` is now at first."""
         self._http = http
+        self._breaker = breaker
         self._timegate = timegate.rstrip("/") + "/"
         self.at = datetime.now(UTC)
 
@@ -110,10 +112,26 @@ class MementoAcquirer:
         """As the acquirer beneath."""
         await self._http.aclose()
 
+    async def _alive(self) -> None:
+        if self._breaker is not None:
+            await self._breaker.succeeded()
+
     async def _ask(self, url: str, headers: dict[str, str]) -> AcquiredPage:
+        retry_at = None if self._breaker is None else await self._breaker.closed_until()
+        if retry_at is not None:
+            reason = f"the archive is not asked, it failed again and again; next try at {retry_at:%H:%M:%S} UTC"
+            error = FetchError(Reason.PROVIDER_FAILED, reason)
+            error.retry_at = retry_at
+            raise error
         try:
-            return await self._http.fetch(url, headers=headers)
+            page = await self._http.fetch(url, headers=headers)
+            await self._alive()
+            return page
         except FetchError as error:
+            if self._breaker is not None and error.transient:
+                await self._breaker.failed(error.reason.value)
+            else:
+                await self._alive()
             if error.reason not in (Reason.NOT_FOUND, Reason.HTTP_STATUS):
                 raise
             problem = "has no copy" if error.reason is Reason.NOT_FOUND else f"answered with status {error.status}"

@@ -70,7 +70,9 @@ class Manager:
         self._router = Router(corpus, agents)
         self._executor = Executor(corpus, engine or OrchestratorEngine(corpus), agents)
         self._chat = (
-            ChatEndpoint(self._settings, "ANSWER_COMPOSER=llm") if self._settings.answer_composer == "llm" else None
+            ChatEndpoint(self._settings, "ANSWER_COMPOSER=llm", corpus.breakers)
+            if self._settings.answer_composer == "llm"
+            else None
         )
 
     async def plan(self, question: Question) -> ExecutionPlan:
@@ -229,7 +231,8 @@ class Manager:
             executions.append(execution)
             gathered.add(execution, iteration)
             composing = time.perf_counter()
-            composition = await compose(question, gathered, self._settings, make_sentence_reranker(self._settings))
+            reranker = make_sentence_reranker(self._settings, self._corpus.breakers)
+            composition = await compose(question, gathered, self._settings, reranker)
             gathered.warnings += [one for one in warnings_of(composition.draft) if one not in gathered.warnings]
             done = composition.sure >= plan.iteration.min_confidence or iteration == plan.iteration.max_iterations
             next_plan = None if done or not ledger.seconds_left else follow_up(executions, composition.open_parts())

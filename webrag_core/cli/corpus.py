@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import Json, complain, out, print_json, print_table, progress
+from webrag_core.cli.output import Json, complain, out, print_json, print_line, print_table, progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
@@ -191,6 +191,11 @@ def status(as_json: Json = False) -> None:
         if corpus_report.failures:
             out.print(
                 "failed pages: " + ", ".join(f"{count} {reason}" for reason, count in corpus_report.failures.items())
+            )
+        for one in corpus_report.breakers:
+            again = "" if one.retry_at is None else f", next try {one.retry_at:%H:%M:%S} UTC"
+            print_line(
+                f"{one.name}: {one.state}, {one.failures} failures in a row ({one.last_reason}){again}", style="yellow"
             )
         out.print("conversion workers do without: " + (", ".join(w for w, p in sandbox.items() if not p) or "nothing"))
         if left := [f"{what} ({problem})" for what, problem in sandbox.items() if problem]:

@@ -32,6 +32,7 @@ from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_dra
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
 
@@ -78,6 +79,7 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
     gate = NetworkGate(settings)
+    breakers = None if database is None else Breakers.for_settings(database, settings)
     own = _polite_acquirer(settings, gate, database)
     if choice == "http":
         return own
@@ -88,17 +90,19 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     from webrag_core.acquisition.fallback import FallbackAcquirer  # import its client on demand
     from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 
-    return FallbackAcquirer(FirecrawlAcquirer(settings, gate), own)
+    return FallbackAcquirer(FirecrawlAcquirer(settings, gate, breakers), own)
 
 
-def make_memento_acquirer(settings: Settings) -> MementoAcquirer:
+def make_memento_acquirer(settings: Settings, database: Database | None = None) -> MementoAcquirer:
     """Create the acquirer of copies in a web archive. Raises InvalidInputError without MEMENTO_TIMEGATE."""
     if settings.memento_timegate is None:
         raise InvalidInputError(
             "no web archive is configured: MEMENTO_TIMEGATE is the address of its TimeGate (RFC 7089), such as"
             " https://web.archive.org/web/"
         )
-    return MementoAcquirer(_polite_acquirer(settings, NetworkGate(settings), None), settings.memento_timegate)
+    timegate = settings.memento_timegate
+    breaker = None if database is None else Breakers.for_settings(database, settings).of("archive", timegate)
+    return MementoAcquirer(_polite_acquirer(settings, NetworkGate(settings), None), timegate, breaker)
 
 
 def _polite_acquirer(settings: Settings, gate: NetworkGate, database: Database | None) -> HttpAcquirer:

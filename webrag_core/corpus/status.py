@@ -8,6 +8,8 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
 from pydantic import BaseModel
 
+from webrag_core.store.breakers import BreakerState, breaker_states
+
 
 class SourceStatus(BaseModel):
     """A source: documents by state (`due` = their next check has come), chunks, and tokens of its parents."""
@@ -25,13 +27,15 @@ class SourceStatus(BaseModel):
 
 
 class CorpusStatus(BaseModel):
-    """The whole corpus. `answers` counts runs that gave one, `failures` documents by reason."""
+    """The whole corpus. `answers` counts runs that gave one, `failures` documents by reason; `breakers` are those of
+    endpoints that have failed since they last answered."""
 
     sources: list[SourceStatus]
     embedding_model: str | None
     answers: int
     failures: dict[str, int]
     database_bytes: int
+    breakers: list[BreakerState] = []
 
 
 async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
@@ -59,4 +63,4 @@ async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
         )
         row = await cursor.fetchone()
     assert row is not None
-    return CorpusStatus(sources=sources, **row)
+    return CorpusStatus(sources=sources, breakers=await breaker_states(connection), **row)

@@ -18,6 +18,7 @@ from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.errors import FetchError
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
+from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 
 
@@ -41,8 +42,9 @@ class Corpus:
     ) -> None:
         self.database = database
         self.settings = settings
+        self.breakers = Breakers.for_settings(database, settings)
         self.ingestor = Ingestor(database, acquirer, settings)
-        self.indexer = Indexer(database, embedder or make_embedder(settings), settings)
+        self.indexer = Indexer(database, embedder or make_embedder(settings, self.breakers), settings)
 
     @classmethod
     @asynccontextmanager
@@ -51,9 +53,9 @@ class Corpus:
         async with AsyncExitStack() as stack:
             if acquirer is not None:
                 stack.push_async_callback(acquirer.aclose)
-            embedder = make_embedder(settings)
-            stack.push_async_callback(embedder.aclose)
             database = await stack.enter_async_context(await Database.open(settings))
+            embedder = make_embedder(settings, Breakers.for_settings(database, settings))
+            stack.push_async_callback(embedder.aclose)
             if acquirer is None:
                 acquirer = make_acquirer(settings, database=database)
                 stack.push_async_callback(acquirer.aclose)

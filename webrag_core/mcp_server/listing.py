@@ -111,6 +111,11 @@ def status_text(status: CorpusStatus, pages: StoredPages, *, place: str | None, 
         failed = ", ".join(f"{reason} {count}" for reason, count in sorted(status.failures.items()))
         stats += [f"Failed pages: {failed}"] if failed else []
         stats += [f"Answers so far: {status.answers}"]
+        stats += [
+            f"Not asked before {one.retry_at:%H:%M:%S} UTC, after {one.failures} failures in a row: {one.name}"
+            for one in status.breakers
+            if one.retry_at is not None
+        ]
     if pages.total:
         options = "- SEARCH: `search` reads these pages at once.\n- ADD PAGES: `ingest`, or `answer` with a new URL."
     else:

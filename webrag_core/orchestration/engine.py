@@ -24,8 +24,8 @@ class OrchestratorEngine:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
-        self._reranker = make_reranker(self._settings)
-        self._analyst = Analyst(self._settings)
+        self._reranker = make_reranker(self._settings, corpus.breakers)
+        self._analyst = Analyst(self._settings, corpus.breakers)
 
     async def run(self, request: AnswerRequest, progress: Progress | None = None) -> OrchestrationResult:
         """Find evidence for `request.query`, starting at `request.urls` (the first is the seed).

@@ -16,6 +16,7 @@ from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, analyze_qu
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.providers.structured_answers import ask_for
 from webrag_core.retrieval.request import check_text
+from webrag_core.store.breakers import Breakers
 
 _MAX_SENT = 8_000  # characters of each text; an analysis needs no more, and they are paid for
 _MAX_TOKENS = 2_000  # of an answer; reasoning counts too
@@ -94,12 +95,12 @@ class Analysed:
 class Analyst:
     """Analyses queries in the mode of DECOMPOSITION_MODE."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError for `llm` without key and URL, or without the SDK."""
         self._mode = settings.decomposition_mode
         # the answer's own limit counts from before the analysis
         self._seconds = min(settings.orchestration_llm_timeout, settings.webrag_answer_timeout)
-        self._chat = ChatEndpoint(settings, "DECOMPOSITION_MODE=llm") if self._mode == "llm" else None
+        self._chat = ChatEndpoint(settings, "DECOMPOSITION_MODE=llm", breakers) if self._mode == "llm" else None
 
     async def analyse(
         self,

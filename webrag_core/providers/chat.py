@@ -18,6 +18,7 @@ from webrag_core.errors import ChatError, InvalidInputError
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
+from webrag_core.store.breakers import Breakers
 
 _PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
@@ -89,7 +90,7 @@ class ChatEndpoint:
     At most 4 requests at a time. Belongs to the event loop it is first used in.
     """
 
-    def __init__(self, settings: Settings, wanted_by: str) -> None:
+    def __init__(self, settings: Settings, wanted_by: str, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError, naming the setting `wanted_by`, when there is neither key nor URL
         or the SDK is not installed."""
         if settings.orchestration_llm_api_key is None and settings.orchestration_llm_base_url is None:
@@ -102,7 +103,8 @@ class ChatEndpoint:
         self._url = settings.orchestration_llm_base_url or _OPENAI
         self._key = settings.orchestration_llm_api_key
         self._slots = asyncio.Semaphore(_AT_ONCE)
-        self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS)
+        breaker = None if breakers is None else breakers.of("chat", self._url)
+        self._endpoint = RetryingEndpoint(_DIALECTS, attempts=_ATTEMPTS, breaker=breaker)
         self._streams = True  # until the server shows that it does not
 
     async def complete(
@@ -129,7 +131,7 @@ class ChatEndpoint:
 
         answer = await self._endpoint.ask(send, seconds, self._slots)
         if isinstance(answer, Failure):
-            raise ChatError(self.model, answer.reason)
+            raise answer.on(ChatError(self.model, answer.reason))
         return answer
 
     async def stream(
@@ -151,7 +153,7 @@ class ChatEndpoint:
             async with self._slots:
                 opened = await self._endpoint.ask(send, seconds)
                 if isinstance(opened, Failure):
-                    raise ChatError(self.model, opened.reason)
+                    raise opened.on(ChatError(self.model, opened.reason))
                 async with opened.closing:
                     piece: str | Failure | None = opened.first
                     length = 0

@@ -22,6 +22,7 @@ from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.providers.static_model import static_model
+from webrag_core.store.breakers import Breakers
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -110,7 +111,7 @@ class OpenAIEmbedder:
     Belongs to the event loop it is first used in.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
         require_package("openai", "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
         self.identity = identity_of(settings)
@@ -120,7 +121,8 @@ class OpenAIEmbedder:
         self._size = settings.embedding_batch_size
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
-        self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS)
+        breaker = None if breakers is None else breakers.of("embeddings", self._url)
+        self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, breaker=breaker)
         self._queries: dict[str, Vectors] = {}
         self._opened: AsyncOpenAI | None = None
 
@@ -174,7 +176,7 @@ class OpenAIEmbedder:
         async with self._slots:  # a long text has many batches: waiting for the others does not count
             answer = await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds)
         if isinstance(answer, Failure):
-            raise EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}")
+            raise answer.on(EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}"))
         return answer
 
     async def _ask(self, texts: list[str], body: dict[str, str], form: _Form) -> Vectors | Failure:
@@ -272,7 +274,7 @@ def identity_of(settings: Settings) -> ModelIdentity:
     )
 
 
-def make_embedder(settings: Settings) -> Embedder:
+def make_embedder(settings: Settings, breakers: Breakers | None = None) -> Embedder:
     """Make the embedder of the settings: an OpenAI-compatible endpoint when EMBEDDING_BASE_URL or EMBEDDING_API_KEY is
     set, else the offline model.
 
@@ -280,4 +282,4 @@ def make_embedder(settings: Settings) -> Embedder:
     """
     if settings.embedding_base_url is None and settings.embedding_api_key is None:
         return WordLlamaEmbedder()
-    return OpenAIEmbedder(settings)
+    return OpenAIEmbedder(settings, breakers)

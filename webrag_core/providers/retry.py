@@ -8,15 +8,18 @@ import re
 from asyncio import sleep
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Generic, TypeVar
 
+from webrag_core.errors import WebragError
 from webrag_core.providers.endpoint import http_reason
+from webrag_core.store.breakers import Breaker
 
 Answer = TypeVar("Answer")
 Form = TypeVar("Form")
+Raised = TypeVar("Raised", bound=WebragError)
 
 MAX_RETRY_AFTER_S = 30 * 24 * 3600.0
 
@@ -46,35 +49,61 @@ def retry_after_s(value: str, now: datetime) -> float | None:
 class Failure:
     """Reason of a failed request, without text from the endpoint: it may repeat the key.
 
-    `again` = retryable, `wait` = Retry-After in seconds.
+    `again` = retryable, `wait` = Retry-After in seconds. `transient`: the endpoint may be down or overloaded, which
+    counts for its breaker. `retry_at` = it was not asked, and is not before then.
     """
 
     reason: str
     again: bool = False
     wait: float | None = None
     status: int | None = None
+    transient: bool = field(default=False, kw_only=True)
+    retry_at: datetime | None = field(default=None, kw_only=True)
+
+    def on(self, error: Raised) -> Raised:
+        """The error that tells of this failure, with the time of the next try."""
+        error.retry_at = self.retry_at
+        return error
 
     @classmethod
     def of_status(cls, status: int | None, prefix: str, headers: Mapping[str, str] | None = None) -> Failure:
         """Build from an HTTP error of the endpoint configured by `<prefix>_…`."""
-        again = status is not None and (status in (408, 429) or status >= 500)
+        again = status is not None and (status in (408, 425, 429) or status >= 500)
         wait = retry_after_s((headers or {}).get("retry-after", ""), datetime.now(UTC))
-        return cls(http_reason(status, prefix), again, wait, status)
+        return cls(http_reason(status, prefix), again, wait, status, transient=again)
 
     @classmethod
     def of_connection(cls, cause: BaseException | None, prefix: str) -> Failure:
         """Build for a connection that failed or broke; `cause` is the error of httpx or httpx2 behind the SDK's."""
         if cause is not None and type(cause).__name__ in _BROKEN:
-            return cls("the connection broke before the answer was whole", again=True)
-        return cls(f"the endpoint cannot be reached (check {prefix}_BASE_URL)", again=True)
+            return cls("the connection broke before the answer was whole", again=True, transient=True)
+        return cls(f"the endpoint cannot be reached (check {prefix}_BASE_URL)", again=True, transient=True)
+
+
+async def through(breaker: Breaker | None, ask: Callable[[], Awaitable[Answer | Failure]]) -> Answer | Failure:
+    """What `ask` gives, unless the breaker is open: then a failure that says when the next try is. Its transient
+    failures count; one that is cancelled counts as nothing."""
+    if breaker is None:
+        return await ask()
+    retry_at = await breaker.closed_until()
+    if retry_at is not None:
+        reason = f"not asked: it failed {breaker.failures} times in a row; next try at {retry_at:%H:%M:%S} UTC"
+        return Failure(reason, retry_at=retry_at)
+    answer = await ask()
+    if isinstance(answer, Failure) and answer.transient:
+        await breaker.failed(answer.reason)
+    else:
+        await breaker.succeeded()
+    return answer
 
 
 class RetryingEndpoint(Generic[Form]):
     """An endpoint with several request forms, richest first. Refused forms are not tried again."""
 
-    def __init__(self, forms: Sequence[Form], *, attempts: int) -> None:
-        """`attempts` of one request, refused forms not counted."""
+    def __init__(self, forms: Sequence[Form], *, attempts: int, breaker: Breaker | None = None) -> None:
+        """`attempts` of one request, refused forms not counted. The request as a whole goes through `breaker`."""
         self._forms = forms
+        self._breaker = breaker
         self._attempts = attempts
         self._first = 0  # first form not refused
 
@@ -90,7 +119,15 @@ class RetryingEndpoint(Generic[Form]):
         all attempts; waiting for it counts. Failures are returned, not raised: the caller raises them outside any
         handler, since SDK errors contain the request and so the key.
         """
-        failure = Failure(f"no answer within {seconds:.4g} s")
+        return await through(self._breaker, lambda: self._patiently(send, seconds, slots))
+
+    async def _patiently(
+        self,
+        send: Callable[[Form], Awaitable[Answer | Failure]],
+        seconds: float,
+        slots: AbstractAsyncContextManager[object] | None,
+    ) -> Answer | Failure:
+        failure = Failure(f"no answer within {seconds:.4g} s", transient=True)
         clock = asyncio.get_running_loop().time
         ends = clock() + seconds
         try:

@@ -13,6 +13,7 @@ from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.providers.rerankers.remote import RemoteReranker
 from webrag_core.retrieval.local_reranker import LocalReranker
 from webrag_core.retrieval.models import RankedChunk, RetrievalResult, RetrievedChunk
+from webrag_core.store.breakers import Breakers
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ async def _rank(
     return ranking
 
 
-def make_reranker(settings: Settings) -> Reranker | None:
+def make_reranker(settings: Settings, breakers: Breakers | None = None) -> Reranker | None:
     """The configured reranker; None for `RERANKER_PROVIDER=none`, which keeps the retrieval scores.
 
     Raises InvalidInputError when the provider has neither key nor URL, or its package is not installed.
@@ -104,7 +105,7 @@ def make_reranker(settings: Settings) -> Reranker | None:
         raise InvalidInputError(
             f"RERANKER_PROVIDER={provider} needs RERANKER_API_KEY (or RERANKER_BASE_URL of a server that wants none)"
         )
-    return _remote(provider)(settings)
+    return _remote(provider)(settings, breakers)
 
 
 def local_reranker(settings: Settings | None = None) -> LocalReranker:

@@ -85,7 +85,7 @@ async def finish_search(
 ) -> CorpusSearch:
     """Rerank and cite what was retrieved. Raises InvalidInputError for an unusable reranker."""
     settings = corpus.settings
-    reranker = make_reranker(settings) if request.pattern.reranks else None
+    reranker = make_reranker(settings, corpus.breakers) if request.pattern.reranks else None
     top_n = max(settings.reranker_top_n, request.top_k or 0)
     ranking = await rank(reranker, [(request.query, retrieved)], top_n=top_n, instruction=instruction)
     ranked = ranking.chunks[0]

@@ -119,7 +119,10 @@ async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:
 
 
 def _failed(task: Task, error: WebragError) -> TaskResult:
-    return TaskResult(task.id, "error", error=TaskError(code=error.code, message=error.message), cause=error)
+    told = TaskError(code=error.code, message=error.message, retry_at=error.retry_at)
+    if error.retry_at is not None:
+        return TaskResult(task.id, "skipped", error=told.model_copy(update={"code": "circuit_open"}), cause=error)
+    return TaskResult(task.id, "error", error=told, cause=error)
 
 
 def _skipped(task: Task, code: str, message: str) -> TaskResult:

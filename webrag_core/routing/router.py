@@ -36,7 +36,9 @@ class Router:
         self._settings: Settings = corpus.settings
         self._agents = agents
         self._chat = (
-            ChatEndpoint(corpus.settings, "WEBRAG_ROUTER=llm") if corpus.settings.webrag_router == "llm" else None
+            ChatEndpoint(corpus.settings, "WEBRAG_ROUTER=llm", corpus.breakers)
+            if corpus.settings.webrag_router == "llm"
+            else None
         )
 
     async def plan(self, question: Question) -> ExecutionPlan:

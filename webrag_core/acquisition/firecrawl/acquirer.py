@@ -21,6 +21,7 @@ from webrag_core.acquisition.sitemaps.models import MAX_DESCRIPTION_CHARS, MAX_T
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.store.breakers import Breakers
 
 _CONCURRENT = 5
 _MAP_LIMIT = 30_000  # as much as every version of the API is known to accept
@@ -36,9 +37,9 @@ class FirecrawlAcquirer:
     frozen = False
     metered = True
 
-    def __init__(self, settings: Settings, gate: NetworkGate) -> None:
+    def __init__(self, settings: Settings, gate: NetworkGate, breakers: Breakers | None = None) -> None:
         """`gate` checks every URL that goes out and comes back. Raises InvalidInputError without the SDK."""
-        self._api = FirecrawlApi(settings)
+        self._api = FirecrawlApi(settings, breakers)
         self._gate = gate
         self._max_age_s = settings.firecrawl_max_age
         self._max_bytes = settings.webrag_max_body_bytes

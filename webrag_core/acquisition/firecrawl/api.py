@@ -19,6 +19,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, Reason
 from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
+from webrag_core.store.breakers import Breakers
 
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl
@@ -36,7 +37,7 @@ _NO_REPLY = ScrapeFailure("Firecrawl answered something that is no reply of its 
 class FirecrawlApi:
     """The calls that the acquirer needs. Every one returns a ScrapeFailure instead of raising."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
         try:
             import firecrawl  # noqa: F401  takes seconds, which must not go off the time for the first page
@@ -44,8 +45,9 @@ class FirecrawlApi:
             problem = "FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]"
             raise InvalidInputError(problem) from None
         self.seconds = settings.firecrawl_timeout
-        self._endpoint = RetryingEndpoint((None,), attempts=_ATTEMPTS)
         self._url = settings.firecrawl_api_url or _CLOUD
+        breaker = None if breakers is None else breakers.of("firecrawl", self._url)
+        self._endpoint = RetryingEndpoint((None,), attempts=_ATTEMPTS, breaker=breaker)
         self._key = settings.firecrawl_api_key
         self._max_age_ms = round(settings.firecrawl_max_age * 1000)
         self._opened: AsyncFirecrawl | None = None
@@ -56,7 +58,8 @@ class FirecrawlApi:
         ends = clock() + self.seconds
         answer = await self._endpoint.ask(lambda _: ask(ends - clock()), self.seconds)
         if isinstance(answer, Failure) and not isinstance(answer, ScrapeFailure):  # no reply at all
-            return ScrapeFailure(f"Firecrawl: {answer.reason}", code=Reason.TIMEOUT)
+            code = Reason.TIMEOUT if answer.retry_at is None else Reason.PROVIDER_FAILED
+            return ScrapeFailure(f"Firecrawl: {answer.reason}", code=code, retry_at=answer.retry_at)
         return answer
 
     async def scrape(self, url: str, left: float) -> Scraped | ScrapeFailure:

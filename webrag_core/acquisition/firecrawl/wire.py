@@ -63,7 +63,7 @@ class ScrapeFailure(Failure):
 
     def error(self) -> FetchError:
         """As an exception. No status: that of the provider is not that of the page."""
-        return FetchError(self.code, self.reason)
+        return self.on(FetchError(self.code, self.reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,10 +154,10 @@ def copied_at(page: Scraped, now: datetime, max_age_s: float) -> tuple[datetime,
 def failure_of(error: BaseException) -> ScrapeFailure:
     """Read an exception of the SDK or of its transport. Repeats no text of the provider: it may hold the key."""
     if isinstance(error, httpx.TimeoutException):
-        return ScrapeFailure("Firecrawl did not answer in time", code=Reason.TIMEOUT)
+        return ScrapeFailure("Firecrawl did not answer in time", code=Reason.TIMEOUT, transient=True)
     if isinstance(error, (httpx.HTTPError, httpx.InvalidURL)):
         again = isinstance(error, httpx.ConnectError)  # anything later may have been carried out, and billed
-        return ScrapeFailure("Firecrawl cannot be reached (check FIRECRAWL_API_URL)", again=again)
+        return ScrapeFailure("Firecrawl cannot be reached (check FIRECRAWL_API_URL)", again=again, transient=True)
     status = getattr(error, "status_code", None)
     if not isinstance(status, int):
         return ScrapeFailure("Firecrawl answered something that is no reply of its API")
@@ -179,7 +179,7 @@ def status_failure(status: int, code: object, headers: Mapping[str, str]) -> Scr
     again = status == 429 or status >= 500
     asked = headers.get("retry-after")
     wait = retry_after_s(asked, datetime.now(UTC)) if asked else None
-    return ScrapeFailure(f"Firecrawl: HTTP {status}{hint}", again, wait, status, code=reason)
+    return ScrapeFailure(f"Firecrawl: HTTP {status}{hint}", again, wait, status, code=reason, transient=again)
 
 
 def _canonical(href: str, base: str) -> str | None:

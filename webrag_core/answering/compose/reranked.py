@@ -14,6 +14,7 @@ from webrag_core.errors import RerankError
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval.reranking import make_reranker
+from webrag_core.store.breakers import Breakers
 
 SENT = 60
 """Units that the reranker reads for each part of a question."""
@@ -43,7 +44,7 @@ class SentenceReranker:
         return relevance
 
 
-def make_sentence_reranker(settings: Settings) -> SentenceReranker | None:
+def make_sentence_reranker(settings: Settings, breakers: Breakers | None = None) -> SentenceReranker | None:
     """The reranker of the settings, if one is configured. The local one has scored the evidence already."""
-    reranker = None if settings.reranker_provider in LOCAL_RERANKERS else make_reranker(settings)
+    reranker = None if settings.reranker_provider in LOCAL_RERANKERS else make_reranker(settings, breakers)
     return None if reranker is None else SentenceReranker(reranker)

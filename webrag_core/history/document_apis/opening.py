@@ -19,7 +19,7 @@ async def open_document_apis(corpus: Corpus) -> AsyncIterator[dict[str, Document
     async with AsyncExitStack() as stack:
         apis: dict[str, DocumentApi] = {"legal": LegalApi(corpus.database)}
         if corpus.settings.memento_timegate is not None:
-            archive = make_memento_acquirer(corpus.settings)
+            archive = make_memento_acquirer(corpus.settings, corpus.database)
             stack.push_async_callback(archive.aclose)
             apis["memento"] = MementoApi(corpus, archive)
         yield apis

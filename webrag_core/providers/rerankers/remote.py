@@ -15,7 +15,8 @@ from webrag_core.config import Settings
 from webrag_core.errors import RerankError
 from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
-from webrag_core.providers.retry import Failure
+from webrag_core.providers.retry import Failure, through
+from webrag_core.store.breakers import Breakers
 
 LARGEST_ANSWER = 8_000_000
 """Bytes, unpacked: scores of a thousand passages are a hundredth of it, also with their texts repeated."""
@@ -24,7 +25,7 @@ LARGEST_ANSWER = 8_000_000
 _ROUNDING = 1e-6
 
 PREFIX = "RERANKER"
-UNREACHABLE = Failure("cannot be reached")
+UNREACHABLE = Failure("cannot be reached", transient=True)
 GARBAGE = Failure("the answer is not a ranking")
 
 
@@ -53,11 +54,12 @@ class RemoteReranker(ABC):
     model: ClassVar[str]
     package: ClassVar[str | None] = None
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         self._url = settings.reranker_base_url or self.base_url
         self._model = settings.reranker_model or self.model
         self._key = settings.reranker_api_key
         self._seconds = settings.reranker_timeout
+        self._breaker = None if breakers is None else breakers.of("reranker", self._url)
 
     async def rerank(
         self,
@@ -74,19 +76,21 @@ class RemoteReranker(ABC):
         if not passages:
             return Reranked([])
         text = f"{instruction}\n{query}" if instruction else query
-        answer: object
         if self.package:
             await load_package(self.package)
+        answer = await through(self._breaker, lambda: self._in_time(text, list(passages)))
+        if isinstance(answer, Failure):
+            raise answer.on(RerankError(self.name, answer.reason))
+        return checked_ranking(self.name, answer, len(passages))
+
+    async def _in_time(self, query: str, passages: list[str]) -> object:
         try:
             async with asyncio.timeout(self._seconds):
-                answer = await self._ask(text, list(passages))
+                return await self._ask(query, passages)
         except TimeoutError:
-            answer = Failure(f"no answer within {self._seconds:g} s")
+            return Failure(f"no answer within {self._seconds:g} s", transient=True)
         except RecursionError:  # JSON nested deeper than the parser goes
-            answer = GARBAGE
-        if isinstance(answer, Failure):
-            raise RerankError(self.name, answer.reason)
-        return checked_ranking(self.name, answer, len(passages))
+            return GARBAGE
 
     @abstractmethod
     async def _ask(self, query: str, passages: list[str]) -> object:

@@ -81,3 +81,42 @@ def plans_run_whole(corpus: CorpusResource) -> dg.AssetCheckResult:
         )
 
     return run(work())
+
+
+@dg.asset_check(
+    asset="prose_answers",
+    description=(
+        "Every endpoint (chat, embeddings, reranker, Firecrawl, web archive) may be asked: no breaker is open after"
+        " BREAKER_FAILURES transient failures in a row."
+    ),
+)
+def breakers_closed(corpus: CorpusResource) -> dg.AssetCheckResult:
+    """List the breakers of endpoints that have failed since they last answered."""
+
+    async def work() -> dg.AssetCheckResult:
+        from webrag_core.store.breakers import breaker_states
+
+        async with corpus.open() as opened, opened.database.connection() as connection:
+            states = await breaker_states(connection)
+        not_closed = [one for one in states if one.state != "closed"]
+        rows: list[Mapping[str, str | int | float | bool | None]] = [
+            {
+                "endpoint": one.name,
+                "state": one.state,
+                "failures in a row": one.failures,
+                "last reason": one.last_reason,
+                "next try": None if one.retry_at is None else f"{one.retry_at:%Y-%m-%d %H:%M:%S} UTC",
+            }
+            for one in states
+        ]
+        return dg.AssetCheckResult(
+            passed=not not_closed,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=f"not asked: {', '.join(one.name for one in not_closed)}" if not_closed else None,
+            metadata={
+                "not_closed": dg.MetadataValue.int(len(not_closed)),
+                **({"breakers": table(rows)} if rows else {}),
+            },
+        )
+
+    return run(work())
