@@ -12,9 +12,11 @@ import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
 from webrag_core.errors import WebragError
+from webrag_core.trace import traced
 from webrag_dagster.dagster_private import DagsterUserCodeProcessError
 
 Result = TypeVar("Result")
+TRACE_TAG = "webrag/trace_id"
 
 
 class ReadableFailure(dg.Failure, DagsterUserCodeProcessError):
@@ -65,9 +67,12 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
 
 
 def run_once(context: dg.OpExecutionContext, work: Coroutine[Any, Any, Result]) -> Result:
-    """As `run`, without retries: the caller sees the failure, which becomes a tag of the run, and decides."""
+    """As `run`, without retries: the caller sees the failure, which becomes a tag of the run, and decides. Everything
+    is of the trace that the run's tag `webrag/trace_id` names, or of a new one, which it then names."""
     try:
-        return run(work)
+        with traced(context.run.tags.get(TRACE_TAG)) as trace_id:
+            context.instance.add_run_tags(context.run_id, {TRACE_TAG: trace_id})
+            return run(work)
     except dg.Failure as failed:
         code = failed.__cause__.code if isinstance(failed.__cause__, WebragError) else "failed"
         context.instance.add_run_tags(context.run_id, {"webrag/stop_reason": code})

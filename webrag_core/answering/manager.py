@@ -43,6 +43,7 @@ from webrag_core.routing.question import Question
 from webrag_core.routing.results import TaskResult, report_of
 from webrag_core.routing.router import Router, budget_of
 from webrag_core.routing.stored_tasks import record_plan, record_tasks
+from webrag_core.trace import current_trace_id, span, traced
 
 __all__ = ["Manager", "Question"]
 
@@ -79,7 +80,8 @@ class Manager:
         """What would be done to answer a question; nothing is. Raises as `answer` for an unusable question."""
         guard.check_input(question.text)
         check_question(question.text)
-        return await self._router.plan(question)
+        with traced():
+            return await self._router.plan(question)
 
     async def answer(self, question: Question, progress: Progress | None = None) -> Answer:
         """Plan, run the plan, compose, prove, reflect, and plan once more where a part of the question is left open.
@@ -88,14 +90,16 @@ class Manager:
         when no task of the plan brought a result what the only one raised, else AgentsFailedError; the stored run then
         says why it failed.
         """
-        return await self._run(question, progress, None)
+        with traced():
+            return await self._run(question, progress, None)
 
     async def stream(self, question: Question) -> AsyncGenerator[Event]:
         """As `answer`, told step by step: a sentence leaves as soon as it is proved, in its final place. A chat model
         is read as it writes. Close it (`contextlib.aclosing`) when it is not read to its end: the run then counts as
         failed."""
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        run = asyncio.create_task(self._run(question, None, events.put_nowait))
+        with traced():  # the task takes the trace along
+            run = asyncio.create_task(self._run(question, None, events.put_nowait))
         run.add_done_callback(lambda _: events.put_nowait(None))
         try:
             while (event := await events.get()) is not None:
@@ -139,6 +143,7 @@ class Manager:
                 citations = await stored.store_citations(connection, answer_id, statements.quotes)
                 answer = Answer(
                     answer_id=answer_id,
+                    trace_id=current_trace_id(),
                     question=question.text,
                     parts=list(draft.parts),
                     form=made.composition.form,
@@ -185,9 +190,10 @@ class Manager:
                 found_by: Literal["pages", "corpus"] = "pages" if gathered.walk else "corpus"
                 await record_exposures(connection, answer_id, gathered.ranked, citations, found_by)
                 await stored.finish_answer(connection, answer)
-                async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
-                    if problem is not None:
-                        raise IntegrityError(f"{name}: {problem}")
+                with span("proof", sentences=len(answer.sentences)):
+                    async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored
+                        if problem is not None:
+                            raise IntegrityError(f"{name}: {problem}")
         tell(Done(answer=answer))
         return answer
 

@@ -113,6 +113,7 @@ class Answer(Contract):
     """
 
     answer_id: int | None = None
+    trace_id: str | None = None
     question: str
     parts: list[str]
     form: Form

@@ -219,6 +219,8 @@ def show_command(
         if prose is not None:
             print_prose(prose, show_all=show_all)
             print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
+            if prose.trace_id is not None:
+                print_line(f"Trace {prose.trace_id}", style="dim")
             for one in opened.citations:
                 if show_all or one.state != "valid":
                     _print_citation(one)

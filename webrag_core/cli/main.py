@@ -28,6 +28,7 @@ from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
 from webrag_core.env_file import VARIABLE
 from webrag_core.errors import WebragError
+from webrag_core.trace import TraceFilter, traced
 
 app = typer.Typer(
     name="webrag",
@@ -114,10 +115,13 @@ def report_error(error: WebragError, *, as_json: bool) -> int:
 
 def main() -> None:
     """Entry point of the `webrag` script. Packages above the core register their commands here."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s%(trace)s: %(message)s")
+    for handler in logging.root.handlers:
+        handler.addFilter(TraceFilter())
     for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
         plugin.load()(app)
     try:
-        app()
+        with traced(os.environ.get("TRACEPARENT")):
+            app()
     except WebragError as error:
         sys.exit(report_error(error, as_json="--json" in sys.argv))

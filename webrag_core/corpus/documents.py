@@ -16,6 +16,7 @@ from webrag_core.conversion.links import PageLink
 from webrag_core.corpus.markup import store_markup
 from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
+from webrag_core.trace import current_trace_id
 
 CONFIRMATIONS = 3
 """Answers in a row that a page is not there, after which it counts as gone."""
@@ -367,9 +368,10 @@ class FetchRecord:
 
 _RECORD = (
     "WITH line AS (INSERT INTO fetch_log (url, final_url, hop, run_id, acquirer, outcome, reason, http_status,"
-    " bytes_raw, bytes_decoded, started_at, version_id, seen_at)"
+    " bytes_raw, bytes_decoded, started_at, version_id, seen_at, trace_id)"
     " VALUES (%(url)s, %(final_url)s, %(hop)s, %(run_id)s, %(acquirer)s, %(outcome)s, %(reason)s, %(http_status)s,"
-    " %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s, %(version_id)s, %(seen_at)s) RETURNING *)"
+    " %(bytes_raw)s, %(bytes_decoded)s, %(started_at)s, %(version_id)s, %(seen_at)s, %(trace_id)s)"
+    " RETURNING *)"
     " UPDATE documents d SET last_outcome = l.outcome, last_reason = l.reason, last_run = l.run_id,"
     " last_fetch = l.id, last_fetch_at = l.ended_at FROM line l"
     " WHERE d.id = coalesce((SELECT o.id FROM documents o WHERE o.canonical_url = %(final_url)s),"
@@ -380,7 +382,7 @@ _RECORD = (
 
 async def record_fetch(connection: AsyncConnection, record: FetchRecord) -> None:
     """Append to the coverage ledger, and write the outcome to the document."""
-    await connection.execute(_RECORD, asdict(record))
+    await connection.execute(_RECORD, {**asdict(record), "trace_id": current_trace_id()})
 
 
 async def load_links(connection: AsyncConnection, document_ids: Sequence[int]) -> list[StoredLink]:

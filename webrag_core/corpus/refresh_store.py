@@ -16,6 +16,7 @@ from webrag_core.corpus.documents import find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import Reason
+from webrag_core.trace import current_trace_id
 
 _DATED = {"sitemap", "feed"}
 """Lists whose dates are change signals."""
@@ -193,8 +194,8 @@ async def record_skipped(
         " SELECT %(source)s, g.url, g.reason FROM unnest(%(urls)s::text[], %(reasons)s::text[]) AS g (url, reason)"
         " ORDER BY g.url ON CONFLICT (source_id, url) DO UPDATE SET reason = EXCLUDED.reason"
         " WHERE k.reason <> EXCLUDED.reason RETURNING url, reason)"
-        " INSERT INTO fetch_log (url, run_id, acquirer, outcome, reason, started_at)"
-        " SELECT url, %(run)s, %(acquirer)s, 'skipped', reason, %(now)s FROM changed",
+        " INSERT INTO fetch_log (url, run_id, acquirer, outcome, reason, started_at, trace_id)"
+        " SELECT url, %(run)s, %(acquirer)s, 'skipped', reason, %(now)s, %(trace_id)s FROM changed",
         {
             "source": source.id,
             "urls": list(reasons),
@@ -202,6 +203,7 @@ async def record_skipped(
             "run": run_id,
             "acquirer": acquirer,
             "now": now,
+            "trace_id": current_trace_id(),
         },
     )
 

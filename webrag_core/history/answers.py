@@ -28,6 +28,7 @@ class StoredAnswer(BaseModel):
     probability: float | None
     started_at: datetime
     citations: int
+    trace_id: str | None = None
 
     def percent(self) -> str:
         """The probability as the answer itself shows it: that of evidence rounded, as in its reasons. The state of a
@@ -50,7 +51,7 @@ class OpenedAnswer(BaseModel):
 
 
 _ANSWERS = """
-SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at,
+SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at, a.trace_id,
        (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
 FROM answer_runs a
 WHERE CASE WHEN %(answer)s::bigint IS NOT NULL THEN a.id = %(answer)s

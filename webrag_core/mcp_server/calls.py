@@ -74,6 +74,7 @@ from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, R
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.request import ScopeFilter
 from webrag_core.retrieval.search import search as search_stored
+from webrag_core.trace import traced, traceparent
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
 """Send one progress notification, if the client requested any."""
@@ -217,6 +218,14 @@ class Calls:
             return await self._safely(work, context)
 
     async def _safely(self, work: Work, context: Context[Any, Any]) -> Response:
+        """The work's response, as part of the trace that the call names (`_meta.traceparent`), which it names too."""
+        with traced(_trace_of(context)):
+            response = await self._or_error(work, context)
+            if isinstance(response, CallToolResult):
+                response.meta = {**(response.meta or {}), "traceparent": traceparent()}
+            return response
+
+    async def _or_error(self, work: Work, context: Context[Any, Any]) -> Response:
         session = self._sessions.of(context)
         try:
             return await work(await self._core.services(), session)
@@ -438,3 +447,8 @@ def _doubts(result: OrchestrationResult) -> list[str]:
 
 def _text(text: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(type="text", text=text)])
+
+
+def _trace_of(context: Context[Any, Any]) -> str | None:
+    given = (context.request_context.meta or {}).get("traceparent")
+    return given if isinstance(given, str) else None

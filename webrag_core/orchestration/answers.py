@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.retrieval.models import CitationSpan
+from webrag_core.trace import current_trace_id
 
 if TYPE_CHECKING:
     from webrag_core.store.database import Database
@@ -50,9 +51,9 @@ async def start_run(
     """Register a run whose claim is held. Ends abandoned runs first."""
     await end_abandoned(connection)
     await connection.execute(
-        "INSERT INTO answer_runs (id, seed_url, query, policy, options) OVERRIDING SYSTEM VALUE"
-        " VALUES (%s, %s, %s, %s, %s)",
-        (answer_id, seed_url, query, policy, Jsonb(dict(options))),
+        "INSERT INTO answer_runs (id, seed_url, query, policy, options, trace_id) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, %s, %s, %s, %s, %s)",
+        (answer_id, seed_url, query, policy, Jsonb(dict(options)), current_trace_id()),
     )
 
 

@@ -14,6 +14,7 @@ from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.orchestration.run import Progress, Run
 from webrag_core.retrieval.reranking import make_reranker
+from webrag_core.trace import traced
 
 __all__ = ["AnswerRequest", "OrchestratorEngine", "Progress"]
 
@@ -37,6 +38,10 @@ class OrchestratorEngine:
         can be fetched, EmbeddingError when the model fails before there is evidence, StoreError when the database
         fails.
         """
+        with traced():
+            return await self._run(request, progress)
+
+    async def _run(self, request: AnswerRequest, progress: Progress | None) -> OrchestrationResult:
         most = self._settings.webrag_answer_timeout
         clock = Clock(most if request.seconds is None else min(most, request.seconds))
         seeds = request.seeds()

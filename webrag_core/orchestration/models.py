@@ -191,6 +191,7 @@ class OrchestrationResult(Contract):
 
     status: Status
     answer_id: int | None
+    trace_id: str | None = None
     query: str
     url: str
     chunks: list[RankedChunk]

@@ -44,6 +44,7 @@ from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import prove_citations
 from webrag_core.retrieval.reader import make_reader
 from webrag_core.retrieval.searcher import Searcher
+from webrag_core.trace import current_trace_id, span
 
 logger = logging.getLogger(__name__)
 
@@ -224,11 +225,12 @@ class Run:
     async def _round(self) -> ExpansionDecision:
         """One pass over the evidence. Its decision is recorded before it is acted upon."""
         begun = time.monotonic()
-        await self._retrieve()
-        await self._look_ahead()
-        with self.clock.phase("merge_ms"):
-            signals, decision = await self._judge()
-        await self._record(signals, decision, (time.monotonic() - begun) * 1000)
+        with span("round", number=len(self.rounds)):
+            await self._retrieve()
+            await self._look_ahead()
+            with self.clock.phase("merge_ms"):
+                signals, decision = await self._judge()
+            await self._record(signals, decision, (time.monotonic() - begun) * 1000)
         return decision
 
     async def _retrieve(self) -> None:
@@ -418,6 +420,7 @@ class Run:
         return OrchestrationResult(
             status=status_of(decision.probability_complete, evidence.best_raw_score, len(citations)),
             answer_id=self.answer_id,
+            trace_id=current_trace_id(),
             query=self.request.query,
             url=self.frontier.seeds[0],
             chunks=merging.reading_order(chunks),

@@ -19,6 +19,7 @@ from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
+from webrag_core.trace import span
 
 _PREFIX = "ORCHESTRATION_LLM"
 _OPENAI = "https://api.openai.com/v1"
@@ -129,7 +130,8 @@ class ChatEndpoint:
         async def send(dialect: _Dialect) -> str | Failure:
             return await self._ask(_body(self.model, messages, max_tokens, form, dialect), seconds)
 
-        answer = await self._endpoint.ask(send, seconds, self._slots)
+        with span("chat", model=self.model):
+            answer = await self._endpoint.ask(send, seconds, self._slots)
         if isinstance(answer, Failure):
             raise answer.on(ChatError(self.model, answer.reason))
         return answer

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from webrag_core.errors import InvalidInputError
+from webrag_core.trace import traceparent
 
 # SDKs require a key even for servers without authentication
 _NO_KEY = "unused"
@@ -66,6 +67,12 @@ def http_reason(status: int | None, prefix: str) -> str:
     return f"HTTP {status} (check {settings[status]})" if status in settings else f"HTTP {status}"
 
 
+async def add_trace(request: Any) -> None:
+    """An httpx `request` hook: the server is told which trace the request belongs to."""
+    if (parent := traceparent()) is not None:
+        request.headers["traceparent"] = parent
+
+
 def only_our_headers(key: SecretStr | None) -> Callable[[Any], Awaitable[None]]:
     """Return an httpx `request` hook that strips headers added by an SDK.
 
@@ -76,6 +83,7 @@ def only_our_headers(key: SecretStr | None) -> Callable[[Any], Awaitable[None]]:
     async def strip(request: Any) -> None:
         for name in set(request.headers.keys()) - _HEADERS:
             del request.headers[name]
+        await add_trace(request)
         if key is not None:
             request.headers["authorization"] = f"Bearer {key.get_secret_value()}"
 

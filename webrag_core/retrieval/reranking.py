@@ -14,6 +14,7 @@ from webrag_core.providers.rerankers.remote import RemoteReranker
 from webrag_core.retrieval.local_reranker import LocalReranker
 from webrag_core.retrieval.models import RankedChunk, RetrievalResult, RetrievedChunk
 from webrag_core.store.breakers import Breakers
+from webrag_core.trace import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ async def rank(
     if reranker is None:
         return Ranking([_as_retrieved(query, _candidates(result, top_n)) for query, result in results], [])
     try:
-        return await _rank(reranker, results, top_n=top_n, instruction=instruction)
+        with span("rerank", reranker=reranker.name):
+            return await _rank(reranker, results, top_n=top_n, instruction=instruction)
     except RerankError as error:
         failure = error
     ranking = await _rank(local_reranker(), results, top_n=top_n, instruction=instruction)

@@ -23,6 +23,7 @@ from webrag_core.retrieval.models import (
 from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
 from webrag_core.retrieval.reranking import make_reranker, rank
 from webrag_core.retrieval.searcher import Searcher
+from webrag_core.trace import span
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +77,8 @@ async def search(corpus: Corpus, request: SearchRequest, *, instruction: str | N
     search whose embedding model fails.
     """
     model_id = await corpus.indexer.model_id()
-    retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
+    with span("retrieve", pattern=request.pattern.short):
+        retrieved = await Searcher(corpus.database, corpus.indexer.embedder, model_id, corpus.settings).search(request)
     return await finish_search(corpus, request, retrieved, instruction=instruction)
 
 

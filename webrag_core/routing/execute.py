@@ -19,6 +19,7 @@ from webrag_core.routing.agents.protocol import Agent, Context
 from webrag_core.routing.budget import Ledger
 from webrag_core.routing.plan import ExecutionPlan, Task
 from webrag_core.routing.results import NOT_NEEDED, Finding, Outcome, Output, TaskError, TaskResult, outcome_of
+from webrag_core.trace import span
 
 logger = logging.getLogger(__name__)
 
@@ -101,8 +102,9 @@ class Executor:
 
 async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:
     try:
-        async with asyncio.timeout(context.seconds):
-            output = await agent.run(task, context)
+        with span("task", agent=task.agent, kind=task.params.kind):
+            async with asyncio.timeout(context.seconds):
+                output = await agent.run(task, context)
     except TimeoutError as error:
         late = TaskError(code="timeout", message=f"no result within {context.seconds:.3g} s")
         return TaskResult(task.id, "timeout", error=late, cause=error)

@@ -19,6 +19,7 @@ from webrag_core.routing.question import Question
 from webrag_core.routing.router_llm import plan_by_chat
 from webrag_core.routing.router_model import plan_by_model
 from webrag_core.routing.router_rules import default_plan, plan_by_rules
+from webrag_core.trace import current_trace_id, span
 
 logger = logging.getLogger(__name__)
 
@@ -53,14 +54,16 @@ class Router:
             read = await read_question(connection, question, settings, self._corpus.ingestor.acquirer.name)
         budget = budget_of(settings)
         iteration = Iteration(max_iterations=settings.answer_iterations)
-        plan = await self._made(read, budget, iteration)
+        with span("plan", router=settings.webrag_router):
+            plan = await self._made(read, budget, iteration)
         wrong = problems(plan, self._capabilities(read))
         if wrong:
             warning = f"the plan could not be used ({'; '.join(wrong[:3])}); the default plan was"
             log_warning(logger, warning)
             plan = default_plan(read, budget, iteration)
             plan.warnings.append(warning)
-        return explored(plan, settings.route_explore, random.SystemRandom())
+        plan = explored(plan, settings.route_explore, random.SystemRandom())
+        return plan.model_copy(update={"trace_id": current_trace_id()})
 
     async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:
         agents = sorted(self._agents)

@@ -15,6 +15,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.plan import ExecutionPlan, Task
 from webrag_core.routing.results import NOT_NEEDED, Output, TaskError, TaskResult, outcome_of
+from webrag_core.trace import current_trace_id
 
 _OUTPUT = TypeAdapter(Output)
 
@@ -31,7 +32,7 @@ async def record_tasks(connection: AsyncConnection, answer_id: int, iteration: i
     async with connection.cursor() as cursor:
         await cursor.executemany(
             "INSERT INTO route_tasks (answer_id, iteration, ordinal, id, agent, kind, params, status, error,"
-            " milliseconds, output) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            " milliseconds, output, trace_id) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
             [
                 (
                     answer_id,
@@ -45,6 +46,7 @@ async def record_tasks(connection: AsyncConnection, answer_id: int, iteration: i
                     None if result.error is None else Jsonb(result.error.model_dump(mode="json")),
                     result.milliseconds,
                     Jsonb(_without_text(result.output)),
+                    current_trace_id(),
                 )
                 for ordinal, (task, result) in enumerate(zip(execution.plan.tasks, execution.results, strict=True))
             ],

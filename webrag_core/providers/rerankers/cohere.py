@@ -6,9 +6,10 @@ Exercised against a local server that speaks the wire format; the real provider 
 from __future__ import annotations
 
 from webrag_core.config import Settings
-from webrag_core.providers.endpoint import key_or_dummy, require_package, trust_store
+from webrag_core.providers.endpoint import add_trace, key_or_dummy, require_package, trust_store
 from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 from webrag_core.providers.retry import Failure
+from webrag_core.store.breakers import Breakers
 
 
 class CohereReranker(RemoteReranker):
@@ -19,10 +20,10 @@ class CohereReranker(RemoteReranker):
     base_url = "https://api.cohere.com"
     model = "rerank-v3.5"
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Raises InvalidInputError when the SDK is not installed."""
         require_package("cohere", "RERANKER_PROVIDER=cohere")
-        super().__init__(settings)
+        super().__init__(settings, breakers)
 
     async def _ask(self, query: str, passages: list[str]) -> object:
         import cohere
@@ -35,7 +36,7 @@ class CohereReranker(RemoteReranker):
                 httpx.AsyncClient(
                     timeout=2 * self._seconds,  # ours comes first
                     follow_redirects=False,
-                    event_hooks={"response": [read_at_most]},
+                    event_hooks={"request": [add_trace], "response": [read_at_most]},
                     verify=trust_store("httpx"),
                 ) as wire,
                 cohere.AsyncClientV2(

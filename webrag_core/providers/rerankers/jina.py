@@ -6,7 +6,9 @@ was never called.
 
 from __future__ import annotations
 
-from webrag_core.providers.endpoint import trust_store
+from typing import Any
+
+from webrag_core.providers.endpoint import add_trace, trust_store
 from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 from webrag_core.providers.retry import Failure
 
@@ -31,7 +33,7 @@ class JinaReranker(RemoteReranker):
         }
         try:
             # the caller's time budget comes before the client's
-            hooks = {"response": [read_at_most]}
+            hooks: dict[str, list[Any]] = {"request": [add_trace], "response": [read_at_most]}
             async with httpx2.AsyncClient(
                 timeout=2 * self._seconds, follow_redirects=False, event_hooks=hooks, verify=trust_store("httpx2")
             ) as client:
