@@ -168,7 +168,7 @@ class Manager:
                         *plan_notes(question, plan, gathered),
                         *evidence_notes(citations, {} if statements.sentences else draft.withheld),
                         *language_notes(question.text, citations),
-                        *time_notes(question, statements.sentences),
+                        *time_notes(question, statements.sentences, compared=_compared(gathered)),
                     ],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
@@ -305,6 +305,10 @@ def _tell_nobody(event: Event) -> None:
 def _warn(gathered: Gathered, warning: str) -> None:
     log_warning(logger, warning)
     gathered.warnings.append(warning)
+
+
+def _compared(gathered: Gathered) -> bool:
+    return any(task.kind == "history.changes" and task.findings for task in gathered.tasks)
 
 
 def _highlights(draft: Draft) -> list[Shown]:

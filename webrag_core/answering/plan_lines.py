@@ -35,7 +35,7 @@ def ending(task: TaskReport) -> str:
         again = "" if task.error.retry_at is None else f"; next try {task.error.retry_at:%H:%M:%S} UTC"
         return f"{task.status}: {task.error.message}{again}"
     if task.status == "empty":
-        return f"nothing, {task.milliseconds:.0f} ms"
+        return f"nothing{f' ({task.note})' if task.note else ''}, {task.milliseconds:.0f} ms"
     brought = [
         f"{count} {word}"
         for count, word in (

@@ -13,9 +13,9 @@ from webrag_core.routing.question import Question
 _YEAR = re.compile(r"(?<![\w.,/-])(?:199\d|20\d\d)(?![\w/-]|[.,]\d)")
 
 
-def time_notes(question: Question, sentences: Sequence[AnswerSentence]) -> list[str]:
+def time_notes(question: Question, sentences: Sequence[AnswerSentence], *, compared: bool = False) -> list[str]:
     """A past year that the question names and no sentence does; and, of a question about changes, where those of
-    the pages themselves are listed. None for what was asked as of a date."""
+    the pages themselves are listed, unless they were `compared`. None for what was asked as of a date."""
     if question.at is not None:
         return []
     notes = []
@@ -24,6 +24,6 @@ def time_notes(question: Question, sentences: Sequence[AnswerSentence]) -> list[
     if years and sentences:
         year = years[0]
         notes.append(f"the question names {year}, and this is from today's texts: --at {year} asks those of then")
-    if is_about_changes(question.text):
+    if is_about_changes(question.text) and not compared:
         notes.append("how the stored pages themselves changed: webrag history URL --changes")
     return notes

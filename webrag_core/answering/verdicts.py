@@ -58,7 +58,13 @@ def evidence_notes(citations: Sequence[SentenceCitation], withheld: Mapping[str,
 
 
 def plan_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> list[str]:
-    """The date that the plan read out of the question; without it nobody would know that the answer is of then."""
+    """What agents say of their findings; and the date that the plan read out of the question, without which nobody
+    would know that the answer is of then."""
+    notes = [task.note for task in gathered.tasks if task.note and task.findings]
+    return [*notes, *_date_notes(question, plan, gathered)]
+
+
+def _date_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> list[str]:
     dates = [task.params.at for task in plan.tasks if isinstance(task.params, HistorySearch)]
     if not dates or question.at is not None:
         return []

@@ -152,7 +152,8 @@ class TaskResult:
 
 
 class TaskReport(Contract):
-    """One task of an answer, as its reader sees it. `asked` is what the task is about, in words."""
+    """One task of an answer, as its reader sees it. `asked` is what the task is about, in words, `note`
+    what its agent says of its findings, or why there is nothing."""
 
     iteration: int
     id: str
@@ -165,6 +166,7 @@ class TaskReport(Contract):
     passages: int
     findings: int
     pages: int
+    note: str = ""
 
 
 def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
@@ -181,6 +183,7 @@ def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
         passages=len(result.output.evidence),
         findings=len(result.output.findings),
         pages=result.output.pages,
+        note=result.output.note if result.output.findings or result.status == "empty" else "",
     )
 
 

@@ -8,21 +8,25 @@ from psycopg import AsyncConnection
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.citations import citation_states
+from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.history.compare import PageComparison, compare
 from webrag_core.history.diff import BlockChange
 from webrag_core.history.models import PageChange
 from webrag_core.history.pages import changes, page_at, versions
 from webrag_core.history.past_search import search_at
+from webrag_core.indexing.markdown import plain_text
 from webrag_core.retrieval.dates import moment
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 from webrag_core.routing.agents.nothing_found import nothing_found
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.plan import HistoryChanges, HistoryCitations, HistoryPage, HistorySearch, HistoryVersions, Task
 from webrag_core.routing.results import Finding, Output
+from webrag_core.store.database import Database
 
 _MOST_PAGES = 10  # whose changes are compared
 _MOST_FINDINGS = 20
+_CHANGED = "Changed on "
+_MOST_EDIT = 80  # characters of the words that went, and of those that came
 _MOST_WORDS_SHOWN = 1_500  # characters of a page of then
 _VERBS = {"added": "added", "removed": "removed", "edited": "edited", "moved": "moved"}
 
@@ -37,13 +41,7 @@ class HistoryAgent:
         if isinstance(params, HistorySearch):
             return await _search(context, params)
         if isinstance(params, HistoryCitations):
-            states = await citation_states(database, answers=[params.answer])
-            lost = [f"[{one.number}] {one.state}" for one in states if one.state not in ("valid", "moved")]
-            standing = len(states) - len(lost)
-            return Output(
-                note=f"{standing} of {len(states)} quotes of answer {params.answer} still stand",
-                warnings=[f"quotes of answer {params.answer} that no longer stand: {', '.join(lost)}"] if lost else [],
-            )
+            return await _quotes(database, params.answer)
         async with database.connection() as connection:
             if isinstance(params, HistoryPage):
                 return await _page(connection, params)
@@ -69,6 +67,40 @@ async def _search(context: Context, params: HistorySearch) -> Output:
         note=note if results.chunks else await nothing_found(context.corpus.database, filters, params.at),
         warnings=results.warnings,
     )
+
+
+async def _quotes(database: Database, answer: int) -> Output:
+    """Every quote of an answer, with what became of it."""
+    states = {one.number: one for one in await citation_states(database, answers=[answer])}
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT c.number, c.version_id, c.char_start, c.heading, v.title FROM citations c"
+            " JOIN document_versions v ON v.id = c.version_id WHERE c.answer_id = %s ORDER BY c.number",
+            (answer,),
+        )
+        rows = await cursor.fetchall()
+    findings = [
+        Finding.of(
+            states[number].quote,
+            group=f"Quotes of answer {answer}",
+            label=_state(states[number]),
+            url=states[number].url,
+            title=title,
+            heading=heading,
+            version_id=version,
+            char_start=start,
+        )
+        for number, version, start, heading, title in rows
+        if number in states
+    ]
+    standing = sum(one.state in ("valid", "moved") for one in states.values())
+    return Output(findings=findings, note=f"{standing} of {len(states)} quotes of answer {answer} still stand")
+
+
+def _state(one: CitationState) -> str:
+    parts = f", {one.standing} of {one.sentences} sentences stand" if one.state == "changed" else ""
+    facts = f", {' and '.join(one.facts_changed)} changed" if one.facts_changed else ""
+    return f"{one.number}: {one.state}{parts}{facts}"
 
 
 async def _page(connection: AsyncConnection, params: HistoryPage) -> Output:
@@ -135,12 +167,32 @@ def _compared(comparisons: Sequence[PageComparison]) -> Output:
     findings = [rows[turn] for turn in range(turns) for rows in ranked if turn < len(rows)]
     warnings = []
     if len(findings) > _MOST_FINDINGS:
-        warnings.append(f"{len(findings)} passages changed; {_MOST_FINDINGS} are listed (webrag history URL --diff)")
-    return Output(findings=findings[:_MOST_FINDINGS], warnings=warnings)
+        warnings.append(f"{len(findings)} passages changed; {_MOST_FINDINGS} are listed (webrag history URL --changes)")
+    pages = {one.url: place for place, one in enumerate(comparisons)}
+    shown = sorted(findings[:_MOST_FINDINGS], key=lambda finding: pages.get(finding.group.removeprefix(_CHANGED), 0))
+    return Output(findings=shown, warnings=warnings)
 
 
-def _importance(change: BlockChange) -> tuple[bool, bool]:
-    return (not change.facts_changed, change.kind == "removed")
+def _importance(change: BlockChange) -> tuple[bool, bool, int]:
+    """Changed facts first, then what is on the page now, then the larger changes."""
+    return (not change.facts_changed, change.kind == "removed", -_size(change))
+
+
+def _size(change: BlockChange) -> int:
+    """Words that came or went."""
+    if change.words:
+        return sum(len(one.text.split()) for one in change.words if one.op != "same")
+    span = change.after or change.before
+    return 0 if span is None else (span.end - span.start) // 6
+
+
+def _edit(change: BlockChange) -> str:
+    """The words of an edited block that went and came, cut short."""
+    gone, come = (
+        plain_text(" … ".join(one.text.strip() for one in change.words if one.op == op))[:_MOST_EDIT]
+        for op in ("removed", "added")
+    )
+    return f": “{gone}” → “{come}”" if gone or come else ""
 
 
 def _finding(comparison: PageComparison, change: BlockChange) -> Finding:
@@ -150,9 +202,9 @@ def _finding(comparison: PageComparison, change: BlockChange) -> Finding:
     facts = f", {' and '.join(change.facts_changed)} changed" if edited else ""
     return Finding.of(
         text.text[span.start : span.end],
-        group=f"Changed on {comparison.url}",
+        group=f"{_CHANGED}{comparison.url}",
         label=f"{_VERBS[change.kind]} between {comparison.before.seen_last:%Y-%m-%d} and"
-        f" {comparison.after.seen_from:%Y-%m-%d}{facts}",
+        f" {comparison.after.seen_from:%Y-%m-%d}{facts}{_edit(change)}",
         url=text.url,
         title=text.title,
         heading=" > ".join(change.heading_path) or None,

@@ -1,0 +1,213 @@
+"""Agents that fail in every way: nothing comes out of the executor but statuses, in time, and siblings go on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import product
+from typing import Any
+
+import pytest
+
+from webrag_core.config import Settings
+from webrag_core.errors import EmbeddingError
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.routing.agents.protocol import Context
+from webrag_core.routing.budget import Ledger
+from webrag_core.routing.execute import Execution, Executor
+from webrag_core.routing.plan import Budget, CorpusSearch, ExecutionPlan, Task
+from webrag_core.routing.results import Finding, Output, TaskStatus
+
+FAULTS: dict[str, TaskStatus] = {
+    "raises": "error",
+    "hangs": "timeout",
+    "finds nothing": "empty",
+    "wrong shape": "error",
+    "slow": "success",
+    "breaker open": "skipped",
+}
+DEADLINE = 0.4
+FINDING = Finding(
+    group="g",
+    label="l",
+    url="https://a.example/",
+    title=None,
+    heading=None,
+    version_id=1,
+    char_start=0,
+    char_end=1,
+    sha256="0" * 64,
+)
+
+
+class Faulty:
+    """Does what its task's query says."""
+
+    async def run(self, task: Task, context: Context) -> Output:
+        params = task.params
+        assert isinstance(params, CorpusSearch)
+        match params.query:
+            case "raises":
+                raise EmbeddingError("the model is down")
+            case "defect":
+                raise ZeroDivisionError
+            case "hangs":
+                await asyncio.sleep(3_600)
+            case "holds a connection":
+                async with context.corpus.database.connection() as connection:
+                    await connection.execute("SELECT pg_sleep(3600)")
+            case "finds nothing":
+                return Output()
+            case "wrong shape":
+                wrong: Any = {"evidence": []}
+                return wrong  # type: ignore[no-any-return]
+            case "wrong evidence":
+                unfit: Any = ["text"]
+                return Output(evidence=unfit)
+            case "slow":
+                await asyncio.sleep(DEADLINE / 4)
+            case "breaker open":
+                error = EmbeddingError("not asked")
+                error.retry_at = context.corpus.breakers._clock()
+                raise error
+            case "sure":
+                return Output(findings=[FINDING], complete=0.9)
+        return Output(findings=[FINDING])
+
+
+@asynccontextmanager
+async def executing(settings: Settings) -> AsyncIterator[Executor]:
+    async with Corpus.open(settings) as corpus:
+        yield Executor(corpus, OrchestratorEngine(corpus), {"corpus": Faulty()})
+
+
+def task(name: str, query: str, **options: Any) -> Task:
+    return Task(id=name, params=CorpusSearch(query=query), **{"deadline": DEADLINE, **options})
+
+
+def plan_of(*tasks: Task, seconds: float = 10.0) -> ExecutionPlan:
+    budget = Budget(seconds=seconds, chat_calls=0)
+    return ExecutionPlan(
+        question="?", parts=["?"], tasks=list(tasks), budget=budget, made_by="test", rationale="because"
+    )
+
+
+def test_all_combinations_of_faults(settings: Settings) -> None:
+    names = list(FAULTS)
+    combinations = list(product([False, True], repeat=len(names)))
+    assert len(combinations) == 64
+
+    async def one(executor: Executor, faults: tuple[bool, ...]) -> tuple[Execution, float]:
+        tasks = [
+            task(
+                f"t{place}",
+                names[place] if is_faulty else "fine",
+                # half of them wait for another, whatever becomes of it
+                after=[f"t{place - 1}"] if place % 2 else [],
+                required=place == 0,
+            )
+            for place, is_faulty in enumerate(faults)
+        ]
+        plan = plan_of(*tasks)
+        begun = time.monotonic()
+        return await executor.execute(plan, Ledger(plan.budget)), time.monotonic() - begun
+
+    async def work() -> list[tuple[Execution, float]]:
+        async with executing(settings) as executor:
+            return await asyncio.gather(*(one(executor, faults) for faults in combinations))
+
+    for faults, (execution, seconds) in zip(combinations, asyncio.run(work()), strict=True):
+        expected = [FAULTS[name] if is_faulty else "success" for name, is_faulty in zip(names, faults, strict=True)]
+        assert [result.status for result in execution.results] == expected
+        lost = [status for status in expected if status not in ("success", "empty")]
+        assert len(execution.warnings) == len(lost)
+        assert seconds < 2 * DEADLINE + 0.5, "at most two wait for each other"
+        if not lost:
+            assert execution.outcome == "complete"
+        elif expected[0] in ("success", "empty"):
+            assert execution.outcome == "degraded"
+        else:
+            assert execution.outcome == "partial"
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("defect", "internal_error"),
+        ("wrong shape", "bad_output"),
+        ("wrong evidence", "bad_output"),
+        ("hangs", "timeout"),
+    ],
+)
+def test_when_everything_is_lost_the_plan_has_failed(settings: Settings, query: str, code: str) -> None:
+    async def work() -> Execution:
+        async with executing(settings) as executor:
+            plan = plan_of(task("one", query), task("two", query))
+            return await executor.execute(plan, Ledger(plan.budget))
+
+    done = asyncio.run(work())
+    assert done.outcome == "failed"
+    assert {result.error.code for result in done.results if result.error} == {code}
+
+
+def test_a_task_is_skipped_when_the_others_found_enough_and_nothing_is_lost(settings: Settings) -> None:
+    async def work(query: str) -> Execution:
+        async with executing(settings) as executor:
+            plan = plan_of(task("one", query), task("two", "raises", after=["one"], unless=0.8))
+            return await executor.execute(plan, Ledger(plan.budget))
+
+    enough, too_little = asyncio.run(work("sure")), asyncio.run(work("fine"))
+    assert [result.status for result in enough.results] == ["success", "skipped"]
+    assert (enough.outcome, enough.warnings) == ("complete", [])
+    assert [result.status for result in too_little.results] == ["success", "error"]
+    assert too_little.outcome == "degraded"
+
+
+def test_the_time_of_the_answer_limits_every_task(settings: Settings) -> None:
+    async def work() -> tuple[Execution, float]:
+        async with executing(settings) as executor:
+            plan = plan_of(
+                task("one", "hangs", deadline=0.3), task("two", "hangs", after=["one"], deadline=0.3), seconds=0.3
+            )
+            begun = time.monotonic()
+            return await executor.execute(plan, Ledger(plan.budget)), time.monotonic() - begun
+
+    done, seconds = asyncio.run(work())
+    assert [result.status for result in done.results] == ["timeout", "skipped"]
+    assert done.results[1].error is not None
+    assert done.results[1].error.code == "out_of_time"
+    assert seconds < 0.8
+
+
+def test_a_cancelled_plan_leaves_no_connection_taken(settings: Settings) -> None:
+    async def work() -> int:
+        async with Corpus.open(settings) as corpus:
+            executor = Executor(corpus, OrchestratorEngine(corpus), {"corpus": Faulty()})
+            plan = plan_of(*(task(f"t{n}", "holds a connection", deadline=9) for n in range(8)))
+            running = asyncio.create_task(executor.execute(plan, Ledger(plan.budget)))
+            await asyncio.sleep(0.3)
+            running.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await running
+            free = 0
+            async with asyncio.timeout(20):
+                for _ in range(8):
+                    async with corpus.database.connection():
+                        free += 1
+            return free
+
+    assert asyncio.run(work()) == 8
+
+
+def test_an_unknown_agent_is_an_error(settings: Settings) -> None:
+    async def work() -> Execution:
+        async with Corpus.open(settings) as corpus:
+            plan = plan_of(task("one", "fine"))
+            return await Executor(corpus, OrchestratorEngine(corpus), {}).execute(plan, Ledger(plan.budget))
+
+    [result] = asyncio.run(work()).results
+    assert result.error is not None
+    assert (result.status, result.error.code) == ("error", "unknown_agent")
