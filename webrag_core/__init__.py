@@ -10,7 +10,7 @@ Public names (everything else may change):
 - `Settings`, `load_settings`: configuration from the environment.
 - `Corpus`: the open corpus; adds and refreshes pages.
 - `AnswerRequest`, `OrchestratorEngine`, `OrchestrationResult`: follow links from a page to the evidence for a question.
-- `Manager`, `Question`, `Answer`: an answer in prose, every sentence proved.
+- `Manager`, `Question`, `Answer`, `ExecutionPlan`: a plan, and an answer in prose by it, every sentence proved.
 - `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
 - `expand_related`, `hierarchy`, `linked_items`, `version_at`: read the graph, every edge with its quote.
 - `CitationSpan`: a verbatim quote with its page version, offsets and hash.
@@ -18,6 +18,7 @@ Public names (everything else may change):
   - `InvalidInputError`: an unusable argument or setting.
   - `FetchError`: fetching a URL failed; its `reason` is a `Reason`.
   - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
+  - `AgentsFailedError`: no task of a plan brought a result.
   - `GuardrailsViolationError`: a question or an answer is not let through.
   - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from webrag_core.answering.models import Answer
     from webrag_core.config import Settings, load_settings
     from webrag_core.errors import (
+        AgentsFailedError,
         ChatError,
         EmbeddingError,
         FetchError,
@@ -54,10 +56,12 @@ if TYPE_CHECKING:
     from webrag_core.retrieval.models import CitationSpan
     from webrag_core.retrieval.request import SearchRequest
     from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
+    from webrag_core.routing.plan import ExecutionPlan
 
     __version__: str
 
 _MODULES = {
+    "AgentsFailedError": "errors",
     "Answer": "answering.models",
     "AnswerRequest": "orchestration.engine",
     "ChatError": "errors",
@@ -65,6 +69,7 @@ _MODULES = {
     "Corpus": "indexing.pipeline",
     "CorpusSearch": "retrieval.search",
     "EmbeddingError": "errors",
+    "ExecutionPlan": "routing.plan",
     "FetchError": "errors",
     "GuardrailsViolationError": "errors",
     "IntegrityError": "errors",
@@ -90,6 +95,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "AgentsFailedError",
     "Answer",
     "AnswerRequest",
     "ChatError",
@@ -97,6 +103,7 @@ __all__ = [
     "Corpus",
     "CorpusSearch",
     "EmbeddingError",
+    "ExecutionPlan",
     "FetchError",
     "GuardrailsViolationError",
     "IntegrityError",

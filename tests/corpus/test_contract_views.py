@@ -28,6 +28,9 @@ COLUMNS = {
     "v_request": "url_submitted run_id state reason attempts",
     "v_sentence": "answer_id ordinal text proof support citations",
     "v_fetch": "url hop status reason bytes_raw bytes_decoded started_at",
+    "v_task": "answer_id iteration id agent kind params status code message milliseconds passages findings pages"
+    " trace_id",
+    "v_breaker": "name state failures opened_at retry_at last_reason last_failure_at",
     "v_answer": "answer_id query action rule citations",
 }
 

@@ -58,7 +58,9 @@ def without_times(result: OrchestrationResult) -> dict[str, Any]:
     """Everything that two runs of one request have in common."""
     rounds = [done.model_dump(exclude={"elapsed_ms"}) for done in result.rounds]
     chunks = [ranked.model_dump() for ranked in result.chunks]
-    kept = result.model_dump(exclude={"answer_id", "timing", "rounds", "chunks", "documents", "total_urls_ingested"})
+    kept = result.model_dump(
+        exclude={"answer_id", "trace_id", "timing", "rounds", "chunks", "documents", "total_urls_ingested"}
+    )
     return {**kept, "rounds": rounds, "chunks": chunks}
 
 

@@ -116,7 +116,7 @@ def test_waiting_for_a_slot_counts_and_what_is_left_bounds_the_pause() -> None:
         return unasked, late
 
     assert asyncio.run(work()) == (
-        Failure("no answer within 0.05 s"),
+        Failure("no answer within 0.05 s", asked=False),
         Failure("busy; waiting 5 s exceeds the limit of 5 s"),
     )
 

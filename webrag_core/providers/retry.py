@@ -50,7 +50,7 @@ class Failure:
     """Reason of a failed request, without text from the endpoint: it may repeat the key.
 
     `again` = retryable, `wait` = Retry-After in seconds. `transient`: the endpoint may be down or overloaded, which
-    counts for its breaker. `retry_at` = it was not asked, and is not before then.
+    counts for its breaker. `asked` is False where the request never left; `retry_at` = it is not asked before then.
     """
 
     reason: str
@@ -58,6 +58,7 @@ class Failure:
     wait: float | None = None
     status: int | None = None
     transient: bool = field(default=False, kw_only=True)
+    asked: bool = field(default=True, kw_only=True)
     retry_at: datetime | None = field(default=None, kw_only=True)
 
     def on(self, error: Raised) -> Raised:
@@ -88,11 +89,11 @@ async def through(breaker: Breaker | None, ask: Callable[[], Awaitable[Answer | 
     retry_at = await breaker.closed_until()
     if retry_at is not None:
         reason = f"not asked: it failed {breaker.failures} times in a row; next try at {retry_at:%H:%M:%S} UTC"
-        return Failure(reason, retry_at=retry_at)
+        return Failure(reason, asked=False, retry_at=retry_at)
     answer = await ask()
     if isinstance(answer, Failure) and answer.transient:
         await breaker.failed(answer.reason)
-    else:
+    elif not isinstance(answer, Failure) or answer.asked:
         await breaker.succeeded()
     return answer
 
@@ -127,11 +128,12 @@ class RetryingEndpoint(Generic[Form]):
         seconds: float,
         slots: AbstractAsyncContextManager[object] | None,
     ) -> Answer | Failure:
-        failure = Failure(f"no answer within {seconds:.4g} s", transient=True)
+        failure = Failure(f"no answer within {seconds:.4g} s", asked=False)
         clock = asyncio.get_running_loop().time
         ends = clock() + seconds
         try:
             async with asyncio.timeout_at(ends), slots or nullcontext():
+                failure = replace(failure, transient=True, asked=True)
                 form, attempt = self._first, 0
                 while True:
                     answer = await send(self._forms[form])
