@@ -210,3 +210,12 @@ def test_chance_leaves_out_only_what_nothing_rests_on() -> None:
     assert 80 < out < 160
     assert all("search" in {task.id for task in one.tasks} for one in drawn)
     assert {tuple(one.propensities.items()) for one in drawn} == {(("walk", 0.7),), ()}
+
+
+def test_a_stored_page_that_the_question_names_is_compared_and_not_fetched(settings: Settings) -> None:
+    question = Question(f"What changed on {QUEUES}, and on https://elsewhere.example/?")
+    plan, answer = asyncio.run(with_pages(settings, question, QUEUES))
+    [changes] = [task for task in plan.tasks if task.params.kind == "history.changes"]
+    assert changes.params.model_dump()["targets"] == [QUEUES]
+    assert answer.spent.pages == 0
+    assert {one.id: one.status for one in answer.tasks}["changes"] == "empty"

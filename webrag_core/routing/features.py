@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime
@@ -19,6 +20,8 @@ from webrag_core.retrieval.graph.keys import resolve_keys
 from webrag_core.routing.asked_dates import as_of, since_of, until_of
 from webrag_core.routing.intents import Intent, intent_of, names_in
 from webrag_core.routing.question import Question
+
+_ADDRESS = re.compile(r"https?://[^\s<>\"`]{1,500}")
 
 _STATE = """
 WITH stored AS NOT MATERIALIZED (
@@ -85,7 +88,8 @@ class RouteFeatures:
 class Read:
     """A question that was read: its features, and what they were made from.
 
-    `keys` are names that the graph knows. `at`, `since` and `until` are dates of the question's text; `at` is the
+    `keys` are names that the graph knows, `pages` stored pages whose addresses stand in the text: they are read about,
+    never fetched. `at`, `since` and `until` are dates of the question's text; `at` is the
     caller's, where there is one. `known_sources` are the keys of all stored sources.
     """
 
@@ -101,6 +105,7 @@ class Read:
     since: str | None
     until: str | None
     known_sources: frozenset[str]
+    pages: tuple[str, ...] = ()
 
     @property
     def roots(self) -> list[str]:
@@ -110,8 +115,8 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class CorpusState:
-    """What the corpus holds of a question: as the fields of `RouteFeatures` of these names, and the keys that the graph
-    knows of its `names_asked`."""
+    """What the corpus holds of a question: as the fields of `RouteFeatures` of these names, the keys that the graph
+    knows of its `names_asked`, and the stored pages whose addresses stand in its text (`addresses_in`)."""
 
     stored_urls: int = 0
     stale_urls: int = 0
@@ -121,6 +126,7 @@ class CorpusState:
     any_past: bool = False
     sources: frozenset[str] = frozenset()
     keys: tuple[str, ...] = ()
+    pages: tuple[str, ...] = ()
 
 
 async def read_question(
@@ -151,6 +157,7 @@ async def read_question(
         any_past=any_past,
         sources=frozenset(sources),
         keys=await _known_names(connection, names_asked(question.text)),
+        pages=await _stored_pages(connection, addresses_in(question.text)),
     )
     return read_with(question, state, (now or datetime.now(UTC)).date())
 
@@ -195,6 +202,7 @@ def read_with(question: Question, state: CorpusState, today: date) -> Read:
         since=since_of(question.text, today),
         until=until_of(question.text, today),
         known_sources=state.sources,
+        pages=state.pages,
     )
 
 
@@ -203,6 +211,29 @@ def names_asked(text: str) -> Sequence[str]:
     intent = intent_of(text)
     thing = [intent.thing] if intent is not None and intent.thing and intent.kind not in ("quotes", "cell") else []
     return list(dict.fromkeys(name.strip() for name in (*thing, *names_in(text)) if name.strip()))
+
+
+def addresses_in(text: str, most: int = 4) -> list[str]:
+    """Addresses that stand in a question, canonical; at most `most`."""
+    found = []
+    for match in _ADDRESS.findall(text)[:most]:
+        try:
+            found.append(canonicalise(match.rstrip(".,;:!?)\"'")))
+        except FetchError:  # no address after all
+            continue
+    return list(dict.fromkeys(found))
+
+
+async def _stored_pages(connection: AsyncConnection, addresses: Sequence[str]) -> tuple[str, ...]:
+    if not addresses:
+        return ()
+    cursor = await connection.execute(
+        "SELECT a.url FROM unnest(%(urls)s::text[]) WITH ORDINALITY AS a (url, place)"
+        " WHERE EXISTS (SELECT FROM documents d WHERE d.canonical_url = a.url)"
+        " OR EXISTS (SELECT FROM url_aliases u WHERE u.url = a.url) ORDER BY a.place",
+        {"urls": list(addresses)},
+    )
+    return tuple(row[0] for row in await cursor.fetchall())
 
 
 def _addresses(question: Question) -> tuple[str, ...]:

@@ -88,4 +88,5 @@ class Router:
             sources=read.known_sources,
             agents=frozenset(self._agents),
             within=frozenset(read.question.sources),
+            known=frozenset(read.pages).__contains__,
         )

@@ -148,9 +148,10 @@ def graph_task(read: Read, what: Literal["linked", "contains", "holds", "related
 
 
 def changes_task(read: Read) -> plan.Task:
-    """Compare the texts that the pages had: of the given pages, else of the given sources, else of all."""
+    """Compare the texts that the pages had: of those that the question names, else of the given pages, else of the
+    given sources, else of all."""
     stored = list(read.urls) if read.features.stored_urls == len(read.urls) else []
-    targets = stored or list(read.question.sources) or sorted(read.known_sources)
+    targets = list(read.pages) or stored or list(read.question.sources) or sorted(read.known_sources)
     params = plan.HistoryChanges(targets=targets[:_MOST_TARGETS], since=read.since, until=read.until)
     return task_of("changes", params, required=True)
 
@@ -209,6 +210,7 @@ SPECIAL: tuple[Rule, ...] = (
             and (
                 read.since is not None
                 or read.until is not None
+                or bool(read.pages)
                 or (
                     bool(read.features.stored_urls or read.question.sources)
                     and bool(_LATELY.search(read.question.text))
