@@ -53,6 +53,8 @@ def test_a_trace_goes_on_within_itself_and_ends_with_its_block() -> None:
         f"00-{'0' * 32}-00f067aa0ba902b7-01",
         f"00-{ID}-{'0' * 16}-01",
         PARENT.upper(),
+        f"{PARENT}-00",
+        PARENT[:-1],
         f"ff-{ID}-00f067aa0ba902b7-01",
         PARENT * 10_000,
         "0" * 32,

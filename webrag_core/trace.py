@@ -19,6 +19,7 @@ from typing import Any
 
 _TRACEPARENT = re.compile(r"(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
 _TRACE_ID = re.compile(r"[0-9a-f]{32}")
+_LENGTH = 55  # of a traceparent of version 00
 _LONGEST = 512  # characters of a traceparent that are looked at
 
 
@@ -67,8 +68,16 @@ def span(name: str, **attributes: str | int | float | bool) -> Iterator[None]:
     if api is None:
         yield
         return
-    with api.get_tracer("webrag").start_as_current_span(f"webrag.{name}", attributes=attributes):
-        yield
+    # messages of errors hold addresses and words of the question: spans tell the class alone
+    with api.get_tracer("webrag").start_as_current_span(
+        f"webrag.{name}", attributes=attributes, record_exception=False, set_status_on_exception=False
+    ) as current:
+        try:
+            yield
+        except Exception as error:
+            current.set_attribute("error.type", type(error).__name__)
+            current.set_status(api.StatusCode.ERROR)
+            raise
 
 
 class TraceFilter(logging.Filter):
@@ -87,6 +96,8 @@ def _read(parent: str | None) -> _Trace | None:
     text = parent.strip()
     match = _TRACEPARENT.fullmatch(text)
     if match is not None:
+        if text.startswith("00") and len(text) != _LENGTH:  # later versions may be longer
+            return None
         return None if not int(match[1], 16) or not int(match[2], 16) else _Trace(match[1], match[2])
     if _TRACE_ID.fullmatch(text) and int(text, 16):
         return _Trace(text, secrets.token_hex(8))

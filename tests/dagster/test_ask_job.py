@@ -12,6 +12,7 @@ from webrag_core.answering.models import Answer
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Is asyncio.Queue thread safe?"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 
 
 def ask(definitions: dg.Definitions, instance: dg.DagsterInstance, **config: Any) -> dg.ExecuteInProcessResult:
@@ -48,3 +49,21 @@ def test_a_failure_is_one_sentence(definitions: dg.Definitions, instance: dg.Dag
     run = instance.get_run_by_id(done.run_id)
     assert run is not None
     assert run.tags["webrag/stop_reason"] == "invalid_input"
+
+
+@pytest.mark.usefixtures("corpus_environment")
+@pytest.mark.parametrize("job", ["ask", "answer"])
+@pytest.mark.parametrize("given", [None, TRACE, f"00-{TRACE}-00f067aa0ba902b7-01", TRACE.upper()])
+def test_a_run_is_tagged_with_its_trace(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, given: str | None
+) -> None:
+    config = {"ask": {"question": " "}, "answer": {"query": " "}}[job]  # what is refused has a trace, too
+    tags = {} if given is None else {"webrag/trace_id": given}
+    done = definitions.resolve_job_def(job).execute_in_process(
+        instance=instance, run_config=config, raise_on_error=False, tags=tags
+    )
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    tagged = run.tags["webrag/trace_id"]
+    assert len(tagged) == 32
+    assert (tagged == TRACE) == (given is not None and given == given.lower())

@@ -229,6 +229,8 @@ def show_command(
         print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")
         complete = "" if answer.probability is None else f", complete with probability {answer.percent()}"
         print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url or 'what is stored'}{complete}")
+        if answer.trace_id is not None:
+            print_line(f"Trace {answer.trace_id}", style="dim")
         if answer.reason:
             print_line(f"failed: {answer.reason}", style="yellow")
         for one in opened.citations:

@@ -59,8 +59,13 @@ def _print_version(requested: bool) -> None:
         raise typer.Exit
 
 
+_SERVERS = ("mcp", "up", "ui")
+"""What they do has the traces of those who call them."""
+
+
 @app.callback()
 def options(
+    context: typer.Context,
     env_file: Annotated[
         Path | None,
         typer.Option(help="File of settings beside the environment, which wins; unset = WEBRAG_ENV_FILE."),
@@ -72,6 +77,8 @@ def options(
     """Options of `webrag` itself."""
     if env_file is not None:
         os.environ[VARIABLE] = str(env_file.absolute())
+    if context.invoked_subcommand not in _SERVERS:
+        context.with_resource(traced(os.environ.get("TRACEPARENT")))
 
 
 @database_app.command("url")
@@ -121,7 +128,6 @@ def main() -> None:
     for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
         plugin.load()(app)
     try:
-        with traced(os.environ.get("TRACEPARENT")):
-            app()
+        app()
     except WebragError as error:
         sys.exit(report_error(error, as_json="--json" in sys.argv))

@@ -35,6 +35,7 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
+from webrag_core.trace import span
 
 LIVE = frozenset({"http", "firecrawl"})
 """Acquirers of the live web: a page that one of them brought is as good as the other's."""
@@ -148,7 +149,8 @@ class Ingestor:
                 raise failure
         started = datetime.now(UTC)
         try:
-            page = await self._fetch(url, stored)
+            with span("fetch", acquirer=self.acquirer.name):
+                page = await self._fetch(url, stored)
             page_url(page.final_url)
             converted = None if page.not_modified else await convert_in_worker(page)
             if converted is not None:

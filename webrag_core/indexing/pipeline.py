@@ -20,7 +20,6 @@ from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
-from webrag_core.trace import span
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +69,7 @@ class Corpus:
         Raises FetchError with the reason recorded. A page confirmed gone is removed from the index.
         """
         try:
-            with span("fetch", acquirer=self.ingestor.acquirer.name):
-                page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
+            page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
         except FetchError as error:
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))

@@ -27,6 +27,7 @@ from webrag_core.retrieval.reader import Reader
 from webrag_core.retrieval.reranking import Ranking, rank
 from webrag_core.retrieval.scope import Scope
 from webrag_core.retrieval.searcher import Searcher
+from webrag_core.trace import span
 
 _READ = 5  # passages, best first, that the reader judges in each round
 
@@ -99,7 +100,7 @@ class Evidence:
         False when the embedding model fails: the evidence of earlier rounds stays as it is. Without any, words alone
         are searched.
         """
-        with self.clock.phase("retrieval_ms"):
+        with self.clock.phase("retrieval_ms"), span("retrieve", queries=len(sub_queries)):
             searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in sub_queries)
             results: list[RetrievalResult] = await asyncio.gather(*searches)
         if self.ranked and any(result.degraded for result in results):

@@ -153,7 +153,8 @@ class ChatEndpoint:
                 return await self._open(_body(self.model, messages, max_tokens, form, dialect), seconds)
 
             async with self._slots:
-                opened = await self._endpoint.ask(send, seconds)
+                with span("chat", model=self.model):  # until its first words: a block that yields would leave it open
+                    opened = await self._endpoint.ask(send, seconds)
                 if isinstance(opened, Failure):
                     raise opened.on(ChatError(self.model, opened.reason))
                 async with opened.closing:
