@@ -26,6 +26,7 @@ _LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:"[^"]*"|[^\s",;]*)
 _PARAMETER = re.compile(r';\s*([\w*-]+)\s*=\s*(?:"([^"]*)"|([^\s",;]*))')
 _REWRITTEN = re.compile(r"(/\d{14})(/https?:/)")  # a copy with the archive's own links, as Wayback and pywb name it
 _MOST_LISTED = 20_000
+_OUR_RULES = frozenset({Reason.INVALID_URL, Reason.BLOCKED_ADDRESS, Reason.ROBOTS_DISALLOWED, Reason.CRAWLER_TRAP})
 _AS_ORIGINAL = {"prefer": "original-content, original-links"}
 
 
@@ -54,7 +55,7 @@ class MementoAcquirer:
 
     def nearest_to(self, at: datetime) -> MementoAcquirer:
         """The same archive, over the same connections, asked for another time: for who asks for several at once."""
-        other = MementoAcquirer(self._http, self._timegate)
+        other = MementoAcquirer(self._http, self._timegate, self._breaker)
         other.at = at
         return other
 
@@ -128,14 +129,18 @@ class MementoAcquirer:
             await self._alive()
             return page
         except FetchError as error:
-            if self._breaker is not None and error.transient:
-                await self._breaker.failed(error.reason.value)
-            else:
-                await self._alive()
+            if self._breaker is not None and _was_asked(error):
+                await (self._breaker.failed(error.reason.value) if error.transient else self._alive())
             if error.reason not in (Reason.NOT_FOUND, Reason.HTTP_STATUS):
                 raise
             problem = "has no copy" if error.reason is Reason.NOT_FOUND else f"answered with status {error.status}"
             raise FetchError(Reason.PROVIDER_FAILED, f"the archive {problem}: {url}", status=error.status) from error
+
+
+def _was_asked(error: FetchError) -> bool:
+    """False where the request never left: our own rules or the host's queue held it back."""
+    held_back = error.reason is Reason.RATE_LIMITED and error.status is None
+    return error.reason not in _OUR_RULES and not held_back
 
 
 def _links(text: str) -> list[tuple[str, list[str], str]]:

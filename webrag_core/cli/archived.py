@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from datetime import datetime
 
 from webrag_core.acquisition.memento import MementoAcquirer
@@ -24,14 +25,19 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
     """
     from webrag_core.corpus.ingestor import make_memento_acquirer
     from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.store.database import Database
 
     settings = load_settings()
     moments = [AsOf.parse(date, "--archived").end for date in dates if date != EVERY]
-    acquirer = make_memento_acquirer(settings)
     failed: dict[str, str] = {}
     copies: list[dict[str, object]] = []
     pages = canonical_urls(urls, failed)
-    async with Corpus.open(settings, acquirer) as corpus:
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(await Database.open(settings))
+        acquirer = make_memento_acquirer(settings, database)
+        stack.push_async_callback(acquirer.aclose)
+        corpus = Corpus(database, acquirer, settings)
+        stack.push_async_callback(corpus.indexer.embedder.aclose)
         with progress(None, "ingest") as advance:
             for url in pages:
                 try:

@@ -193,6 +193,8 @@ def status(as_json: Json = False) -> None:
                 "failed pages: " + ", ".join(f"{count} {reason}" for reason, count in corpus_report.failures.items())
             )
         for one in corpus_report.breakers:
+            if one.state == "closed":
+                continue
             again = "" if one.retry_at is None else f", next try {one.retry_at:%H:%M:%S} UTC"
             print_line(
                 f"{one.name}: {one.state}, {one.failures} failures in a row ({one.last_reason}){again}", style="yellow"

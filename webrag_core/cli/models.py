@@ -41,13 +41,14 @@ def build(as_json: Json = False) -> None:
     """Embed the corpus with the configured model. Searches keep using the live model meanwhile."""
     from webrag_core.indexing.model_switch import build_model, list_models
     from webrag_core.providers.embedder import make_embedder
+    from webrag_core.store.breakers import Breakers
     from webrag_core.store.database import Database
 
     async def work() -> None:
         settings = load_settings()
-        embedder = make_embedder(settings)
-        try:
-            async with await Database.open(settings) as database:
+        async with await Database.open(settings) as database:
+            embedder = make_embedder(settings, Breakers.for_settings(database, settings))
+            try:
                 total = next((model.vectors for model in await list_models(database) if model.state == "live"), 0)
                 with progress(total, "embed") as advance:
 
@@ -62,8 +63,8 @@ def build(as_json: Json = False) -> None:
                         workers=settings.embedding_max_workers,
                         advance=done,
                     )
-        finally:
-            await embedder.aclose()
+            finally:
+                await embedder.aclose()
         if as_json:
             print_json(asdict(report))
         else:

@@ -123,6 +123,7 @@ class OpenAIEmbedder:
         self._convention = convention_of(settings)
         breaker = None if breakers is None else breakers.of("embeddings", self._url)
         self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, breaker=breaker)
+        self._under_way: set[asyncio.Future[None]] = set()
         self._queries: dict[str, Vectors] = {}
         self._opened: AsyncOpenAI | None = None
 
@@ -174,10 +175,23 @@ class OpenAIEmbedder:
         """One batch, with retries. The error is raised outside any handler: the SDK's own errors, which hold the
         request and so the key, must not hang on it."""
         async with self._slots:  # a long text has many batches: waiting for the others does not count
-            answer = await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds)
+            answer = await self._send(texts, body)
+            if isinstance(answer, Failure) and answer.retry_at is not None and self._under_way:
+                # one of them may be the breaker's probe, which an error raised here would cancel, every time anew
+                await asyncio.wait(set(self._under_way))
+                answer = await self._send(texts, body)
         if isinstance(answer, Failure):
             raise answer.on(EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}"))
         return answer
+
+    async def _send(self, texts: list[str], body: dict[str, str]) -> Vectors | Failure:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._under_way.add(done)
+        try:
+            return await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds)
+        finally:
+            self._under_way.discard(done)
+            done.set_result(None)
 
     async def _ask(self, texts: list[str], body: dict[str, str], form: _Form) -> Vectors | Failure:
         import openai

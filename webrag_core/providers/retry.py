@@ -90,7 +90,11 @@ async def through(breaker: Breaker | None, ask: Callable[[], Awaitable[Answer | 
     if retry_at is not None:
         reason = f"not asked: it failed {breaker.failures} times in a row; next try at {retry_at:%H:%M:%S} UTC"
         return Failure(reason, asked=False, retry_at=retry_at)
-    answer = await ask()
+    try:
+        answer = await ask()
+    except WebragError:  # of what the endpoint answered
+        await breaker.succeeded()
+        raise
     if isinstance(answer, Failure) and answer.transient:
         await breaker.failed(answer.reason)
     elif not isinstance(answer, Failure) or answer.asked:
