@@ -275,3 +275,22 @@ def test_wrong_usage_exits_with_two(webrag_here: Webrag) -> None:
     assert webrag_here("answer").returncode == 2
     assert webrag_here("no-such-command").returncode == 2
     assert webrag_here("answer", ASYNCIO, QUESTION, "--mode", "sideways").returncode == 2
+
+
+def test_status_shows_breakers_that_are_not_closed(webrag_here: Webrag, database_url: str) -> None:
+    assert json.loads(webrag_here("status", "--json").stdout)["breakers"] == []
+    with psycopg.connect(database_url) as connection:
+        connection.execute(
+            "INSERT INTO breakers (name, failures, opened_at, retry_at, last_reason, last_failure_at) VALUES"
+            " ('chat down.example', 5, now(), now() + interval '1 hour', 'HTTP 503', now()),"
+            " ('chat shaky.example', 2, NULL, NULL, 'HTTP 429', now())"
+        )
+    shown = webrag_here("status").stdout
+    assert "chat down.example: open, 5 failures in a row (HTTP 503), next try" in " ".join(shown.split())
+    assert "shaky.example" not in shown
+    listed = json.loads(webrag_here("status", "--json").stdout)["breakers"]
+    assert [(one["name"], one["state"], one["failures"], one["last_reason"]) for one in listed] == [
+        ("chat down.example", "open", 5, "HTTP 503"),
+        ("chat shaky.example", "closed", 2, "HTTP 429"),
+    ]
+    assert listed[0]["retry_at"]

@@ -91,3 +91,23 @@ def test_routes_are_scored_and_gated(definitions: dg.Definitions, instance: dg.D
     assert checks["no_regression"].passed
     for state in ("stored", "half", "empty"):
         assert isinstance(event.metadata[f"regret_{state}"], dg.FloatMetadataValue), "the UI plots it"
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_breaker_that_is_open_is_a_warning(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+    assert ask(definitions, instance).success
+    assert checked(definitions, instance, "breakers_closed").passed
+    url = load_settings().database_url
+    assert url is not None
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "INSERT INTO breakers (name, failures, opened_at, retry_at, last_reason, last_failure_at)"
+            " VALUES ('chat down.example', 5, now(), now() + interval '1 hour', 'HTTP 503', now())"
+        )
+    open_one = checked(definitions, instance, "breakers_closed")
+    assert not open_one.passed
+    assert open_one.severity == dg.AssetCheckSeverity.WARN
+    rows = open_one.metadata["breakers"]
+    assert isinstance(rows, dg.TableMetadataValue)
+    assert rows.records[0].data["endpoint"] == "chat down.example"
+    assert rows.records[0].data["state"] == "open"

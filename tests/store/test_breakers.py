@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from tests.acquisition.local_server import gate_to, resolver
+from tests.acquisition.local_server import reply as page_reply
+from tests.acquisition.local_server import serving as serving_site
 from tests.chat_server import KEY, said
 from tests.provider_server import Call, Provider, Reply, serving
+from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+from webrag_core.acquisition.gate import NetworkGate
+from webrag_core.acquisition.http import HttpAcquirer
+from webrag_core.acquisition.memento import MementoAcquirer
 from webrag_core.config import Settings
+from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.corpus.status import corpus_status
-from webrag_core.errors import ChatError, EmbeddingError
+from webrag_core.corpus.stored_pages import stored_pages
+from webrag_core.errors import ChatError, EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.mcp_server.listing import status_text
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.providers.chat import ChatEndpoint, Message
 from webrag_core.providers.embedder import OpenAIEmbedder
@@ -143,7 +154,7 @@ def test_without_a_database_it_counts_as_closed(settings: Settings, caplog: pyte
     assert "counts as closed" in caplog.text
 
 
-@pytest.mark.parametrize(("status", "opens"), [(503, True), (429, True), (401, False), (404, False)])
+@pytest.mark.parametrize(("status", "opens"), [(503, True), (429, True), (400, False), (401, False), (404, False)])
 def test_only_what_passes_counts(settings: Settings, status: int, opens: bool) -> None:
     async def work(server: Provider) -> list[str]:
         own = chat_settings(settings, server)
@@ -296,3 +307,218 @@ def test_an_ingest_with_an_open_embedder_loses_nothing(settings: Settings) -> No
 
     with serving(Reply({"error": {}}, status=503, headers={"retry-after": "0"})) as server:
         assert asyncio.run(work(server)) == (True, 1)
+
+
+def embedding_settings(settings: Settings, server: Provider, **more: Any) -> Settings:
+    given = {
+        "embedding_api_key": KEY,
+        "embedding_base_url": f"{server.url}/v1",
+        "embedding_model": "e",
+        "embedding_dimensions": 8,
+        "embedding_timeout": 5.0,
+    }
+    return Settings.model_validate(settings.model_dump() | given | more)
+
+
+def vectors(call: Call, length: int = 8) -> dict[str, Any]:
+    rows = [
+        {"object": "embedding", "index": index, "embedding": [1.0] + [0.0] * (length - 1)}
+        for index in range(len(call.body["input"]))
+    ]
+    return {"object": "list", "model": "e", "data": rows, "usage": {"prompt_tokens": 1, "total_tokens": 1}}
+
+
+def test_batches_at_the_same_time_wait_for_the_probe_among_them(settings: Settings) -> None:
+    async def work(server: Provider) -> int:
+        own = embedding_settings(settings, server, embedding_batch_size=1)
+        async with await Database.open(own) as database:
+            clock = Clock()
+            breakers = breakers_over(database, clock)
+            breaker = breakers.of("embeddings", f"{server.url}/v1")
+            for _ in range(5):
+                await breaker.failed("down")
+            clock.after(60)
+            embedder = OpenAIEmbedder(own, breakers)
+            async with asyncio.TaskGroup() as group:  # pages of one ingest, where the first error cancels the others
+                pages = [group.create_task(embedder.embed([f"{page} a", f"{page} b"])) for page in range(4)]
+            await embedder.aclose()
+            return sum(len(page.result()) for page in pages)
+
+    with serving(vectors) as server:
+        assert asyncio.run(work(server)) == 8
+        assert len(server.calls) == 8
+
+
+def test_batches_that_waited_for_a_probe_that_failed_are_not_sent(settings: Settings) -> None:
+    async def work(server: Provider) -> tuple[EmbeddingError, int]:
+        own = embedding_settings(settings, server, embedding_batch_size=1)
+        async with await Database.open(own) as database:
+            clock = Clock()
+            breakers = breakers_over(database, clock)
+            breaker = breakers.of("embeddings", f"{server.url}/v1")
+            for _ in range(5):
+                await breaker.failed("down")
+            clock.after(60)
+            with pytest.raises(EmbeddingError) as caught:
+                await OpenAIEmbedder(own, breakers).embed(["a", "b", "c", "d"])
+            async with database.connection() as connection:
+                [state] = await breaker_states(connection)
+            assert state.retry_at == clock.now + timedelta(seconds=60)
+            return caught.value, state.failures
+
+    with serving(Reply({"error": {}}, status=503, headers={"retry-after": "0"})) as server:
+        error, failures = asyncio.run(work(server))
+        assert len(server.calls) == 4, "the attempts of the probe"
+    assert failures == 6
+    assert KEY not in error.message
+
+
+def test_vectors_of_another_length_are_an_answer(settings: Settings) -> None:
+    async def work(server: Provider) -> list[str]:
+        own = embedding_settings(settings, server)
+        async with await Database.open(own) as database:
+            breakers = breakers_over(database, Clock())
+            for _ in range(4):
+                await breakers.of("embeddings", f"{server.url}/v1").failed("down")
+            with pytest.raises(EmbeddingError, match="shape"):
+                await OpenAIEmbedder(own, breakers).embed(["tea"])
+            async with database.connection() as connection:
+                return [one.state for one in await breaker_states(connection)]
+
+    with serving(lambda call: vectors(call, 7)) as server:
+        assert asyncio.run(work(server)) == []
+
+
+def test_a_page_stored_while_the_embedder_was_not_asked_is_indexed_later(settings: Settings) -> None:
+    async def work(server: Provider) -> tuple[str, int, int]:
+        own = embedding_settings(settings, server)
+        async with await Database.open(own) as database:
+            clock = Clock()
+            breakers = breakers_over(database, clock)
+            for _ in range(5):
+                await breakers.of("embeddings", f"{server.url}/v1").failed("down")
+            corpus = Corpus(database, make_acquirer(own), own, OpenAIEmbedder(own, breakers))
+            with pytest.raises(EmbeddingError, match="not asked"):
+                await corpus.add(QUEUES)
+            assert not server.calls
+            clock.after(60)
+            added = await corpus.add(QUEUES)
+            async with database.connection() as connection:
+                cursor = await connection.execute("SELECT count(*) FROM document_versions")
+                row = await cursor.fetchone()
+            return added.outcome, added.embedded, int((row or (0,))[0])
+
+    with serving(vectors) as server:
+        outcome, embedded, versions = asyncio.run(work(server))
+    assert (outcome, versions) == ("reused", 1)
+    assert embedded > 0
+
+
+def test_a_cancelled_probe_gives_its_turn_back_after_its_time(settings: Settings) -> None:
+    asked = threading.Event()
+
+    def hang(call: Call) -> Reply:
+        asked.set()
+        return Reply({}, hold=True)
+
+    async def work(server: Provider) -> tuple[ChatError | str, ChatError | str]:
+        own = chat_settings(settings, server)
+        async with await Database.open(own) as database:
+            clock = Clock()
+            breakers = breakers_over(database, clock)
+            for _ in range(5):
+                await breakers.of("chat", f"{server.url}/v1").failed("down")
+            clock.after(60)
+            probe = asyncio.create_task(ask(ChatEndpoint(own, "a test", breakers)))
+            assert await asyncio.to_thread(asked.wait, 30)
+            probe.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await probe
+            meanwhile = await ask(ChatEndpoint(own, "a test", breakers))
+            clock.after(121)
+            return meanwhile, await ask(ChatEndpoint(own, "a test", breakers))
+
+    with serving(said("tea"), hang) as server:
+        meanwhile, later = asyncio.run(work(server))
+    assert isinstance(meanwhile, ChatError)
+    assert meanwhile.retry_at == START + timedelta(seconds=180)
+    assert later == "tea"
+
+
+def test_an_open_firecrawl_is_a_provider_that_failed(settings: Settings) -> None:
+    async def work(server: Provider) -> FetchError:
+        given = {"firecrawl_api_url": server.url, "firecrawl_api_key": KEY, "firecrawl_timeout": 5.0}
+        own = Settings.model_validate(settings.model_dump() | given)
+        gate = NetworkGate(own, resolver=resolver({"docs.example": ["93.184.216.34"]}))
+        async with await Database.open(own) as database:
+            firecrawl = FirecrawlAcquirer(own, gate, breakers_over(database, Clock()))
+            for _ in range(5):
+                with pytest.raises(FetchError):
+                    await firecrawl.fetch("https://docs.example/")
+            calls = len(server.calls)
+            with pytest.raises(FetchError) as caught:
+                await firecrawl.fetch("https://docs.example/")
+            assert len(server.calls) == calls
+            return caught.value
+
+    with serving(Reply({"success": False}, status=503, headers={"retry-after": "0"})) as server:
+        error = asyncio.run(work(server))
+    assert error.reason is Reason.PROVIDER_FAILED
+    assert error.retry_at == START + timedelta(seconds=60)
+    assert "not asked: it failed 5 times in a row; next try at 12:01:00 UTC" in error.message
+
+
+def test_an_archive_has_one_breaker_for_all_dates(settings: Settings) -> None:
+    page = "https://tea.example/kinds"
+
+    async def work() -> tuple[FetchError, int, int]:
+        pages = {f"/gate/{page}": page_reply(b"", status="503 Busy")}
+        async with await Database.open(settings) as database, serving_site(pages) as site:
+            timegate = f"http://127.0.0.1:{site.port}/gate"
+            breaker = breakers_over(database, Clock()).of("archive", timegate)
+            archive = MementoAcquirer(HttpAcquirer(gate_to(f"127.0.0.1:{site.port}")), timegate, breaker)
+            for year in range(5):
+                with pytest.raises(FetchError):
+                    await archive.nearest_to(datetime(2010 + year, 1, 1, tzinfo=UTC)).fetch(page)
+            requests = len(site.requests)
+            with pytest.raises(FetchError) as caught:
+                await archive.fetch(page)
+            return caught.value, requests, len(site.requests)
+
+    error, before, after = asyncio.run(work())
+    assert before == after
+    assert error.reason is Reason.PROVIDER_FAILED
+    assert error.retry_at == START + timedelta(seconds=60)
+
+
+def test_an_archive_that_our_own_rules_hold_back_shows_no_sign_of_life(settings: Settings) -> None:
+    async def work() -> list[int]:
+        async with await Database.open(settings) as database:
+            breaker = breakers_over(database, Clock()).of("archive", "http://127.0.0.1:9/gate")
+            for _ in range(4):
+                await breaker.failed("timeout")
+            gate = NetworkGate(settings)
+            with pytest.raises(FetchError) as caught:
+                await MementoAcquirer(HttpAcquirer(gate), "http://127.0.0.1:9/gate", breaker).fetch(
+                    "https://a.example/"
+                )
+            assert caught.value.reason is Reason.BLOCKED_ADDRESS
+            async with database.connection() as connection:
+                return [one.failures for one in await breaker_states(connection)]
+
+    assert asyncio.run(work()) == [4]
+
+
+def test_the_status_of_the_mcp_server_names_what_is_not_asked(settings: Settings) -> None:
+    async def work() -> str:
+        async with await Database.open(settings) as database:
+            for url, failures in (("https://down.example", 5), ("https://shaky.example", 2)):
+                for _ in range(failures):
+                    await breakers_over(database, Clock()).of("chat", url).failed("HTTP 503")
+            async with database.connection() as connection:
+                pages = await stored_pages(connection, ids=None, limit=1)
+                return status_text(await corpus_status(connection), pages, place=None, urls=True)
+
+    text = asyncio.run(work())
+    assert "Not asked before 12:01:00 UTC, after 5 failures in a row: chat down.example" in text
+    assert "shaky.example" not in text
