@@ -101,21 +101,30 @@ class Executor:
 
 
 async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:
+    limit = asyncio.timeout(context.seconds)
     try:
         with span("task", agent=task.agent, kind=task.params.kind):
-            async with asyncio.timeout(context.seconds):
+            async with limit:
                 output = await agent.run(task, context)
-    except TimeoutError as error:
-        late = TaskError(code="timeout", message=f"no result within {context.seconds:.3g} s")
-        return TaskResult(task.id, "timeout", error=late, cause=error)
+    except asyncio.CancelledError:
+        current = asyncio.current_task()
+        if current is None or current.cancelling():
+            raise  # the whole plan is, not only something that the agent waited for
+        gone = TaskError(code="cancelled", message="what the agent waited for was cancelled")
+        return TaskResult(task.id, "cancelled", error=gone)
     except WebragError as error:
         return _failed(task, error)
     except Exception as error:  # whatever an agent does, its siblings go on
+        if limit.expired():
+            late = TaskError(code="timeout", message=f"no result within {context.seconds:.3g} s")
+            return TaskResult(task.id, "timeout", error=late, cause=error)
         logger.exception("task %s of agent %s failed", task.id, task.agent)
         broken = TaskError(code="internal_error", message=f"the agent failed ({type(error).__name__}); see the log")
         return TaskResult(task.id, "error", error=broken, cause=error)
     if not _is_output(output):
-        shape = TaskError(code="bad_output", message=f"the agent answered with a {type(output).__name__}, not a result")
+        shape = TaskError(
+            code="bad_output", message=f"the agent answered with no sound result ({type(output).__name__})"
+        )
         return TaskResult(task.id, "error", error=shape)
     return TaskResult(task.id, "empty" if output.is_empty else "success", output)
 
@@ -135,9 +144,16 @@ def _is_output(output: object) -> bool:
     """Python checks no types: an agent may come from elsewhere."""
     return (
         isinstance(output, Output)
-        and all(isinstance(one, RankedChunk) for one in output.evidence)
-        and all(isinstance(one, Finding) for one in output.findings)
+        and _all(output.evidence, RankedChunk)
+        and _all(output.findings, Finding)
+        and _all(output.warnings, str)
+        and isinstance(output.note, str)
+        and all(isinstance(one, int | float) and 0 <= one <= 1 for one in (output.complete, output.top_score))
     )
+
+
+def _all(values: object, kind: type) -> bool:
+    return isinstance(values, list) and all(isinstance(one, kind) for one in values)
 
 
 def _loss(task: Task, result: TaskResult) -> str:
