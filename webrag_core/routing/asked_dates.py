@@ -16,8 +16,8 @@ _AS_OF = re.compile(r"\b(?:as of|as at|as on|back in|as it (?:was|stood) (?:in|o
 _WAS_IN = re.compile(r"\b(?:in|on)\s+(?=\S)", re.IGNORECASE)
 _PAST = re.compile(r"\b(?:was|were|did|had|said|used to)\b", re.IGNORECASE)
 _PARTS = re.compile(
-    rf"(?:(?P<iso>\d{{4}}-\d\d(?:-\d\d)?)|(?P<month>{_MONTH})\.?(?:,?\s+(?P<year>(?:19|20)\d\d))?"
-    r"|(?P<only_year>(?:19|20)\d\d)|(?P<last>last|past)\s+(?P<unit>day|week|month|year)|(?P<yesterday>yesterday))"
+    rf"(?:(?P<iso>[0-9]{{4}}-[0-9]{{2}}(?:-[0-9]{{2}})?)|(?P<month>{_MONTH})\.?(?:,?\s+(?P<year>(?:19|20)[0-9]{{2}}))?"
+    r"|(?P<only_year>(?:19|20)[0-9]{2})|(?P<last>last|past)\s+(?P<unit>day|week|month|year)|(?P<yesterday>yesterday))"
     r"(?![\w.-]|/\d)",
     re.IGNORECASE,
 )
@@ -63,10 +63,11 @@ def _read(parts: re.Match[str], today: date) -> str | None:
             return None
         return parts["iso"]
     if parts["month"]:
-        month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(parts["month"][:3].lower()))
+        begins = parts["month"][:3].casefold()  # without regard to case, the pattern takes ſ for s
+        month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(begins))
         year = int(parts["year"]) if parts["year"] else today.year - (month > today.month)
         return f"{year}-{month:02}"
     if parts["only_year"]:
         return parts["only_year"]
-    days = 1 if parts["yesterday"] else _DAYS[parts["unit"].lower()]
+    days = 1 if parts["yesterday"] else _DAYS[parts["unit"].casefold()]
     return (today - timedelta(days=days)).isoformat()
