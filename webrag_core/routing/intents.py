@@ -54,9 +54,9 @@ _PATTERNS: tuple[tuple[Kind, str], ...] = (
 )  # fmt: skip
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _PATTERNS)
 _QUOTED = re.compile(r"[`\"“]([^`\"”]{1,80})[`\"”]|'([\w.:()-]{2,80})'")
-_TOKEN = re.compile(r"(?<![\w.])[\w:.-]*\w(?:\(\))?")
+_TOKEN = re.compile(r"(?<![\w:.-])[\w:.-]*\w(?:\(\))?")  # begins only where a run begins: linear
 _CAPITALS = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-_HUMPS = re.compile(r"[A-Za-z]+[a-z][A-Z]\w*")
+_HUMPS = re.compile(r"(?=\w+\Z)[A-Za-z]+?[a-z][A-Z]\w*")
 
 
 @dataclass(frozen=True, slots=True)
