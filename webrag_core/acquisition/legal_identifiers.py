@@ -53,7 +53,10 @@ def parse_legal_identifier(text: str) -> LegalIdentifier | None:
 
 
 def _eli(text: str) -> LegalIdentifier | None:
-    address = urlsplit(text)
+    try:
+        address = urlsplit(text)
+    except ValueError:  # a bracket that is left open
+        return None
     before, eli, path = address.path.partition("/eli/")
     segments = [one for one in path.split("/") if one]
     if not eli or len(segments) < _LEAST_ELI - 1 or address.query or any(map(str.isspace, text)):
