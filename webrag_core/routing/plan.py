@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
+from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
 from webrag_core.indexing.graph.model import EdgeKind
 from webrag_core.orchestration.models import QueryType
@@ -295,7 +297,24 @@ def _task_problems(task: Task, plan: ExecutionPlan, capabilities: Capabilities) 
 
 
 def _fetched(task: Task) -> Sequence[str]:
-    return task.params.urls if isinstance(task.params, PagesWalk) else ()
+    """The addresses that are asked for outside; identifiers of laws are looked up among what is stored."""
+    match task.params:
+        case PagesWalk(urls=urls):
+            return urls
+        case ApiFetch(identifiers=identifiers):
+            named = identifiers
+        case ApiVersions(identifier=identifier):
+            named = [identifier]
+        case _:
+            return ()
+    return [one for one in named if not _of_a_law(one)]
+
+
+def _of_a_law(identifier: str) -> bool:
+    try:
+        return parse_legal_identifier(identifier) is not None
+    except InvalidInputError:  # of a day that does not exist
+        return True
 
 
 def _read(task: Task) -> Sequence[str]:
