@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.document_apis.models import DocumentReply
+from webrag_core.history.document_apis.models import DocumentApi, DocumentReply
 from webrag_core.history.document_apis.opening import open_document_apis
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.agents.texts import version_texts
@@ -31,17 +33,33 @@ class ApiAgent:
                 return Output(note=f"{len(listed)} versions of {params.identifier}: {', '.join(dates[:20])}")
             assert isinstance(params, ApiFetch)
             at = None if params.at is None else AsOf.parse(params.at)
-            replies: list[DocumentReply] = []
-            for identifier in params.identifiers:
-                replies += await apis[_source(identifier, apis)].fetch([identifier], at)
-        return await _output(context, replies)
+            asked, refused = _sorted_out(params.identifiers, apis)
+            replies = [one for name, own in asked.items() for one in await apis[name].fetch(own, at)]
+        output = await _output(context, replies)
+        output.warnings += refused
+        return output
 
 
-def _source(identifier: str, apis: object) -> str:
+def _sorted_out(identifiers: Sequence[str], apis: Mapping[str, DocumentApi]) -> tuple[dict[str, list[str]], list[str]]:
+    """The identifiers for each source, and why others can be asked of none. Raises InvalidInputError when all of them
+    are such."""
+    asked: dict[str, list[str]] = {}
+    refused: list[InvalidInputError] = []
+    for identifier in identifiers:
+        try:
+            asked.setdefault(_source(identifier, apis), []).append(identifier)
+        except InvalidInputError as error:
+            refused.append(error)
+    if refused and not asked:
+        raise refused[0]
+    return asked, [one.message for one in refused]
+
+
+def _source(identifier: str, apis: Mapping[str, DocumentApi]) -> str:
     """Raises InvalidInputError for what is no identifier of a law, where there is no web archive."""
     if parse_legal_identifier(identifier) is not None:
         return "legal"
-    if isinstance(apis, dict) and "memento" in apis:
+    if "memento" in apis:
         return "memento"
     raise InvalidInputError(f"{identifier} is no identifier of a law, and no web archive is set (MEMENTO_TIMEGATE)")
 
@@ -68,4 +86,4 @@ async def _output(context: Context, replies: list[DocumentReply]) -> Output:
             )
         )
     missing = [one.note for one in replies if one.version_id is None]
-    return Output(findings=findings, note="; ".join(missing), warnings=[] if findings else missing)
+    return Output(findings=findings, note="" if findings else "; ".join(missing), warnings=missing)
