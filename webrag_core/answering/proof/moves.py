@@ -7,6 +7,7 @@ import re
 
 from webrag_core.answering.models import Proof
 from webrag_core.indexing.markdown import faithful_text
+from webrag_core.retrieval.tables.parsing import cells_of
 
 _LEADING = re.compile(
     r"(?:However|Therefore|Thus|Hence|Moreover|Furthermore|Additionally|In addition|Also|Consequently|As a result"
@@ -23,7 +24,6 @@ _PROTECTED = re.compile(
 )
 _NAMES = re.compile(r"[^`()=<>]*")  # a header of names: neither code nor links
 _MAX_NAME = 40
-_CELLS = re.compile(r"(?<!\\)\|")
 
 
 def trimmed(quote: str) -> str:
@@ -62,7 +62,8 @@ def cells_sentence(row: str) -> str:
 
 
 def _cells(line: str) -> list[str]:
-    return [faithful_text(cell) for cell in _CELLS.split(line.strip().strip("|"))]
+    row = line.strip()
+    return [faithful_text(cell.of(row)) for cell in cells_of(row, 0, len(row))]
 
 
 def readings(quote: str, headings: tuple[str, ...]) -> dict[str, Proof]:
