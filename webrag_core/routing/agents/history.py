@@ -189,7 +189,9 @@ def _size(change: BlockChange) -> int:
 def _edit(change: BlockChange) -> str:
     """The words of an edited block that went and came, cut short."""
     gone, come = (
-        plain_text(" … ".join(one.text.strip() for one in change.words if one.op == op))[:_MOST_EDIT]
+        plain_text(" … ".join(one.text.strip() for one in change.words if one.op == op and one.text.strip()))[
+            :_MOST_EDIT
+        ]
         for op in ("removed", "added")
     )
     return f": “{gone}” → “{come}”" if gone or come else ""

@@ -39,11 +39,11 @@ class TablesAgent:
 
 def _finding(cell: TableCell, text: str) -> Finding:
     row = " ".join(header.plain for header in cell.row_header)
-    column = "" if cell.column is None else f" – {cell.column.plain}"
+    names = [name for name in (row, "" if cell.column is None else cell.column.plain) if name]
     return Finding.of(
         text[cell.row_start : cell.row_end],
         group="In tables",
-        label=f"{row}{column}: {cell.plain}"[:200],
+        label=": ".join([" – ".join(names), cell.plain] if names else [cell.plain])[:200],
         url=cell.url,
         title=cell.title,
         heading=cell.heading,
