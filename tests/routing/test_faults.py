@@ -68,6 +68,15 @@ class Faulty:
             case "wrong evidence":
                 unfit: Any = ["text"]
                 return Output(evidence=unfit)
+            case "waits for what is cancelled":
+                waited = asyncio.get_running_loop().create_future()
+                waited.cancel()
+                await waited
+            case "a time limit of its own":
+                raise TimeoutError
+            case "no list":
+                nothing: Any = None
+                return Output(evidence=nothing)
             case "slow":
                 await asyncio.sleep(DEADLINE / 4)
             case "breaker open":
@@ -140,6 +149,9 @@ def test_all_combinations_of_faults(settings: Settings) -> None:
         ("defect", "internal_error"),
         ("wrong shape", "bad_output"),
         ("wrong evidence", "bad_output"),
+        ("no list", "bad_output"),
+        ("waits for what is cancelled", "cancelled"),
+        ("a time limit of its own", "internal_error"),
         ("hangs", "timeout"),
     ],
 )

@@ -13,8 +13,10 @@ from pydantic import ValidationError
 
 from webrag_core.routing.asked import asked
 from webrag_core.routing.asked_dates import as_of, since_of, until_of
+from webrag_core.routing.features import CorpusState, read_with
 from webrag_core.routing.intents import intent_of, names_in
 from webrag_core.routing.plan import (
+    ApiFetch,
     Budget,
     Capabilities,
     CorpusSearch,
@@ -25,6 +27,7 @@ from webrag_core.routing.plan import (
     Task,
     problems,
 )
+from webrag_core.routing.question import Question
 
 URL = "https://docs.example/a"
 TODAY = date(2026, 11, 25)
@@ -177,3 +180,35 @@ def test_hostile_questions_are_read_in_linear_time(piece: str) -> None:
 def test_every_task_can_be_put_into_words() -> None:
     assert asked(HistoryChanges(targets=["docs.example"], since="2024")) == "what changed on docs.example since 2024"
     assert asked(PagesWalk(query="?", urls=[URL])) == f"read {URL} and follow links"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What changed since ſeptember?",
+        "What changed since ٢٠٢٤-٠٥?",
+        "What was it in ２０１０?",
+        "What does https://[ say?",
+        "Compare http://[a, and urn:nir:x",
+    ],
+)
+def test_odd_letters_and_brackets_are_no_internal_error(question: str) -> None:
+    read = read_with(Question(question), CorpusState(any_stored=True), TODAY)
+    assert read.since in (None, "2026-09")
+
+
+def test_names_are_found_in_linear_time() -> None:
+    begun = time.perf_counter()
+    for piece in (":", ".", "aA", "-"):
+        names_in(piece * 8_000)
+    assert time.perf_counter() - begun < 2
+
+
+def test_a_web_archive_is_asked_only_for_addresses_that_the_caller_gave() -> None:
+    can = Capabilities(urls=frozenset({URL}), sources=frozenset(), agents=frozenset({"api"}))
+
+    def of(*identifiers: str) -> list[str]:
+        return problems(plan_of(Task(id="document", params=ApiFetch(identifiers=list(identifiers)))), can)
+
+    assert of(URL, "urn:nir:stato:legge:1990-08-07;241~art2") == []
+    assert of("http://169.254.169.254/") == ["document: would fetch http://169.254.169.254/, which nobody gave"]
