@@ -30,6 +30,26 @@ FAULTS: dict[str, TaskStatus] = {
     "slow": "success",
     "breaker open": "skipped",
 }
+OTHER_FAULTS: dict[str, TaskStatus] = {
+    "defect": "error",
+    "hangs": "timeout",
+    "a time limit of its own": "error",
+    "waits for what is cancelled": "cancelled",
+    "no list": "error",
+    "fails when it is cancelled": "timeout",
+}
+WRONG: dict[str, Any] = {
+    "nothing": None,
+    "a dictionary": {"evidence": []},
+    "a text": "found",
+    "findings of numbers": Output(findings=[1]),  # type: ignore[list-item]
+    "a text for a probability": Output(complete="high"),  # type: ignore[arg-type]
+    "no number": Output(complete=float("nan")),
+    "more than certain": Output(complete=2.0),
+    "no relevance": Output(top_score=None),  # type: ignore[arg-type]
+    "warnings of numbers": Output(warnings=[1]),  # type: ignore[list-item]
+    "no note": Output(note=None),  # type: ignore[arg-type]
+}
 DEADLINE = 0.4
 FINDING = Finding(
     group="g",
@@ -57,6 +77,13 @@ class Faulty:
                 raise ZeroDivisionError
             case "hangs":
                 await asyncio.sleep(3_600)
+            case "fails when it is cancelled":
+                try:
+                    await asyncio.sleep(3_600)
+                except asyncio.CancelledError:
+                    raise ZeroDivisionError from None
+            case query if query in WRONG:
+                return WRONG[query]  # type: ignore[no-any-return]
             case "holds a connection":
                 async with context.corpus.database.connection() as connection:
                     await connection.execute("SELECT pg_sleep(3600)")
@@ -105,8 +132,17 @@ def plan_of(*tasks: Task, seconds: float = 10.0) -> ExecutionPlan:
     )
 
 
-def test_all_combinations_of_faults(settings: Settings) -> None:
-    names = list(FAULTS)
+def outcome_by(expected: list[TaskStatus]) -> str:
+    """Of tasks none of which was needless; the first one is required."""
+    lost = [place for place, status in enumerate(expected) if status not in ("success", "empty")]
+    if not lost:
+        return "complete"
+    return "failed" if len(lost) == len(expected) else "partial" if 0 in lost else "degraded"
+
+
+@pytest.mark.parametrize("statuses", [FAULTS, OTHER_FAULTS])
+def test_all_combinations_of_faults(settings: Settings, statuses: dict[str, TaskStatus]) -> None:
+    names = list(statuses)
     combinations = list(product([False, True], repeat=len(names)))
     assert len(combinations) == 64
 
@@ -130,17 +166,59 @@ def test_all_combinations_of_faults(settings: Settings) -> None:
             return await asyncio.gather(*(one(executor, faults) for faults in combinations))
 
     for faults, (execution, seconds) in zip(combinations, asyncio.run(work()), strict=True):
-        expected = [FAULTS[name] if is_faulty else "success" for name, is_faulty in zip(names, faults, strict=True)]
+        expected = [statuses[name] if is_faulty else "success" for name, is_faulty in zip(names, faults, strict=True)]
         assert [result.status for result in execution.results] == expected
         lost = [status for status in expected if status not in ("success", "empty")]
         assert len(execution.warnings) == len(lost)
         assert seconds < 2 * DEADLINE + 0.5, "at most two wait for each other"
-        if not lost:
-            assert execution.outcome == "complete"
-        elif expected[0] in ("success", "empty"):
-            assert execution.outcome == "degraded"
-        else:
-            assert execution.outcome == "partial"
+        assert execution.outcome == outcome_by(expected)
+        assert all(result.milliseconds < 1_000 * (DEADLINE + 0.5) for result in execution.results)
+
+
+def test_all_combinations_of_hanging_tasks_when_time_runs_out(settings: Settings) -> None:
+    combinations = list(product([False, True], repeat=6))
+
+    async def one(executor: Executor, hanging: tuple[bool, ...]) -> tuple[Execution, float]:
+        tasks = [
+            task(
+                f"t{place}",
+                "hangs" if hangs else "fine",
+                after=[f"t{place - 1}"] if place % 2 else [],
+                required=place == 0,
+            )
+            for place, hangs in enumerate(hanging)
+        ]
+        plan = plan_of(*tasks, seconds=DEADLINE)
+        begun = time.monotonic()
+        return await executor.execute(plan, Ledger(plan.budget)), time.monotonic() - begun
+
+    async def work() -> list[tuple[Execution, float]]:
+        async with executing(settings) as executor:
+            return await asyncio.gather(*(one(executor, hanging) for hanging in combinations))
+
+    for hanging, (execution, seconds) in zip(combinations, asyncio.run(work()), strict=True):
+        expected: list[TaskStatus] = []
+        for place, hangs in enumerate(hanging):
+            is_late = place % 2 and hanging[place - 1]
+            expected.append("skipped" if is_late else "timeout" if hangs else "success")
+        assert [result.status for result in execution.results] == expected
+        assert {result.error.code for result in execution.results if result.error} <= {"timeout", "out_of_time"}
+        assert execution.outcome == outcome_by(expected)
+        assert len(execution.warnings) == 6 - expected.count("success")
+        assert seconds < DEADLINE + 0.5, "the time of the answer is that of all tasks together"
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_no_result_is_an_error_and_what_waits_for_it_goes_on(settings: Settings, wrong: str) -> None:
+    async def work() -> Execution:
+        async with executing(settings) as executor:
+            plan = plan_of(task("one", wrong), task("two", "fine", after=["one"], unless=0.5))
+            return await executor.execute(plan, Ledger(plan.budget))
+
+    one, two = asyncio.run(work()).results
+    assert one.error is not None
+    assert (one.status, one.error.code) == ("error", "bad_output")
+    assert two.status == "success"
 
 
 @pytest.mark.parametrize(
@@ -198,6 +276,7 @@ def test_the_time_of_the_answer_limits_every_task(settings: Settings) -> None:
 def test_a_cancelled_plan_leaves_no_connection_taken(settings: Settings) -> None:
     async def work() -> int:
         async with Corpus.open(settings) as corpus:
+            before = len(asyncio.all_tasks())
             executor = Executor(corpus, OrchestratorEngine(corpus), {"corpus": Faulty()})
             plan = plan_of(*(task(f"t{n}", "holds a connection", deadline=9) for n in range(8)))
             running = asyncio.create_task(executor.execute(plan, Ledger(plan.budget)))
@@ -205,6 +284,7 @@ def test_a_cancelled_plan_leaves_no_connection_taken(settings: Settings) -> None
             running.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await running
+            assert len(asyncio.all_tasks()) <= before + 1, "one more may give connections back"
             free = 0
             async with asyncio.timeout(20):
                 for _ in range(8):
@@ -213,6 +293,34 @@ def test_a_cancelled_plan_leaves_no_connection_taken(settings: Settings) -> None
             return free
 
     assert asyncio.run(work()) == 8
+
+
+def test_a_task_that_is_late_with_a_connection_ends_in_time(settings: Settings) -> None:
+    async def work() -> tuple[Execution, float]:
+        async with executing(settings) as executor:
+            plan = plan_of(*(task(f"t{n}", "holds a connection") for n in range(8)))
+            begun = time.monotonic()
+            return await executor.execute(plan, Ledger(plan.budget)), time.monotonic() - begun
+
+    done, seconds = asyncio.run(work())
+    assert [result.status for result in done.results] == ["timeout"] * 8
+    assert seconds < DEADLINE + 0.5
+
+
+def test_every_task_is_told_of_once_as_it_ends(settings: Settings) -> None:
+    told: list[tuple[str, str]] = []
+
+    async def work() -> None:
+        async with executing(settings) as executor:
+            plan = plan_of(
+                task("last", "fine", after=["sure"], unless=0.5), task("sure", "sure"), task("bad", "raises")
+            )
+            await executor.execute(
+                plan, Ledger(plan.budget), told=lambda task, result: told.append((task.id, result.status))
+            )
+
+    asyncio.run(work())
+    assert sorted(told) == [("bad", "error"), ("last", "skipped"), ("sure", "success")]
 
 
 def test_an_unknown_agent_is_an_error(settings: Settings) -> None:
