@@ -23,7 +23,7 @@ from typing import Any, Literal, TextIO, get_args
 
 from evals.jsonl import load_jsonl
 from evals.walks.goldens import EVALS, GoldenQuery, load_goldens
-from evals.walks.scoring import page_of, squash
+from evals.walks.scoring import quotes_found
 from evals.walks.sitewalk import suite_settings
 from evals.walks.suites import Split, Suite, own_suites, sample_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
@@ -177,12 +177,8 @@ def _arm(golden: GoldenQuery, ranked: Sequence[RankedChunk], *, seconds: float, 
 
 def _holds(golden: GoldenQuery, ranked: RankedChunk) -> list[int]:
     """The needs (indexes) of which this passage holds a gold quote, from one of the need's pages."""
-    page, text = page_of(ranked.chunk.source_url), squash(ranked.chunk.text)
-    return [
-        need
-        for need, (pages, quotes) in enumerate(zip(golden.gold_pages, golden.gold_quotes, strict=True))
-        if page in {page_of(one) for one in pages} and any(squash(quote) in text for quote in quotes)
-    ]
+    passage = {"url": ranked.chunk.source_url, "text": ranked.chunk.text}
+    return [need for need, is_held in enumerate(quotes_found(golden, [passage])) if is_held]
 
 
 def recorded(split: Split) -> Path:

@@ -62,7 +62,8 @@ def both(row: Row, *, in_turn: bool = False) -> Judged:
 
 def by_rules(row: Row) -> Judged:
     """What the ground rules plan, with their condition on the walk."""
-    tasks = next(rule for rule in GROUND if rule.fires(_read(row))).tasks(_read(row))
+    read = _read(row)
+    tasks = next(rule for rule in GROUND if rule.fires(read)).tasks(read)
     walk = next((task for task in tasks if task.params.kind == "pages.walk"), None)
     if walk is None:
         return search_only(row)

@@ -22,17 +22,14 @@ from webrag_core.routing.question import Form, Question
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """Scored units, the chosen sentences, and the confidence in [0, 1] that they answer the whole question."""
+    """Scored units, the support of each for every part, the chosen sentences, and the confidence in [0, 1] that they
+    answer the whole question."""
 
     draft: Draft
     form: Form
+    supports: list[Array]
     choices: list[Choice]
     sure: float
-
-    @property
-    def supports(self) -> list[Array]:
-        """Support of every unit, for each part."""
-        return supports(self.draft)
 
     def open_parts(self) -> list[int]:
         """The parts of a joined question that no sentence is for, and the one that its sentences support least; none of
@@ -57,15 +54,9 @@ async def compose(
         reranker=reranker,
         safe=partial(guard.safe_units, form=form),
     )
-    choices = select(
-        draft.units, draft.scores, supports(draft), settings.answer_max_words, form, moment_of(question.text)
-    )
-    return Composition(draft, form, choices, confidence.confidence_of(choices, draft.scores, gathered))
-
-
-def supports(draft: Draft) -> list[Array]:
-    """Support of every unit, for each part."""
-    return [confidence.supports(score) for score in draft.scores]
+    supports = [confidence.supports(score) for score in draft.scores]
+    choices = select(draft.units, draft.scores, supports, settings.answer_max_words, form, moment_of(question.text))
+    return Composition(draft, form, supports, choices, confidence.confidence_of(choices, draft.scores, gathered))
 
 
 def warnings_of(draft: Draft) -> Sequence[str]:

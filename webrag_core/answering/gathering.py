@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.retrieval.merging import keep_best
 from webrag_core.retrieval.models import RankedChunk
+from webrag_core.retrieval.patterns import rank_fusion
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.results import Finding, Outcome, Output, TaskReport, WalkStep, report_of
 
-_RRF = 60  # constant of reciprocal rank fusion (Cormack, Clarke and Büttcher 2009)
 _WORST: Sequence[Outcome] = ("complete", "degraded", "partial", "failed")
 
 
@@ -56,16 +57,11 @@ class Gathered:
             self.ranked = list(lists[0]) if lists else []
             return
         best: dict[int, RankedChunk] = {}
-        ranks: dict[int, float] = {}
         for ranked in lists:
-            for rank, one in enumerate(ranked, start=1):
-                number = one.chunk.chunk_id
-                ranks[number] = ranks.get(number, 0.0) + 1 / (_RRF + rank)
-                if number not in best or best[number].reranked_score < one.reranked_score:
-                    best[number] = one
-        self.ranked = sorted(
-            best.values(), key=lambda one: -(ranks[one.chunk.chunk_id] if by_rank else one.reranked_score)
-        )
+            for one in ranked:
+                keep_best(best, one)
+        fused = rank_fusion([[one.chunk.chunk_id for one in ranked] for ranked in lists]) if by_rank else {}
+        self.ranked = sorted(best.values(), key=lambda one: -fused.get(one.chunk.chunk_id, one.reranked_score))
 
     def _note(self, output: Output) -> None:
         """What is known of the whole, from one more output. The first walk has judged the evidence; what comes after

@@ -327,14 +327,7 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
 
 
 async def _redact_tasks(connection: AsyncConnection, url: str) -> None:
-    """Remove a URL from recorded plans and tasks: as an address, and with every message that names it."""
-    values = {"url": url, "digest": f"removed:{_digest(url)}"}
-    await connection.execute(
-        "UPDATE answer_runs SET"
-        " plan = replace(plan::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
-        " WHERE strpos(plan::text, %(url)s) > 0",
-        values,
-    )
+    """Remove a URL from recorded tasks: as an address, and with every message that names it."""
     await connection.execute(
         "UPDATE route_tasks SET"
         " params = replace(params::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
@@ -347,7 +340,7 @@ async def _redact_tasks(connection: AsyncConnection, url: str) -> None:
         "   WHERE strpos(w, %(url)s) = 0))::text,"
         "  to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
         " WHERE strpos(params::text || output::text || coalesce(error::text, ''), %(url)s) > 0",
-        values,
+        {"url": url, "digest": f"removed:{_digest(url)}"},
     )
 
 
@@ -368,10 +361,12 @@ async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> i
             "UPDATE answer_runs SET seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
             " options = replace(options::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
             " prose = replace(prose::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
+            " plan = replace(plan::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
             " warnings = (SELECT coalesce(jsonb_agg(replace(w, %(url)s, %(digest)s)), '[]')"
             "  FROM jsonb_array_elements_text(warnings) w)"
             " WHERE seed_url = %(url)s OR strpos(options::text, %(url)s) > 0"
-            " OR strpos(prose::text, %(url)s) > 0 OR strpos(warnings::text, %(url)s) > 0",
+            " OR strpos(prose::text, %(url)s) > 0 OR strpos(plan::text, %(url)s) > 0"
+            " OR strpos(warnings::text, %(url)s) > 0",
             {"url": url, "digest": f"removed:{_digest(url)}"},
         )
         await _redact_tasks(connection, url)

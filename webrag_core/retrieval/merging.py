@@ -39,10 +39,10 @@ def merge_sub_queries(results: Sequence[Sequence[RankedChunk]], *, limit: int) -
     chosen: dict[int, RankedChunk] = {}
     for ranked in results[:limit]:
         for chunk in by_score(ranked)[:share]:
-            _keep_best(chosen, chunk)
+            keep_best(chosen, chunk)
     for chunk in by_score(chunk for ranked in results for chunk in ranked):
         if len(chosen) < limit or chunk.chunk.chunk_id in chosen:
-            _keep_best(chosen, chunk)
+            keep_best(chosen, chunk)
     return by_score(chosen.values())
 
 
@@ -82,7 +82,8 @@ def reading_order(chunks: Sequence[RankedChunk]) -> list[RankedChunk]:
     return sorted(chunks, key=lambda c: (-best[c.chunk.source_url], c.chunk.source_url, c.chunk.chunk_index))
 
 
-def _keep_best(chosen: dict[int, RankedChunk], chunk: RankedChunk) -> None:
+def keep_best(chosen: dict[int, RankedChunk], chunk: RankedChunk) -> None:
+    """Put a chunk among those that are chosen, by id; one that is there already keeps its better score."""
     known = chosen.get(chunk.chunk.chunk_id)
     if known is None or chunk.reranked_score > known.reranked_score:
         chosen[chunk.chunk.chunk_id] = chunk

@@ -92,8 +92,7 @@ class Executor:
         if agent is None:
             error = TaskError(code="unknown_agent", message=f"there is no agent {task.agent}")
             return TaskResult(task.id, "error", error=error)
-        outputs = {name: one.output for name, one in earlier.items()}
-        context = Context(self._corpus, self._engine, seconds, outputs, progress)
+        context = Context(self._corpus, self._engine, seconds, progress)
         begun = time.perf_counter()
         result = await _outcome(task, agent, context)
         result.milliseconds = round((time.perf_counter() - begun) * 1000, 1)

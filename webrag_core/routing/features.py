@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
 from psycopg import AsyncConnection
@@ -78,10 +78,6 @@ class RouteFeatures:
     about_changes: int = 0
     about_cells: int = 0
     about_quotes: int = 0
-
-    def row(self) -> list[float]:
-        """All of them, in their order."""
-        return [float(getattr(self, one.name)) for one in fields(self)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,13 +211,13 @@ def names_asked(text: str) -> Sequence[str]:
 
 def addresses_in(text: str, most: int = 4) -> list[str]:
     """Addresses that stand in a question, canonical; at most `most`."""
-    found = []
+    addresses = []
     for match in _ADDRESS.findall(text)[:most]:
         try:
-            found.append(canonicalise(match.rstrip(".,;:!?)\"'")))
+            addresses.append(canonicalise(match.rstrip(".,;:!?)\"'")))
         except FetchError:  # no address after all
             continue
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(addresses))
 
 
 async def _stored_pages(connection: AsyncConnection, addresses: Sequence[str]) -> tuple[str, ...]:
@@ -252,11 +248,11 @@ async def _known_names(connection: AsyncConnection, names: Sequence[str]) -> tup
 
 def _identifiers(question: Question) -> tuple[str, ...]:
     """Identifiers of laws among the words of the question and its addresses."""
-    found = []
+    identifiers = []
     for word in (*question.text.split(), *question.urls):
         try:
             if parse_legal_identifier(word.strip("?.,;()")) is not None:
-                found.append(word.strip("?.,;()"))
+                identifiers.append(word.strip("?.,;()"))
         except InvalidInputError:  # one with a day that does not exist
             continue
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(identifiers))

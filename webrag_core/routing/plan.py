@@ -14,6 +14,7 @@ from webrag_core.history.models import TimeAxis
 from webrag_core.indexing.graph.model import EdgeKind
 from webrag_core.orchestration.models import QueryType
 from webrag_core.retrieval.models import Contract
+from webrag_core.retrieval.request import ScopeFilter
 
 Agent = Literal["corpus", "pages", "graph", "history", "tables", "api"]
 MAX_TASKS = 8
@@ -25,6 +26,10 @@ class _Scoped(Contract):
 
     sources: list[str] = Field(default_factory=list)
     below: list[str] = Field(default_factory=list)
+
+    def filters(self) -> ScopeFilter:
+        """As a search takes it."""
+        return ScopeFilter(sources=self.sources or None, url_prefixes=self.below or None)
 
 
 class CorpusSearch(_Scoped):

@@ -24,6 +24,7 @@ from webrag_core.routing.router_rules import (
     changes_task,
     graph_task,
     past_task,
+    plan_of,
     search_task,
     table_task,
     walk_task,
@@ -119,15 +120,13 @@ def _plan(
         kinds.insert(0, "search")
     if "walk" in kinds and "walk_unless_found" in kinds:
         kinds.remove("walk_unless_found")
-    tasks = {task.id: plan.within(task, budget) for task in (available[kind]() for kind in kinds)}
+    tasks = {task.id: task for task in (available[kind]() for kind in kinds)}
     prompt = hashlib.sha256(_PROMPT.encode()).hexdigest()[:12]
-    return plan.ExecutionPlan(
-        question=read.question.text,
-        parts=list(read.parts)[:4],
-        kind=read.kind,
-        tasks=list(tasks.values()),
-        iteration=iteration,
-        budget=budget,
+    return plan_of(
+        read,
+        list(tasks.values()),
+        budget,
+        iteration,
         made_by=f"{model}, prompt {prompt}",
         rationale=" ".join(answer.reason.split()) or "as the model chose",
     )

@@ -49,13 +49,11 @@ def plan_by_rules(
         ground = next(rule for rule in GROUND if rule.fires(read))
         rules.append(ground)
         tasks = [*tasks, *ground.tasks(read)]
-    return plan.ExecutionPlan(
-        question=read.question.text,
-        parts=list(read.parts)[:4],
-        kind=read.kind,
-        tasks=[plan.within(task, budget) for task in tasks[: plan.MAX_TASKS]],
-        iteration=iteration,
-        budget=budget,
+    return plan_of(
+        read,
+        tasks,
+        budget,
+        iteration,
         made_by=f"rules: {', '.join(rule.id for rule in rules)}",
         rationale="; ".join(rule.why for rule in rules),
     )
@@ -66,15 +64,30 @@ def default_plan(read: Read, budget: plan.Budget, iteration: plan.Iteration) -> 
     tasks = [search_task(read)] if read.features.any_stored or not read.urls else []
     if read.urls:
         tasks.append(walk_task(read))
+    return plan_of(
+        read, tasks, budget, iteration, made_by="default", rationale="what is stored and what was given, side by side"
+    )
+
+
+def plan_of(
+    read: Read,
+    tasks: Sequence[plan.Task],
+    budget: plan.Budget,
+    iteration: plan.Iteration,
+    *,
+    made_by: str,
+    rationale: str,
+) -> plan.ExecutionPlan:
+    """A plan of these tasks, as many as it may have, none longer than the whole answer."""
     return plan.ExecutionPlan(
         question=read.question.text,
         parts=list(read.parts)[:4],
         kind=read.kind,
-        tasks=[plan.within(task, budget) for task in tasks],
+        tasks=[plan.within(task, budget) for task in tasks[: plan.MAX_TASKS]],
         iteration=iteration,
         budget=budget,
-        made_by="default",
-        rationale="what is stored and what was given, side by side",
+        made_by=made_by,
+        rationale=rationale,
     )
 
 

@@ -11,6 +11,7 @@ from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 from pydantic import TypeAdapter
 
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.plan import ExecutionPlan, Task
@@ -98,10 +99,10 @@ async def load_executions(connection: AsyncConnection, answer_id: int) -> list[E
 
 
 def _without_text(output: Output) -> dict[str, Any]:
-    stored: dict[str, Any] = _OUTPUT.dump_python(output, mode="json")
-    for one in stored["evidence"]:
+    row: dict[str, Any] = _OUTPUT.dump_python(output, mode="json")
+    for one in row["evidence"]:
         del one["chunk"]["text"]
-    return stored
+    return row
 
 
 def _with_text(output: dict[str, Any], texts: dict[int, str]) -> Output:
@@ -112,14 +113,11 @@ def _with_text(output: dict[str, Any], texts: dict[int, str]) -> Output:
 
 
 async def _texts(connection: AsyncConnection, outputs: Sequence[dict[str, Any]]) -> dict[int, str]:
-    wanted = sorted({one["chunk"]["version_id"] for output in outputs for one in output["evidence"]})
-    cursor = await connection.execute(
-        "SELECT id, markdown FROM document_versions WHERE id = ANY(%s) AND markdown IS NOT NULL", (wanted,)
-    )
-    texts: dict[int, str] = dict(await cursor.fetchall())
-    if len(texts) < len(wanted):
+    versions = {one["chunk"]["version_id"] for output in outputs for one in output["evidence"]}
+    texts = await version_texts(connection, versions)
+    if len(texts) < len(versions):
         raise InvalidInputError(
-            f"of the {len(wanted)} texts that the evidence is from, {len(wanted) - len(texts)} are no longer kept"
+            f"of the {len(versions)} texts that the evidence is from, {len(versions) - len(texts)} are no longer kept"
         )
     return texts
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime
 from urllib.parse import quote
 
 from webrag_core.acquisition.git_dates import commit_days, segments
@@ -12,7 +12,13 @@ from webrag_core.corpus.histories import HistoryDates, HistoryIngestor
 from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.document_apis.models import DocumentReply, DocumentVersion, TitledDocument, check_batch
+from webrag_core.history.document_apis.models import (
+    DocumentReply,
+    DocumentVersion,
+    TitledDocument,
+    check_batch,
+    midnight,
+)
 from webrag_core.history.document_apis.resolving import failure, known_versions, reply_at
 from webrag_core.history.document_apis.titles import OF_FOLDERS, search_titles
 from webrag_core.history.models import TimeAxis
@@ -57,7 +63,7 @@ class GitFolderApi:
             days = commit_days(self._folder.commits)
             times = segments([(days[state.commit], state.blob) for state in file.states])
             return [
-                DocumentVersion(url=file.url, start=_midnight(one.start), end=_midnight(one.end))
+                DocumentVersion(url=file.url, start=midnight(one.start), end=midnight(one.end))
                 for one in times
                 if one.text is not None
             ]
@@ -92,7 +98,3 @@ class GitFolderApi:
             self._stored.add(file.url)
         async with self._corpus.database.connection() as connection:
             return await reply_at(connection, identifier, file.url, at, self._time, before=before, whole_history=True)
-
-
-def _midnight(day: date | None) -> datetime | None:
-    return None if day is None else datetime.combine(day, time(), UTC)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, date, datetime, time
 
 from psycopg import AsyncConnection
 
@@ -12,7 +11,13 @@ from webrag_core.corpus.in_force import KINDS
 from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.document_apis.models import DocumentReply, DocumentVersion, TitledDocument, check_batch
+from webrag_core.history.document_apis.models import (
+    DocumentReply,
+    DocumentVersion,
+    TitledDocument,
+    check_batch,
+    midnight,
+)
 from webrag_core.history.document_apis.resolving import failure, reply_at
 from webrag_core.history.document_apis.titles import OF_LAWS, search_titles
 from webrag_core.history.legal import LawNotStoredError, page_of_law, part_of
@@ -59,7 +64,7 @@ class LegalApi:
             url = await page_of_law(connection, law)
             cursor = await connection.execute(_STATED, (url, list(KINDS)))
             return [
-                DocumentVersion(url=page, start=_midnight(start), end=_midnight(end), version_id=version)
+                DocumentVersion(url=page, start=midnight(start), end=midnight(end), version_id=version)
                 for page, start, end, version in await cursor.fetchall()
             ]
 
@@ -111,7 +116,3 @@ def _not_found(identifier: str, error: InvalidInputError) -> DocumentReply:
     address = resolver_address(_parsed(identifier), identifier)
     where = "no address to ask for it is known" if address is None else f"it could be asked for at {address}"
     return DocumentReply(identifier=identifier, status="not_found", note=f"{error.message}; {where}", address=address)
-
-
-def _midnight(day: date | None) -> datetime | None:
-    return None if day is None else datetime.combine(day, time(), UTC)

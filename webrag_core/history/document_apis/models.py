@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, time
 from typing import Literal, Protocol
 
 from webrag_core.errors import InvalidInputError
@@ -92,6 +92,11 @@ class DocumentApi(Protocol):
         """Its stored documents with all words of `text` in title and address, the shortest title first, at most 20.
         Raises InvalidInputError for an empty text."""
         ...
+
+
+def midnight(day: date | None) -> datetime | None:
+    """The instant at which a day begins (UTC), as versions have it."""
+    return None if day is None else datetime.combine(day, time(), UTC)
 
 
 def check_batch(identifiers: Sequence[str]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode
 
 _EDGES = """
@@ -30,10 +31,7 @@ async def load_edges(connection: AsyncConnection, ids: Sequence[int]) -> list[Gr
         return []
     cursor = await connection.execute(_EDGES, (list(ids),))
     rows = await cursor.fetchall()
-    cursor = await connection.execute(
-        "SELECT id, markdown FROM document_versions WHERE id = ANY(%s)", (sorted({row[-1] for row in rows}),)
-    )
-    texts: dict[int, str | None] = dict(await cursor.fetchall())
+    texts = await version_texts(connection, (row[-1] for row in rows))
     edges = []
     for row in rows:
         (edge, kind, strength, origin, label, statement, start, end, seen_from, seen_until, *rest) = row

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.models import RetrievedChunk
@@ -53,20 +54,12 @@ async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVER
     by_version: dict[int, list[RetrievedChunk]] = {}
     for chunk in retrieved.chunks[:_PASSAGES]:
         by_version.setdefault(chunk.version_id, []).append(chunk)
-    texts = await _texts(corpus, list(by_version))
+    async with corpus.database.connection() as connection:
+        texts = await version_texts(connection, by_version)
     found = FoundTables([], [], retrieved.term_idf)
     for version_id in [one for one in by_version if one in texts]:
         await asyncio.to_thread(_read, texts[version_id], by_version[version_id], found)
     return found
-
-
-async def _texts(corpus: Corpus, versions: Sequence[int]) -> dict[int, str]:
-    """The kept texts of versions."""
-    async with corpus.database.connection() as connection:
-        cursor = await connection.execute(
-            "SELECT id, markdown FROM document_versions WHERE id = ANY(%s) AND pruned_at IS NULL", (list(versions),)
-        )
-        return dict(await cursor.fetchall())
 
 
 def _read(text: str, chunks: Sequence[RetrievedChunk], found: FoundTables) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import DocumentApi, DocumentReply
 from webrag_core.history.document_apis.opening import open_document_apis
 from webrag_core.routing.agents.protocol import Context
-from webrag_core.routing.agents.texts import version_texts
 from webrag_core.routing.plan import ApiFetch, ApiTitles, ApiVersions, Task
 from webrag_core.routing.results import Finding, Output
 

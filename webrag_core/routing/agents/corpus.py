@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from webrag_core.retrieval.request import ScopeFilter, SearchRequest
+from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 from webrag_core.routing.agents.nothing_found import nothing_found
 from webrag_core.routing.agents.protocol import Context
@@ -19,7 +19,7 @@ class CorpusAgent:
         params = task.params
         assert isinstance(params, CorpusSearch)
         corpus = context.corpus
-        filters = ScopeFilter(sources=params.sources or None, url_prefixes=params.below or None)
+        filters = params.filters()
         results = await search(corpus, SearchRequest(query=params.query, filters=filters, top_k=params.k))
         return Output(
             evidence=results.chunks,

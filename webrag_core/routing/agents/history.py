@@ -16,7 +16,7 @@ from webrag_core.history.pages import changes, page_at, versions
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.retrieval.dates import moment
-from webrag_core.retrieval.request import ScopeFilter, SearchRequest
+from webrag_core.retrieval.request import SearchRequest
 from webrag_core.routing.agents.nothing_found import nothing_found
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.plan import HistoryChanges, HistoryCitations, HistoryPage, HistorySearch, HistoryVersions, Task
@@ -27,8 +27,7 @@ _MOST_PAGES = 10  # whose changes are compared
 _MOST_FINDINGS = 20
 _CHANGED = "Changed on "
 _MOST_EDIT = 80  # characters of the words that went, and of those that came
-_MOST_WORDS_SHOWN = 1_500  # characters of a page of then
-_VERBS = {"added": "added", "removed": "removed", "edited": "edited", "moved": "moved"}
+_MOST_CHARACTERS = 1_500  # characters of a page of then
 
 
 class HistoryAgent:
@@ -56,7 +55,7 @@ class HistoryAgent:
 
 
 async def _search(context: Context, params: HistorySearch) -> Output:
-    filters = ScopeFilter(sources=params.sources or None, url_prefixes=params.below or None)
+    filters = params.filters()
     request = SearchRequest(query=params.query, filters=filters)
     results = await search_at(context.corpus, request, AsOf.parse(params.at), time=params.time)
     note = "uncalibrated: fitted for what is stored today"
@@ -108,7 +107,7 @@ async def _page(connection: AsyncConnection, params: HistoryPage) -> Output:
     if page.text is None or page.version_id is None:
         return Output(note=page.note)
     start = len(page.text) - len(page.text.lstrip())
-    quote = page.text[start : start + _MOST_WORDS_SHOWN].rstrip()
+    quote = page.text[start : start + _MOST_CHARACTERS].rstrip()
     finding = Finding.of(
         quote,
         group=f"The page at {page.at}",
@@ -205,7 +204,7 @@ def _finding(comparison: PageComparison, change: BlockChange) -> Finding:
     return Finding.of(
         text.text[span.start : span.end],
         group=f"{_CHANGED}{comparison.url}",
-        label=f"{_VERBS[change.kind]} between {comparison.before.seen_last:%Y-%m-%d} and"
+        label=f"{change.kind} between {comparison.before.seen_last:%Y-%m-%d} and"
         f" {comparison.after.seen_from:%Y-%m-%d}{facts}{_edit(change)}",
         url=text.url,
         title=text.title,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from webrag_core.indexing.pipeline import Corpus
@@ -14,13 +13,11 @@ from webrag_core.routing.results import Output
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The open corpus, the engine of the loop, and what the tasks that this one waited for brought, by id. `seconds`
-    is what the task may take."""
+    """The open corpus and the engine of the loop. `seconds` is what the task may take."""
 
     corpus: Corpus
     engine: OrchestratorEngine
     seconds: float
-    earlier: Mapping[str, Output] = field(default_factory=dict)
     progress: Progress | None = None
 
 

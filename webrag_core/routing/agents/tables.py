@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from webrag_core.retrieval.request import ScopeFilter
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.retrieval.tables.lookup import lookup
 from webrag_core.retrieval.tables.models import TableCell
 from webrag_core.routing.agents.protocol import Context
-from webrag_core.routing.agents.texts import version_texts
 from webrag_core.routing.plan import TablesLookup, Task
 from webrag_core.routing.results import Finding, Output
 
@@ -21,7 +20,7 @@ class TablesAgent:
         """Name the rows whose cells answer best; nothing where none does well."""
         params = task.params
         assert isinstance(params, TablesLookup)
-        filters = ScopeFilter(sources=params.sources or None, url_prefixes=params.below or None)
+        filters = params.filters()
         cells = [
             cell
             for cell in await lookup(context.corpus, params.query, filters, k=params.k)

@@ -1,4 +1,4 @@
-"""The texts of stored versions, for agents that name passages by their place."""
+"""The texts of stored versions, by id."""
 
 from __future__ import annotations
 
