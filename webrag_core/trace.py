@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -43,8 +44,7 @@ def traced(parent: str | None = None) -> Iterator[str]:
     trace = _read(parent) or _of_opentelemetry() or _Trace(secrets.token_hex(16), secrets.token_hex(8))
     token = _current.set(trace)
     try:
-        with _attached(trace):
-            yield trace.trace_id
+        yield trace.trace_id
     finally:
         _current.reset(token)
 
@@ -70,7 +70,11 @@ def span(name: str, **attributes: str | int | float | bool) -> Iterator[None]:
         return
     # messages of errors hold addresses and words of the question: spans tell the class alone
     with api.get_tracer("webrag").start_as_current_span(
-        f"webrag.{name}", attributes=attributes, record_exception=False, set_status_on_exception=False
+        f"webrag.{name}",
+        context=_parent(api),
+        attributes=attributes,
+        record_exception=False,
+        set_status_on_exception=False,
     ) as current:
         try:
             yield
@@ -115,21 +119,19 @@ def _opentelemetry() -> Any:
 
 
 def _of_opentelemetry() -> _Trace | None:
-    """The trace that the caller's own instrumentation is in."""
-    api = _opentelemetry()
+    """The trace that the caller's own instrumentation is in. Who has any has loaded the package: importing it takes a
+    command longer than most of what commands do."""
+    api = sys.modules.get("opentelemetry.trace")
     context = None if api is None else api.get_current_span().get_span_context()
     if context is None or not context.is_valid:
         return None
     return _Trace(f"{context.trace_id:032x}", f"{context.span_id:016x}")
 
 
-@contextmanager
-def _attached(trace: _Trace) -> Iterator[None]:
-    """Let spans within belong to the trace."""
-    api = _opentelemetry()
-    if api is None or _of_opentelemetry() is not None:
-        yield
-        return
+def _parent(api: Any) -> Any:
+    """What makes a first span one of the current trace; None where there is a span around it, or no trace."""
+    trace = _current.get()
+    if trace is None or api.get_current_span().get_span_context().is_valid:
+        return None
     context = api.SpanContext(int(trace.trace_id, 16), int(trace.span_id, 16), True, api.TraceFlags(1))
-    with api.use_span(api.NonRecordingSpan(context)):
-        yield
+    return api.set_span_in_context(api.NonRecordingSpan(context))
