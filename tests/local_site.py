@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.urls import canonicalise
+from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
+from webrag_core.indexing.pipeline import Corpus
 
 SITE = "https://site.example"
 
@@ -65,3 +68,15 @@ class LocalSite:
 
     async def aclose(self) -> None:
         """Nothing to release."""
+
+
+def over_pages(settings: Settings, pages: Mapping[str, str], work: Callable[[Corpus], Awaitable[None]]) -> None:
+    """Do `work` over a corpus that holds these pages (path -> HTML)."""
+
+    async def run() -> None:
+        async with Corpus.open(settings, LocalSite(dict(pages))) as corpus:
+            for path in pages:
+                await corpus.add(SITE + path)
+            await work(corpus)
+
+    asyncio.run(run())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import pytest
 
-from tests.local_site import SITE, LocalSite, page
+from tests.local_site import SITE, over_pages, page
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
@@ -57,16 +55,6 @@ def request(query: str, pattern: Pattern, mode: Mode = "chunk") -> SearchRequest
     return SearchRequest(query=query, pattern=pattern, formulations=others, filters=filters, mode=mode)
 
 
-def searching(settings: Settings, pages: Mapping[str, str], work: Callable[[Corpus], Awaitable[None]]) -> None:
-    async def body() -> None:
-        async with Corpus.open(settings, LocalSite(dict(pages))) as corpus:
-            for path in pages:
-                await corpus.add(SITE + path)
-            await work(corpus)
-
-    asyncio.run(body())
-
-
 def check(found: CorpusSearch) -> None:
     """Scores in range and falling, a citation for each chunk; they were proved against the stored text before."""
     scores = [one.reranked_score for one in found.chunks]
@@ -90,7 +78,7 @@ def test_an_empty_corpus_has_no_answer_and_no_error(settings: Settings, pattern:
             assert (found.chunks, found.citations, found.candidates, found.warnings) == ([], [], 0, [])
             assert (found.corpus_stats.total_documents, found.corpus_stats.total_tokens) == (0, 0)
 
-    searching(settings, {}, work)
+    over_pages(settings, {}, work)
 
 
 @pytest.mark.parametrize("pattern", Pattern)
@@ -102,7 +90,7 @@ def test_one_page_is_found_whatever_the_pattern(settings: Settings, pattern: Pat
             assert [one.chunk.source_url for one in found.chunks] == [f"{SITE}/whales"]
             assert found.corpus_stats.total_documents == 1
 
-    searching(settings, {"/whales": ENGLISH["/whales"]}, work)
+    over_pages(settings, {"/whales": ENGLISH["/whales"]}, work)
 
 
 @pytest.mark.parametrize("query", ODD, ids=lambda query: ascii(query[:12]))
@@ -111,7 +99,7 @@ def test_queries_that_are_hardly_any(settings: Settings, query: str) -> None:
         for pattern in PATTERNS:
             check(await search(corpus, request(query, pattern)))
 
-    searching(settings, ENGLISH | FOREIGN, work)
+    over_pages(settings, ENGLISH | FOREIGN, work)
 
 
 def test_a_query_of_thousands_of_tokens_is_searched(settings: Settings) -> None:
@@ -120,7 +108,7 @@ def test_a_query_of_thousands_of_tokens_is_searched(settings: Settings) -> None:
             found = await search(corpus, request(LONG, pattern))
             assert found.chunks[0].chunk.source_url == f"{SITE}/whales"
 
-    searching(settings, ENGLISH, work)
+    over_pages(settings, ENGLISH, work)
 
 
 @pytest.mark.parametrize("path", QUERIES)
@@ -131,7 +119,7 @@ def test_a_query_in_another_script_finds_the_page_in_that_script(settings: Setti
                 found = await search(corpus, request(QUERIES[path], pattern))
                 assert found.chunks[0].chunk.source_url == SITE + path
 
-    searching(settings, ENGLISH | FOREIGN, work)
+    over_pages(settings, ENGLISH | FOREIGN, work)
 
 
 @pytest.mark.parametrize("path", QUERIES)
@@ -142,7 +130,7 @@ def test_a_query_in_another_script_finds_nothing_sure_in_an_english_corpus(setti
         found = await search(corpus, SearchRequest(query=QUERIES[path]))
         assert all(one.reranked_score < 0.5 for one in found.chunks)
 
-    searching(settings, ENGLISH, work)
+    over_pages(settings, ENGLISH, work)
 
 
 def test_an_emoji_is_searched_for_without_an_error_and_promises_nothing(settings: Settings) -> None:
@@ -151,7 +139,7 @@ def test_an_emoji_is_searched_for_without_an_error_and_promises_nothing(settings
         check(found)
         assert all(one.reranked_score < 0.5 for one in found.chunks)
 
-    searching(settings, ENGLISH | FOREIGN, work)
+    over_pages(settings, ENGLISH | FOREIGN, work)
 
 
 def test_the_same_search_gives_the_same_citations(settings: Settings) -> None:
@@ -162,7 +150,7 @@ def test_the_same_search_gives_the_same_citations(settings: Settings) -> None:
             for other in others:
                 assert (other.chunks, other.citations) == (first.chunks, first.citations)
 
-    searching(settings, ENGLISH | FOREIGN, work)
+    over_pages(settings, ENGLISH | FOREIGN, work)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +180,7 @@ def test_a_url_prefix_narrows_the_search_with_or_without_scheme(settings: Settin
         none = await search(corpus, SearchRequest(query="cat", filters=ScopeFilter(url_prefixes=["elsewhere.example"])))
         assert (none.is_empty, none.top_score) == (True, 0.0)
 
-    searching(settings, ENGLISH, work)
+    over_pages(settings, ENGLISH, work)
 
 
 def test_full_context_returns_every_chunk_in_reading_order_whatever_the_top_n(settings: Settings) -> None:
@@ -206,7 +194,7 @@ def test_full_context_returns_every_chunk_in_reading_order_whatever_the_top_n(se
 
     text = "".join(f"<h2>Heading {n}</h2><p>{f'Sentence number {n} about whales. ' * 20}</p>" for n in range(8))
     own = {"reranker_top_n": 3, "parent_max_tokens": 300}
-    searching(settings.model_copy(update=own), {"/long": page("Long", text)}, work)
+    over_pages(settings.model_copy(update=own), {"/long": page("Long", text)}, work)
 
 
 def test_a_scope_beyond_the_budget_says_why_the_full_context_was_not_used(settings: Settings) -> None:
@@ -220,4 +208,4 @@ def test_a_scope_beyond_the_budget_says_why_the_full_context_was_not_used(settin
         auto = await search(corpus, SearchRequest(query="whale", mode="auto", context_budget=20))
         assert auto.warnings[0].startswith("RETRIEVAL_FULL_CONTEXT_THRESHOLD (30000) exceeds")
 
-    searching(settings, ENGLISH, work)
+    over_pages(settings, ENGLISH, work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from tests.corpus.corpora import rows
 from tests.history.document_apis.test_legal_api import LAWS, MILK, TEA
 from tests.history.test_history import store, with_archive
 from tests.history.texts import BLACK, FIRST, GONE, GREEN, SECOND
-from tests.local_site import SITE, LocalSite
+from tests.local_site import SITE, over_pages
 from tests.retrieval.tables.test_lookup import PAGES as TABLES
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.config import Settings
@@ -64,16 +64,6 @@ async def quotes(corpus: Corpus, output: Output) -> list[str]:
     return found
 
 
-def on_pages(settings: Settings, pages: Mapping[str, str], work: Callable[[Corpus], Awaitable[None]]) -> None:
-    async def run() -> None:
-        async with Corpus.open(settings, LocalSite(dict(pages))) as corpus:
-            for path in pages:
-                await corpus.add(SITE + path)
-            await work(corpus)
-
-    asyncio.run(run())
-
-
 def test_tables_name_the_whole_row_of_a_value(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
         found = await asked(corpus, TablesLookup(query="Which port does the steamer use?"))
@@ -89,7 +79,7 @@ def test_tables_name_the_whole_row_of_a_value(settings: Settings) -> None:
         assert nothing.note
         assert (await asked(corpus, TablesLookup(query="How many moons does Jupiter have?"))).is_empty
 
-    on_pages(settings, TABLES, work)
+    over_pages(settings, TABLES, work)
 
 
 def test_laws_are_named_by_their_part_and_what_is_missing_is_said(settings: Settings) -> None:
@@ -112,7 +102,7 @@ def test_laws_are_named_by_their_part_and_what_is_missing_is_said(settings: Sett
         assert "1 versions" in (await asked(corpus, ApiVersions(identifier=TEA))).note
         assert "The milk act" in (await asked(corpus, ApiTitles(text="milk act"))).note
 
-    on_pages(settings, LAWS, work)
+    over_pages(settings, LAWS, work)
 
 
 def test_the_graph_names_passages(settings: Settings) -> None:

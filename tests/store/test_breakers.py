@@ -37,7 +37,7 @@ from webrag_core.routing.budget import Ledger
 from webrag_core.routing.execute import Executor
 from webrag_core.routing.plan import Budget, CorpusSearch, ExecutionPlan, Task
 from webrag_core.routing.results import Output
-from webrag_core.store.breakers import Breakers, breaker_states
+from webrag_core.store.breakers import Breaker, Breakers, breaker_states
 from webrag_core.store.database import Database
 
 START = datetime(2026, 11, 25, 12, 0, tzinfo=UTC)
@@ -61,6 +61,12 @@ class Clock:
 
     def after(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
+
+
+async def open_it(breaker: Breaker) -> None:
+    """Let it open, by as many failures as it takes."""
+    for _ in range(breaker.failures):
+        await breaker.failed("down")
 
 
 def breakers_over(database: Database, clock: Callable[[], datetime]) -> Breakers:
@@ -116,8 +122,7 @@ def test_a_probe_that_never_comes_back_blocks_nobody_for_ever(settings: Settings
         clock = Clock()
         async with await Database.open(settings) as database:
             breaker = breakers_over(database, clock).of("chat", "https://api.example/v1")
-            for _ in range(5):
-                await breaker.failed("late")
+            await open_it(breaker)
             clock.after(60)
             assert await breaker.closed_until() is None
             clock.after(119)
@@ -133,8 +138,7 @@ def test_two_endpoints_share_nothing(settings: Settings) -> None:
         async with await Database.open(settings) as database:
             breakers = breakers_over(database, Clock())
             one, other = breakers.of("chat", "https://a.example"), breakers.of("chat", "https://b.example:8080/v1")
-            for _ in range(5):
-                await one.failed("down")
+            await open_it(one)
             assert await one.closed_until() is not None
             assert await other.closed_until() is None
 
@@ -145,8 +149,7 @@ def test_without_a_database_it_counts_as_closed(settings: Settings, caplog: pyte
     async def work() -> datetime | None:
         database = await Database.open(settings)
         breaker = breakers_over(database, Clock()).of("chat", "https://api.example")
-        for _ in range(5):
-            await breaker.failed("down")
+        await open_it(breaker)
         await database.close()
         return await breaker.closed_until()
 
@@ -268,13 +271,12 @@ def _race(settings: dict[str, Any], start: Any, asked: Any) -> None:
 
 
 def test_of_eight_processes_one_probes(settings: Settings) -> None:
-    async def open_it() -> None:
+    async def prepare() -> None:
         async with await Database.open(settings) as database:
             breaker = breakers_over(database, Clock()).of("chat", "https://api.example")
-            for _ in range(5):
-                await breaker.failed("down")
+            await open_it(breaker)
 
-    asyncio.run(open_it())
+    asyncio.run(prepare())
     spawn = multiprocessing.get_context("spawn")
     start, asked = spawn.Barrier(8), spawn.Value("i", 0)
     processes = [spawn.Process(target=_race, args=(settings.model_dump(), start, asked)) for _ in range(8)]
@@ -335,8 +337,7 @@ def test_batches_at_the_same_time_wait_for_the_probe_among_them(settings: Settin
             clock = Clock()
             breakers = breakers_over(database, clock)
             breaker = breakers.of("embeddings", f"{server.url}/v1")
-            for _ in range(5):
-                await breaker.failed("down")
+            await open_it(breaker)
             clock.after(60)
             embedder = OpenAIEmbedder(own, breakers)
             async with asyncio.TaskGroup() as group:  # pages of one ingest, where the first error cancels the others
@@ -356,8 +357,7 @@ def test_batches_that_waited_for_a_probe_that_failed_are_not_sent(settings: Sett
             clock = Clock()
             breakers = breakers_over(database, clock)
             breaker = breakers.of("embeddings", f"{server.url}/v1")
-            for _ in range(5):
-                await breaker.failed("down")
+            await open_it(breaker)
             clock.after(60)
             with pytest.raises(EmbeddingError) as caught:
                 await OpenAIEmbedder(own, breakers).embed(["a", "b", "c", "d"])
@@ -395,8 +395,7 @@ def test_a_page_stored_while_the_embedder_was_not_asked_is_indexed_later(setting
         async with await Database.open(own) as database:
             clock = Clock()
             breakers = breakers_over(database, clock)
-            for _ in range(5):
-                await breakers.of("embeddings", f"{server.url}/v1").failed("down")
+            await open_it(breakers.of("embeddings", f"{server.url}/v1"))
             corpus = Corpus(database, make_acquirer(own), own, OpenAIEmbedder(own, breakers))
             with pytest.raises(EmbeddingError, match="not asked"):
                 await corpus.add(QUEUES)
@@ -426,8 +425,7 @@ def test_a_cancelled_probe_gives_its_turn_back_after_its_time(settings: Settings
         async with await Database.open(own) as database:
             clock = Clock()
             breakers = breakers_over(database, clock)
-            for _ in range(5):
-                await breakers.of("chat", f"{server.url}/v1").failed("down")
+            await open_it(breakers.of("chat", f"{server.url}/v1"))
             clock.after(60)
             probe = asyncio.create_task(ask(ChatEndpoint(own, "a test", breakers)))
             assert await asyncio.to_thread(asked.wait, 30)
