@@ -14,7 +14,6 @@ from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_docu
 from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.output import Json, print_json, print_line, print_table, progress
 from webrag_core.config import Settings, load_settings
-from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from evals.feedback.features import Candidates
@@ -41,23 +40,20 @@ def release(
     must rise for certain, with and without any one actor.
     """
     from webrag_core.feedback.proposals import read_proposal
-    from webrag_core.feedback.releases import put_in_force
+    from webrag_core.feedback.releases import check_releasable, put_in_force
     from webrag_core.retrieval.weights import ScoreWeights, weights_in_force
 
     proposal = read_proposal(file)
     settings = load_settings()
     current, proposed = weights_in_force(settings), ScoreWeights.of(proposal.weights)
-    if ScoreWeights.of(proposal.base) != current:
-        raise InvalidInputError("the proposal was made for other weights than those in force: make another one")
-    if not proposal.changes:
-        raise InvalidInputError("the proposal changes nothing")
+    check_releasable(proposal, current)
     shipped = (questions, documents)
     verdict = asyncio.run(_judge(settings, current, proposed, set(proposal.fitted), proposal.half, shipped, tolerance))
-    told = _told(verdict)
+    report = _report(verdict)
     if verdict.passes and not dry_run:
-        put_in_force(settings, proposal, by=getpass.getuser(), verdict=told)
+        put_in_force(settings, proposal, by=getpass.getuser(), verdict=report)
     if as_json:
-        print_json({**told, "released": verdict.passes and not dry_run, "weights": proposal.weights})
+        print_json({**report, "released": verdict.passes and not dry_run, "weights": proposal.weights})
     else:
         _print(verdict)
         if verdict.passes:
@@ -103,7 +99,7 @@ async def _candidates(settings: Settings, questions: Path, documents: Path) -> l
         return await candidates_of(own, asked, settings, advance)
 
 
-def _told(verdict: ReleaseVerdict) -> dict[str, Any]:
+def _report(verdict: ReleaseVerdict) -> dict[str, Any]:
     return {
         "passes": verdict.passes,
         "why": list(verdict.why),

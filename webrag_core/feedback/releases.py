@@ -24,16 +24,9 @@ LOG = "releases.jsonl"
 def put_in_force(settings: Settings, proposal: Proposal, *, by: str, verdict: dict[str, Any]) -> ScoreWeights:
     """Release the weights of a proposal; searches use them from now on. `verdict` is kept with it.
 
-    Raises InvalidInputError when other weights are in force than those it was made for, or it changes nothing.
+    Raises InvalidInputError as `check_releasable` does.
     """
-    current = weights_in_force(settings)
-    if ScoreWeights.of(proposal.base) != current:
-        raise InvalidInputError(
-            f"the proposal was made for the weights {ScoreWeights.of(proposal.base).digest}, and {current.digest} are"
-            " in force: make another one"
-        )
-    if not proposal.changes:
-        raise InvalidInputError("the proposal changes nothing")
+    check_releasable(proposal, weights_in_force(settings))
     weights = ScoreWeights.of(proposal.weights)
     path = weights_file(settings)
     release = {
@@ -47,6 +40,18 @@ def put_in_force(settings: Settings, proposal: Proposal, *, by: str, verdict: di
     _write(path, json.dumps(release, ensure_ascii=False, indent=1) + "\n")
     _note(path, {"event": "released", **{k: v for k, v in release.items() if k != "replaces"}, "verdict": verdict})
     return weights
+
+
+def check_releasable(proposal: Proposal, current: ScoreWeights) -> None:
+    """Raise InvalidInputError when a proposal was made for other weights than the current ones, or changes nothing."""
+    base = ScoreWeights.of(proposal.base)
+    if base != current:
+        raise InvalidInputError(
+            f"the proposal was made for other weights ({base.digest}) than those in force ({current.digest}): make"
+            " another one"
+        )
+    if not proposal.changes:
+        raise InvalidInputError("the proposal changes nothing")
 
 
 def withdraw(settings: Settings, *, by: str) -> ScoreWeights:
