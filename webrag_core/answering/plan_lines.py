@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from webrag_core.percentages import percent
 from webrag_core.routing.asked import asked
 from webrag_core.routing.plan import ExecutionPlan, Task
-from webrag_core.routing.results import NOT_NEEDED, TaskReport
+from webrag_core.routing.results import TaskReport, is_needed
 
 
 def plan_lines(plan: ExecutionPlan) -> list[str]:
@@ -29,7 +29,7 @@ def task_lines(tasks: Sequence[TaskReport]) -> list[str]:
 
 def ending(task: TaskReport) -> str:
     """How a task ended, and what it brought."""
-    if task.status == "skipped" and task.error is not None and task.error.code == NOT_NEEDED:
+    if not is_needed(task.status, task.error):
         return "not needed"
     if task.error is not None:
         again = "" if task.error.retry_at is None else f"; next try {task.error.retry_at:%H:%M:%S} UTC"

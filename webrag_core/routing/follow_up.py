@@ -6,7 +6,6 @@ from collections.abc import Collection, Sequence
 
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.plan import CorpusSearch, ExecutionPlan, PagesWalk, Task
-from webrag_core.routing.results import NOT_NEEDED
 
 
 def follow_up(executions: Sequence[Execution], open_parts: Collection[int]) -> ExecutionPlan | None:
@@ -48,11 +47,7 @@ def _about(plan: ExecutionPlan, kind: type, part: str, number: int) -> Task | No
 
 def _asked(execution: Execution) -> list[Task]:
     """The tasks that were not skipped as needless."""
-    return [
-        task
-        for task, result in zip(execution.plan.tasks, execution.results, strict=True)
-        if result.error is None or result.error.code != NOT_NEEDED
-    ]
+    return [task for task, result in zip(execution.plan.tasks, execution.results, strict=True) if result.needed]
 
 
 def _what(task: Task) -> tuple[str, str]:

@@ -132,6 +132,11 @@ class Output:
         )
 
 
+def is_needed(status: TaskStatus, error: TaskError | None) -> bool:
+    """False for a task that was skipped because others had found enough."""
+    return not (status == "skipped" and error is not None and error.code == NOT_NEEDED)
+
+
 @dataclass(slots=True)
 class TaskResult:
     """How a task ended, what it brought, and the milliseconds that it took. `cause` is the error behind it."""
@@ -144,11 +149,14 @@ class TaskResult:
     cause: Exception | None = None
 
     @property
+    def needed(self) -> bool:
+        """False for one that was skipped because others had found enough."""
+        return is_needed(self.status, self.error)
+
+    @property
     def lost(self) -> bool:
         """Whether something is missing because of it."""
-        if self.status == "skipped":
-            return self.error is None or self.error.code != NOT_NEEDED
-        return self.status not in ("success", "empty")
+        return self.needed and self.status not in ("success", "empty")
 
 
 class TaskReport(Contract):
@@ -189,7 +197,7 @@ def report_of(task: Task, result: TaskResult, iteration: int) -> TaskReport:
 
 def outcome_of(results: Iterable[TaskResult], required: Sequence[str]) -> Outcome:
     """The outcome of a plan whose tasks in `required` have to bring a result."""
-    needed = [one for one in results if one.lost or one.status != "skipped"]
+    needed = [one for one in results if one.needed]
     lost = [one for one in needed if one.lost]
     if not lost:
         return "complete"
