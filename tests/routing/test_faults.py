@@ -316,7 +316,7 @@ def test_every_task_is_told_of_once_as_it_ends(settings: Settings) -> None:
                 task("last", "fine", after=["sure"], unless=0.5), task("sure", "sure"), task("bad", "raises")
             )
             await executor.execute(
-                plan, Ledger(plan.budget), told=lambda task, result: told.append((task.id, result.status))
+                plan, Ledger(plan.budget), on_end=lambda task, result: told.append((task.id, result.status))
             )
 
     asyncio.run(work())

@@ -80,8 +80,8 @@ class Gathered:
             self.note = output.note if output.evidence or not self.note else self.note
         self.pages += output.pages
         self.evidence_ids += output.run_ids
-        known = {(one.version_id, one.char_start, one.char_end) for one in self.findings}
-        self.findings += [one for one in output.findings if (one.version_id, one.char_start, one.char_end) not in known]
+        spans = {(one.version_id, one.char_start, one.char_end) for one in self.findings}
+        self.findings += [one for one in output.findings if (one.version_id, one.char_start, one.char_end) not in spans]
 
     def _warn(self, warnings: Sequence[str]) -> None:
         self.warnings += [one for one in dict.fromkeys(warnings) if one not in self.warnings]

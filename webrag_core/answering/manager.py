@@ -125,10 +125,11 @@ class Manager:
         ):
             tell = emit or _tell_nobody
             with ledger.in_force():
-                made = await self._gather(question, plan, answer_id, ledger, progress, tell)
-                gathered, draft, choices = made.gathered, made.composition.draft, made.composition.choices
+                gathering = await self._gather(question, plan, answer_id, ledger, progress, tell)
+                gathered, composition = gathering.gathered, gathering.composition
+                draft, choices = composition.draft, composition.choices
                 statements = Statements(self._corpus, emit)
-                sure, report = await self._say(question, made, statements, ledger)
+                sure, report = await self._say(question, gathering, statements, ledger)
             listed = [statements.list(finding) for finding in gathered.findings]
             nearest = (
                 []
@@ -146,7 +147,7 @@ class Manager:
                     trace_id=current_trace_id(),
                     question=question.text,
                     parts=list(draft.parts),
-                    form=made.composition.form,
+                    form=composition.form,
                     composer=model or "extractive",
                     status=status_of(sure, gathered, partial=bool(missing)),
                     band=confidence.band_of(sure),
@@ -178,7 +179,7 @@ class Manager:
                     outcome=gathered.outcome,
                     spent=Spent(
                         seconds=round(time.perf_counter() - begun, 3),
-                        composing_seconds=round(time.perf_counter() - made.composing, 3),
+                        composing_seconds=round(time.perf_counter() - gathering.composing, 3),
                         pages=gathered.pages,
                         rounds=len(gathered.walk),
                         chat_calls=ledger.chat.used,
@@ -226,7 +227,7 @@ class Manager:
             iteration = len(executions) + 1
             tell(Planned(answer_id=answer_id, iteration=iteration, plan=next_plan))
             execution = await self._executor.execute(
-                next_plan, ledger, progress=progress, told=partial(_tell_task, tell, iteration)
+                next_plan, ledger, progress=progress, on_end=partial(_tell_task, tell, iteration)
             )
             async with self._corpus.database.transaction() as connection:
                 await record_tasks(connection, answer_id, iteration, execution)
@@ -245,12 +246,12 @@ class Manager:
         return _Gathering(plan, gathered, composition, composing)
 
     async def _say(
-        self, question: Question, made: _Gathering, statements: Statements, ledger: Ledger
+        self, question: Question, gathering: _Gathering, statements: Statements, ledger: Ledger
     ) -> tuple[float, ModelReport | None]:
         """Say what the chat model chooses, else the composition's own choices where they are sure enough. Returns the
         confidence in what is said, and the report of the model, if it chose."""
-        gathered, sure = made.gathered, made.composition.sure
-        report = await self._say_by_model(question, made, statements, ledger)
+        gathered, sure = gathering.gathered, gathering.composition.sure
+        report = await self._say_by_model(question, gathering, statements, ledger)
         if report is not None and not statements.sentences and not statements.unproved:
             if sure >= confidence.ANSWERED_AT:
                 _warn(
@@ -260,26 +261,26 @@ class Manager:
                 )
             sure = 0.0
         elif report is not None:
-            scores = made.composition.draft.scores
+            scores = gathering.composition.draft.scores
             sure = confidence.lifted(confidence.confidence_of(statements.choices, scores, gathered))
         elif sure >= confidence.ANSWERED_AT:
-            for choice in made.composition.choices:
+            for choice in gathering.composition.choices:
                 await statements.say(choice)
         if statements.unproved:
             _warn(gathered, f"sentences left out, because their page does not prove them: {statements.unproved}")
         return (sure if statements.sentences or sure < confidence.ANSWERED_AT else 0.0), report
 
     async def _say_by_model(
-        self, question: Question, made: _Gathering, statements: Statements, ledger: Ledger
+        self, question: Question, gathering: _Gathering, statements: Statements, ledger: Ledger
     ) -> ModelReport | None:
         """Say what the chat model chooses; None without one, when it fails before its first sentence, and when the
         evidence holds none of its sentences. A report without a sentence is its verdict: nothing answers."""
-        draft, gathered = made.composition.draft, made.gathered
+        draft, gathered = gathering.composition.draft, gathering.gathered
         if self._chat is None or not draft.units:
             return None
         settings = self._settings
         seconds = min(settings.answer_llm_timeout, ledger.seconds_left)
-        composer = ModelComposer(self._chat, seconds, draft, made.composition.supports, settings.answer_max_words)
+        composer = ModelComposer(self._chat, seconds, draft, gathering.composition.supports, settings.answer_max_words)
         try:
             async for choice in composer.choices(question.text, stream=statements.streams):
                 await statements.say(choice)

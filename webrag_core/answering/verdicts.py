@@ -68,7 +68,7 @@ def _date_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> 
     dates = [task.params.at for task in plan.tasks if isinstance(task.params, HistorySearch)]
     if not dates or question.at is not None:
         return []
-    found = any(task.kind == "history.search_at" and task.status == "success" for task in gathered.tasks)
-    if found:
+    is_past = any(task.kind == "history.search_at" and task.status == "success" for task in gathered.tasks)
+    if is_past:
         return [f"this is what the pages said as of {dates[0]}, which the question names; --at now asks today's texts"]
     return [f"nothing is known of {dates[0]}, which the question names: this is from today's texts"]

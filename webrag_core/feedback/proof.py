@@ -77,12 +77,12 @@ async def stands(connection: AsyncConnection, suggestion: Suggestion, version_id
 
 def nearest(markdown: str, quote: str) -> str | None:
     """The sentence that shares most words with `quote`, as it stands; None when none shares any."""
-    wanted = Counter(terms(quote))
+    quote_terms = Counter(terms(quote))
     best, most = None, 0.0
     for span in sentence_spans(markdown[:_READ]):
         sentence = span.of(markdown)
         words = Counter(terms(sentence))
-        shared = 2 * (wanted & words).total() / max(1, wanted.total() + words.total())
+        shared = 2 * (quote_terms & words).total() / max(1, quote_terms.total() + words.total())
         if shared > most:
             best, most = sentence, shared
     return best
@@ -96,7 +96,7 @@ def _span(better: Better, markdown: str, where: str) -> tuple[int, int]:
         if end - start > LONGEST_QUOTE or len(markdown[start:end].strip()) < LEAST_QUOTE:
             raise InvalidInputError(f"a span holds {LEAST_QUOTE} to {LONGEST_QUOTE:,} characters")
         return start, end
-    found = markdown.find(better.quote)
-    if found < 0:
+    start = markdown.find(better.quote)
+    if start < 0:
         raise NotVerbatimError(where, nearest(markdown, better.quote))
-    return found, found + len(better.quote)
+    return start, start + len(better.quote)

@@ -115,28 +115,28 @@ async def _considered(
     corpus: Corpus, rows: Sequence[Feedback], exposures: Mapping[int, Sequence[_Exposure]]
 ) -> dict[int, Considered]:
     """The passages of every answer that a rating with a weight is about, with their signals."""
-    found: dict[int, Considered] = {}
-    known: dict[tuple[str, tuple[int, ...]], NDArray[np.float64]] = {}
+    considered: dict[int, Considered] = {}
+    signals: dict[tuple[str, tuple[int, ...]], NDArray[np.float64]] = {}
     for one in rows:
-        if one.weight > 0 and one.answer_id in exposures and one.answer_id not in found:
+        if one.weight > 0 and one.answer_id in exposures and one.answer_id not in considered:
             passages = exposures[one.answer_id]
             key = one.question, tuple(passage.chunk_id for passage in passages)
-            if key not in known:  # questions are asked again
-                known[key] = await signals_of_passages(corpus, *key)
-            found[one.answer_id] = Considered(known[key], np.array([passage.propensity for passage in passages]))
-    return found
+            if key not in signals:  # questions are asked again
+                signals[key] = await signals_of_passages(corpus, *key)
+            considered[one.answer_id] = Considered(signals[key], np.array([passage.propensity for passage in passages]))
+    return considered
 
 
 def _agreements(ratings: Sequence[Rating], right: Sequence[Sequence[bool]]) -> dict[str, Agreement]:
     """How ratings that count agree with goldens; `right` runs parallel to `ratings`."""
-    found: dict[str, Agreement] = {}
+    agreements: dict[str, Agreement] = {}
     useful = [(one, verdicts) for one, verdicts in zip(ratings, right, strict=True) if one.valued]
     for (one, verdicts), counts in zip(useful, counted([one.claim for one, _ in useful]), strict=True):
         if counts and verdicts:
-            known = found.get(one.claim.actor, Agreement())
+            earlier = agreements.get(one.claim.actor, Agreement())
             agreed = sum(verdicts)
-            found[one.claim.actor] = Agreement(known.agreed + agreed, known.disagreed + len(verdicts) - agreed)
-    return found
+            agreements[one.claim.actor] = Agreement(earlier.agreed + agreed, earlier.disagreed + len(verdicts) - agreed)
+    return agreements
 
 
 def _values(
@@ -162,20 +162,20 @@ def _values(
 
 
 async def _exposures(connection: AsyncConnection, answers: Sequence[int]) -> dict[int, list[_Exposure]]:
-    found: dict[int, list[_Exposure]] = {}
+    exposures: dict[int, list[_Exposure]] = {}
     async with connection.cursor(row_factory=class_row(_Exposure)) as cursor:
         await cursor.execute(_EXPOSURES, (list(answers),))
         for row in await cursor.fetchall():
-            found.setdefault(row.answer_id, []).append(row)
-    return found
+            exposures.setdefault(row.answer_id, []).append(row)
+    return exposures
 
 
 async def _spans(connection: AsyncConnection, query: str, ids: Sequence[int]) -> Mapping[int, list[_Span]]:
-    found: dict[int, list[_Span]] = {}
+    spans: dict[int, list[_Span]] = {}
     cursor = await connection.execute(query.encode(), (list(ids),))
     for feedback_id, *span in await cursor.fetchall():
-        found.setdefault(feedback_id, []).append(_Span(*span))
-    return found
+        spans.setdefault(feedback_id, []).append(_Span(*span))
+    return spans
 
 
 async def signals_of_passages(corpus: Corpus, question: str, chunk_ids: Sequence[int]) -> NDArray[np.float64]:
@@ -188,5 +188,5 @@ async def signals_of_passages(corpus: Corpus, question: str, chunk_ids: Sequence
         lexical = await lexical_hits(connection, context, also=chunk_ids)
         children = await load_children(connection, context.model_id, vector, sorted(chunk_ids))
         rows = {row.id: row for row in await load_parents(connection, chunk_ids)}
-    found = [rows[chunk_id] for chunk_id in chunk_ids]
-    return signals_of_parents(question, found, children, lexical)
+    parents = [rows[chunk_id] for chunk_id in chunk_ids]
+    return signals_of_parents(question, parents, children, lexical)

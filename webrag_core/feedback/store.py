@@ -58,11 +58,11 @@ async def record(database: Database, new: NewFeedback) -> Feedback:
 async def load(connection: AsyncConnection, feedback_id: int) -> Feedback:
     """One row. Raises InvalidInputError when there is none of that number."""
     async with connection.cursor(row_factory=class_row(Feedback)) as cursor:
-        await cursor.execute(_FEEDBACK + " WHERE f.id = %s", (min(max(feedback_id, 0), _LARGEST),))
-        found = await cursor.fetchone()
-    if found is None:
+        await cursor.execute(_FEEDBACK + " WHERE f.id = %s", (_within(feedback_id),))
+        row = await cursor.fetchone()
+    if row is None:
         raise InvalidInputError(f"there is no feedback {feedback_id}")
-    return found
+    return row
 
 
 async def list_feedback(
@@ -74,7 +74,7 @@ async def list_feedback(
             _FEEDBACK + " WHERE (%(answer)s::bigint IS NULL OR f.answer_id = %(answer)s)"
             " AND (%(state)s::text IS NULL OR f.state = %(state)s) ORDER BY f.id DESC LIMIT %(limit)s",
             {
-                "answer": None if answer_id is None else min(max(answer_id, 0), _LARGEST),
+                "answer": None if answer_id is None else _within(answer_id),
                 "state": state,
                 "limit": limit,
             },
@@ -90,10 +90,10 @@ async def decide(database: Database, feedback_ids: Sequence[int], *, accept: boo
     """
     async with database.transaction() as connection:
         for feedback_id in feedback_ids:
-            known = await load(connection, feedback_id)
+            feedback = await load(connection, feedback_id)
             cursor = await connection.execute("SELECT suggested_version FROM feedback WHERE id = %s", (feedback_id,))
             (version,) = await cursor.fetchone() or (None,)
-            suggestion = known.suggested if accept else None
+            suggestion = feedback.suggested if accept else None
             if suggestion is not None and not await stands(connection, suggestion, version):
                 raise IntegrityError(f"the suggestion of feedback {feedback_id} no longer stands in its version")
             await connection.execute(
@@ -103,9 +103,14 @@ async def decide(database: Database, feedback_ids: Sequence[int], *, accept: boo
         return [await load(connection, feedback_id) for feedback_id in feedback_ids]
 
 
+def _within(number: int) -> int:
+    """A number that PostgreSQL takes: 0 and the largest name nothing."""
+    return min(max(number, 0), _LARGEST)
+
+
 async def _check_target(connection: AsyncConnection, new: NewFeedback) -> None:
     """Raise InvalidInputError unless the answer is done and has the sentence or the quote."""
-    answer = min(max(new.answer_id, 0), _LARGEST)
+    answer = _within(new.answer_id)
     cursor = await connection.execute("SELECT state FROM answer_runs WHERE id = %s FOR KEY SHARE", (answer,))
     row = await cursor.fetchone()
     if row is None:

@@ -450,5 +450,5 @@ def _text(text: str) -> CallToolResult:
 
 
 def _trace_of(context: Context[Any, Any]) -> str | None:
-    given = (context.request_context.meta or {}).get("traceparent")
-    return given if isinstance(given, str) else None
+    parent = (context.request_context.meta or {}).get("traceparent")
+    return parent if isinstance(parent, str) else None

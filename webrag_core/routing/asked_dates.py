@@ -38,10 +38,10 @@ def until_of(question: str, today: date) -> str | None:
 def as_of(question: str, today: date) -> str | None:
     """The past date at which pages are asked: after "as of" and the like, and after "in" or "on" only in a question
     about the past. Dates of today and later are none."""
-    found = _date_after(_AS_OF, question, today)
-    if found is None and _PAST.search(question):
-        found = _date_after(_WAS_IN, question, today)
-    return None if found is None or found > today.isoformat()[: len(found)] else found
+    day = _date_after(_AS_OF, question, today)
+    if day is None and _PAST.search(question):
+        day = _date_after(_WAS_IN, question, today)
+    return None if day is None or day > today.isoformat()[: len(day)] else day
 
 
 def _date_after(word: re.Pattern[str], question: str, today: date) -> str | None:

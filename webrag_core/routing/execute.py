@@ -23,8 +23,8 @@ from webrag_core.trace import span
 
 logger = logging.getLogger(__name__)
 
-Told = Callable[[Task, TaskResult], None]
-"""Is told of every task as it ends."""
+OnEnd = Callable[[Task, TaskResult], None]
+"""Is called for every task as it ends."""
 
 _COSTS = {
     "corpus": "stored pages were not searched",
@@ -56,7 +56,7 @@ class Executor:
         self._agents = agents
 
     async def execute(
-        self, plan: ExecutionPlan, ledger: Ledger, *, progress: Progress | None = None, told: Told | None = None
+        self, plan: ExecutionPlan, ledger: Ledger, *, progress: Progress | None = None, on_end: OnEnd | None = None
     ) -> Execution:
         """Run every task of a plan without problems (`plan.problems`). Raises nothing that a task raises; a
         cancellation ends all of them."""
@@ -69,8 +69,8 @@ class Executor:
             result = await self._run(task, {one: results[one] for one in task.after}, ledger, progress)
             results[task.id] = result
             ended[task.id].set()
-            if told is not None:
-                told(task, result)
+            if on_end is not None:
+                on_end(task, result)
 
         async with asyncio.TaskGroup() as group:
             for task in plan.tasks:
@@ -129,10 +129,10 @@ async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:
 
 
 def _failed(task: Task, error: WebragError) -> TaskResult:
-    told = TaskError(code=error.code, message=error.message, retry_at=error.retry_at)
+    details = TaskError(code=error.code, message=error.message, retry_at=error.retry_at)
     if error.retry_at is not None:
-        return TaskResult(task.id, "skipped", error=told.model_copy(update={"code": "circuit_open"}), cause=error)
-    return TaskResult(task.id, "error", error=told, cause=error)
+        return TaskResult(task.id, "skipped", error=details.model_copy(update={"code": "circuit_open"}), cause=error)
+    return TaskResult(task.id, "error", error=details, cause=error)
 
 
 def _skipped(task: Task, code: str, message: str) -> TaskResult:

@@ -261,44 +261,44 @@ def within(task: Task, budget: Budget) -> Task:
 
 def problems(plan: ExecutionPlan, capabilities: Capabilities) -> list[str]:
     """Everything that is wrong with a plan, for people; empty for a plan that can be run."""
-    found: list[str] = []
+    issues: list[str] = []
     ids = [task.id for task in plan.tasks]
-    found += [f"two tasks are called {one}" for one in dict.fromkeys(ids) if ids.count(one) > 1]
+    issues += [f"two tasks are called {one}" for one in dict.fromkeys(ids) if ids.count(one) > 1]
     for task in plan.tasks:
-        found += [f"{task.id}: {problem}" for problem in _task_problems(task, plan, capabilities)]
+        issues += [f"{task.id}: {problem}" for problem in _task_problems(task, plan, capabilities)]
     if _circle(plan.tasks):
-        found.append(f"tasks wait for each other in a circle: {', '.join(_circle(plan.tasks))}")
-    return found
+        issues.append(f"tasks wait for each other in a circle: {', '.join(_circle(plan.tasks))}")
+    return issues
 
 
 def _task_problems(task: Task, plan: ExecutionPlan, capabilities: Capabilities) -> list[str]:
-    known = {other.id for other in plan.tasks}
-    found = [f"waits for {one}, which is no task of this plan" for one in task.after if one not in known]
+    ids = {other.id for other in plan.tasks}
+    issues = [f"waits for {one}, which is no task of this plan" for one in task.after if one not in ids]
     if task.unless is not None and not task.after:
-        found.append("is to be skipped because of other tasks, and waits for none")
+        issues.append("is to be skipped because of other tasks, and waits for none")
     if task.required and task.unless is not None:
-        found.append("is required, and may be skipped")
+        issues.append("is required, and may be skipped")
     if task.agent not in capabilities.agents:
-        found.append(f"agent {task.agent} has nothing to work with here")
+        issues.append(f"agent {task.agent} has nothing to work with here")
     if task.sub_question >= len(plan.parts):
-        found.append(f"serves part {task.sub_question + 1} of a question with {len(plan.parts)}")
+        issues.append(f"serves part {task.sub_question + 1} of a question with {len(plan.parts)}")
     if task.deadline > plan.budget.seconds:
-        found.append(f"may take {task.deadline:g} s, and the whole answer {plan.budget.seconds:g} s")
+        issues.append(f"may take {task.deadline:g} s, and the whole answer {plan.budget.seconds:g} s")
     sources = set(getattr(task.params, "sources", ()))
     allowed = capabilities.within or capabilities.sources
-    found += [f"source {one} is not one that may be asked" for one in sorted(sources - allowed)]
+    issues += [f"source {one} is not one that may be asked" for one in sorted(sources - allowed)]
     if capabilities.within and not sources and hasattr(task.params, "sources"):
-        found.append(f"asks beyond the sources {', '.join(sorted(capabilities.within))}")
+        issues.append(f"asks beyond the sources {', '.join(sorted(capabilities.within))}")
     for url in _fetched(task):
         if url not in capabilities.urls:
-            found.append(f"would fetch {url}, which nobody gave")
+            issues.append(f"would fetch {url}, which nobody gave")
     for target in _read(task):
         if "://" not in target:
             if target not in allowed:
-                found.append(f"source {target} is not one that may be asked")
+                issues.append(f"source {target} is not one that may be asked")
         elif target not in capabilities.urls and not capabilities.known(target):
-            found.append(f"{target} is neither stored nor given")
-    return found
+            issues.append(f"{target} is neither stored nor given")
+    return issues
 
 
 def _fetched(task: Task) -> Sequence[str]:
@@ -307,12 +307,12 @@ def _fetched(task: Task) -> Sequence[str]:
         case PagesWalk(urls=urls):
             return urls
         case ApiFetch(identifiers=identifiers):
-            named = identifiers
+            addresses = identifiers
         case ApiVersions(identifier=identifier):
-            named = [identifier]
+            addresses = [identifier]
         case _:
             return ()
-    return [one for one in named if not _of_a_law(one)]
+    return [one for one in addresses if not _of_a_law(one)]
 
 
 def _of_a_law(identifier: str) -> bool:

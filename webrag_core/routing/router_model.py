@@ -35,12 +35,12 @@ def plan_by_model(
         "walk": [walk_task(read, required=True)],
         "both": [search_task(read), walk_task(read)],
     }[arm]
-    told = expected(arm, read.features)
+    estimate = expected(arm, read.features)
     return made.model_copy(
         update={
             "tasks": [*others, *(plan.within(task, budget) for task in chosen)],
             "made_by": f"model {digest()}",
-            "rationale": f"{arm}: all of the evidence with probability {told.found:.2f}, {told.pages:.0f} pages,"
-            f" {told.seconds:.1f} s",
+            "rationale": f"{arm}: all of the evidence with probability {estimate.found:.2f}, {estimate.pages:.0f}"
+            f" pages, {estimate.seconds:.1f} s",
         }
     )

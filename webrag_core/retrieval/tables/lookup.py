@@ -39,10 +39,10 @@ async def lookup(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHIN
     """
     if k < 1:
         raise InvalidInputError(f"k must be at least 1, got {k}")
-    found = await find_tables(corpus, question, filters)
+    tables = await find_tables(corpus, question, filters)
     # in a thread: it takes longer than other queries may wait for the event loop
-    best = await asyncio.to_thread(best_cells, question, found.idf, found.candidates, k)
-    return [_result(found.candidates[one.candidate], found.passages[one.candidate], one) for one in best]
+    best = await asyncio.to_thread(best_cells, question, tables.idf, tables.candidates, k)
+    return [_result(tables.candidates[one.candidate], tables.passages[one.candidate], one) for one in best]
 
 
 async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVERYTHING) -> FoundTables:
@@ -56,22 +56,22 @@ async def find_tables(corpus: Corpus, question: str, filters: ScopeFilter = EVER
         by_version.setdefault(chunk.version_id, []).append(chunk)
     async with corpus.database.connection() as connection:
         texts = await version_texts(connection, by_version)
-    found = FoundTables([], [], retrieved.term_idf)
+    tables = FoundTables([], [], retrieved.term_idf)
     for version_id in [one for one in by_version if one in texts]:
-        await asyncio.to_thread(_read, texts[version_id], by_version[version_id], found)
-    return found
+        await asyncio.to_thread(_read, texts[version_id], by_version[version_id], tables)
+    return tables
 
 
-def _read(text: str, chunks: Sequence[RetrievedChunk], found: FoundTables) -> None:
+def _read(text: str, chunks: Sequence[RetrievedChunk], tables: FoundTables) -> None:
     """Add the tables of one version that `chunks`, best first, have parts of."""
     for table in tables_at(text, [(chunk.char_start, chunk.char_end) for chunk in chunks]):
         best = next(one for one in chunks if one.char_start < table.end and table.start < one.char_end)
-        found.candidates.append(Candidate(text, table, best.title or "", best.relevance or 0.0))
-        found.passages.append(best)
+        tables.candidates.append(Candidate(text, table, best.title or "", best.relevance or 0.0))
+        tables.passages.append(best)
 
 
-def _result(candidate: Candidate, page: RetrievedChunk, found: ScoredCell) -> TableCell:
-    text, row, cell = candidate.text, found.row, found.cell
+def _result(candidate: Candidate, page: RetrievedChunk, best: ScoredCell) -> TableCell:
+    text, row, cell = candidate.text, best.row, best.cell
     return TableCell(
         text=cell.of(text),
         start=cell.start,
@@ -87,7 +87,7 @@ def _result(candidate: Candidate, page: RetrievedChunk, found: ScoredCell) -> Ta
         document_id=page.document_id,
         version_id=page.version_id,
         version_sha256=page.version_sha256,
-        score=found.score,
+        score=best.score,
     )
 
 

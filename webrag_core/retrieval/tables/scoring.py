@@ -70,13 +70,13 @@ def best_cells(question: str, idf: Mapping[str, float], candidates: Sequence[Can
     total = sum(asked.values())
     if total <= 0:
         return []
-    found = [
+    cells = [
         ScoredCell(place, row, cell, score, candidate.table.kind == "definition_list" and cell.header is None)
         for place, candidate in enumerate(candidates)
         for row, cell, score in _scored(candidate, asked, total)
     ]
-    found.sort(key=lambda one: -one.score)
-    best = found[: max(k, _READ)]
+    cells.sort(key=lambda one: -one.score)
+    best = cells[: max(k, _READ)]
     texts = [_read_text(candidates[one.candidate], one) for one in best]
     matches = score_passages(profile(question, asked), extract_passages(texts)).token_match
     read = [replace(one, score=one.score + TOKEN_SHARE * float(m)) for one, m in zip(best, matches, strict=True)]
@@ -86,14 +86,14 @@ def best_cells(question: str, idf: Mapping[str, float], candidates: Sequence[Can
 def _spread(cells: Sequence[ScoredCell]) -> list[ScoredCell]:
     """Without the further sentences of one definition."""
     sentences: Counter[int] = Counter()
-    kept = []
+    results = []
     for one in cells:
         if one.is_sentence:
             sentences[one.candidate] += 1
             if sentences[one.candidate] > _SENTENCES:
                 continue
-        kept.append(one)
-    return kept
+        results.append(one)
+    return results
 
 
 def _scored(candidate: Candidate, asked: Mapping[str, float], total: float) -> Iterator[tuple[Row, Cell, float]]:
