@@ -118,10 +118,8 @@ class MementoAcquirer:
             await self._breaker.succeeded()
 
     async def _ask(self, url: str, headers: dict[str, str]) -> AcquiredPage:
-        retry_at = None if self._breaker is None else await self._breaker.closed_until()
-        if retry_at is not None:
-            reason = f"the archive is not asked, it failed again and again; next try at {retry_at:%H:%M:%S} UTC"
-            error = FetchError(Reason.PROVIDER_FAILED, reason)
+        if self._breaker is not None and (retry_at := await self._breaker.closed_until()) is not None:
+            error = FetchError(Reason.PROVIDER_FAILED, f"the archive is {self._breaker.refusal(retry_at)}")
             error.retry_at = retry_at
             raise error
         try:

@@ -88,8 +88,7 @@ async def through(breaker: Breaker | None, ask: Callable[[], Awaitable[Answer | 
         return await ask()
     retry_at = await breaker.closed_until()
     if retry_at is not None:
-        reason = f"not asked: it failed {breaker.failures} times in a row; next try at {retry_at:%H:%M:%S} UTC"
-        return Failure(reason, asked=False, retry_at=retry_at)
+        return Failure(breaker.refusal(retry_at), asked=False, retry_at=retry_at)
     try:
         answer = await ask()
     except WebragError:  # of what the endpoint answered

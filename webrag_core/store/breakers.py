@@ -120,6 +120,10 @@ class Breaker:
             logger.warning("breaker %s counts as closed: %s", self.name, error.message)
             return None
 
+    def refusal(self, retry_at: datetime) -> str:
+        """Why nobody is asked until then, for people."""
+        return f"not asked: it failed {self.failures} times in a row; next try at {retry_at:%H:%M:%S} UTC"
+
     async def failed(self, reason: str) -> None:
         """Count a transient failure. `reason` holds no secret."""
         now = self.clock()
