@@ -176,9 +176,11 @@ class OpenAIEmbedder:
         request and so the key, must not hang on it."""
         async with self._slots:  # a long text has many batches: waiting for the others does not count
             answer = await self._send(texts, body)
-            if isinstance(answer, Failure) and answer.retry_at is not None and self._under_way:
-                # one of them may be the breaker's probe, which an error raised here would cancel, every time anew
-                await asyncio.wait(set(self._under_way))
+            if isinstance(answer, Failure) and answer.retry_at is not None:
+                # one of the others may be the breaker's probe, which an error raised here would cancel, every time
+                # anew; it may also have ended while this batch was being refused
+                if self._under_way:
+                    await asyncio.wait(set(self._under_way))
                 answer = await self._send(texts, body)
         if isinstance(answer, Failure):
             raise answer.on(EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}"))
