@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from webrag_core.answering.models import Answer
-from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import verdict
 from webrag_core.mcp_server.evidence import joined, shown_title
 from webrag_core.mcp_server.past import PastText
 from webrag_core.mcp_server.reading import readable
 from webrag_core.mcp_server.untrusted import Fence
 from webrag_core.percentages import percent
+from webrag_core.routing.results import is_lost
 
 _GUIDES = {
     "high": "Give the user these sentences, word for word, with their numbers.",
@@ -53,7 +53,12 @@ def prose_text(answer: Answer) -> PastText:
         f" ({shown_title(one.title)})"
         for one in answer.citations
     ]
-    lost = [f"- {one.agent}: {ending(one)}" for one in answer.tasks if one.status in ("error", "timeout", "cancelled")]
+    # by its code alone: the message may hold words of a server, which have no place in the guide
+    lost = [
+        f"- {one.agent} brought nothing: {one.status}{'' if one.error is None else f' ({one.error.code})'}"
+        for one in answer.tasks
+        if is_lost(one.status, one.error)
+    ]
     following = [f"- read next: {url}" for url in answer.look_next]
     text = joined(
         (

@@ -137,6 +137,11 @@ def is_needed(status: TaskStatus, error: TaskError | None) -> bool:
     return not (status == "skipped" and error is not None and error.code == NOT_NEEDED)
 
 
+def is_lost(status: TaskStatus, error: TaskError | None) -> bool:
+    """Whether something is missing because a task ended like that."""
+    return is_needed(status, error) and status not in ("success", "empty")
+
+
 @dataclass(slots=True)
 class TaskResult:
     """How a task ended, what it brought, and the milliseconds that it took. `cause` is the error behind it."""
@@ -156,7 +161,7 @@ class TaskResult:
     @property
     def lost(self) -> bool:
         """Whether something is missing because of it."""
-        return self.needed and self.status not in ("success", "empty")
+        return is_lost(self.status, self.error)
 
 
 class TaskReport(Contract):
