@@ -105,6 +105,23 @@ def test_only_due_pages_are_asked_when_that_is_wanted(settings: Settings) -> Non
     asyncio.run(run())
 
 
+def test_a_page_that_could_not_be_read_is_due_when_the_extractor_changes(settings: Settings) -> None:
+    async def run() -> None:
+        async with opened(settings, {A: page("alpha")}) as (corpus, site):
+            site.pages[B] = "<div>" * 600 + "too deep"
+            with pytest.raises(FetchError, match="levels deep"):
+                await corpus.add(B)
+            site.answers.clear()
+            await refresh(corpus, due_only=True)
+            assert site.answers == []
+            await rows_done(corpus, "UPDATE documents SET refused_by = 'html-0' WHERE reason = 'parse_failure'")
+            site.pages[B] = page("beta")
+            assert (await refresh(corpus, due_only=True)).counts.fetched == 1
+            assert set(await texts(corpus)) == {A, B}
+
+    asyncio.run(run())
+
+
 def test_a_page_is_gone_only_after_answers_on_three_days_and_may_come_back(settings: Settings) -> None:
     async def run() -> None:
         async with opened(settings, {A: page("alpha"), B: page("beta")}) as (corpus, site):

@@ -17,14 +17,6 @@ _NAMED = re.compile(
 # Class names, and ids without a heading of their own, of what is navigation if it consists of links (or of a footer).
 _NAVIGATION = re.compile(r"\b(?:nav|navigation|menu|sidebar|side bar|nav ?tree|nav ?links|footer)\b")
 _TOC = re.compile(r"\b(?:toc|table ?of ?contents|on ?this ?page|page ?contents)\b")
-# Class names on articles, where sentences are what counts. Parts of words too: "relatedposts", "adverts".
-_BESIDE_ARTICLE = re.compile(
-    r"related|shar(?:e(?!d)|ing)|social ?(?:links|icons|media|bar|buttons)|comment|disqus|newsletter|subscri"
-    r"|sign ?up|login|bread ?crumb|promo|sponsor|advert|\bads?\b|donat|recommend|popular|trending|cookie|consent"
-    r"|popup|modal|widget|side ?bar|tool ?bar|\bcta\b|call ?to ?action"
-    r"|byline|author|\bbio\b|\btags?\b|tag ?list|dateline|timestamp|\bmeta\b|caption|credit|gallery|rating"
-    r"|pager|pagination|nav ?bar|\bnav\b|\bmenu|footer|masthead|\bprint|\bskip|read ?next"
-)
 
 
 @lru_cache(maxsize=4096)  # a page has a handful of names, many times each
@@ -39,12 +31,6 @@ def kind_of_box(names: str) -> str:
     if match is None:
         return ""
     return "footer" if match[0] == "footer" else "navigation"
-
-
-@lru_cache(maxsize=4096)
-def is_beside_article(names: str) -> bool:
-    """Whether the class names mark a box beside an article, or in it without belonging to it."""
-    return _BESIDE_ARTICLE.search(_words(names)) is not None
 
 
 def _words(names: str) -> str:

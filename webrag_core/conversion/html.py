@@ -30,7 +30,7 @@ from webrag_core.conversion.definition_lists import (
 from webrag_core.conversion.images import resolve_images
 from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extract_links
 from webrag_core.conversion.list_numbers import preserve_numbers
-from webrag_core.conversion.main_content import drop, main_content
+from webrag_core.conversion.main_content import body_of, main_content
 from webrag_core.conversion.markup.attributes import take_attributes
 from webrag_core.conversion.markup.builder import MarkupBuilder
 from webrag_core.conversion.markup.json_ld import read_scripts, take_json_ld
@@ -44,7 +44,7 @@ from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
-EXTRACTOR_VERSION = "html-7"
+EXTRACTOR_VERSION = "html-8"
 
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
@@ -135,23 +135,19 @@ def convert_html(
 def _prepare(
     body: bytes, url: str, charset: str | None, from_header: tuple[tuple[str, str], ...], nofollow: bool
 ) -> _Prepared:
-    document = _parse(body, charset)
+    document = parse_html(body, charset)
     base_url = _base_url(document, url)
-    root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
     scripts = read_scripts(document)
     metadata = read_metadata(document, [value for _, value in scripts])
     markup = _read_markup(document, scripts, base_url, from_header)
-    if root is None:
-        root = document
-        for element in list(root.iter("title")):
-            drop(element)
+    root = body_of(document)
     canonical = named_url(markup.relations)
     _apply_role_headings(root)
     links = tuple(extract_links(root, base_url, url))
     if nofollow or page_says_nofollow(document):
         links = tuple(replace(link, nofollow=True) for link in links)
     raw_tex = shows_raw_tex(document)
-    main = main_content(root)
+    main = main_content(root, article=metadata.article)
     _clean(main, base_url, url)
     strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
@@ -188,7 +184,11 @@ def _without_attribute_flood(tag: re.Match[str]) -> str:
     return re.split(r"[\s/>]", tag[0], maxsplit=1)[0] + ">"
 
 
-def _parse(body: bytes, charset: str | None) -> HtmlElement:
+def parse_html(body: bytes, charset: str | None) -> HtmlElement:
+    """Parse a page, whatever its mark-up. `charset` is what the HTTP headers say.
+
+    Raises FetchError: EMPTY_PAGE for nothing but comments, PARSE_FAILURE for what no tree can be made of.
+    """
     # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
     text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))

@@ -1,10 +1,10 @@
-"""Extract the main content: drop boilerplate, choose the element that holds the content, trim it.
+"""Extract the main content: drop boilerplate, and what a fitted model takes for it.
 
-Every page loses what its mark-up marks as boilerplate (nav, roles, hidden parts) and boxes with such class names
-(breadcrumbs, share bars, tables of contents of the page itself). More is taken only from a page whose metadata call
-it an article and that reads like one: there the element is sought in which most sentences stand, and boxes, captions
-and blocks of links go. All other pages, reference and index pages above all, keep everything else: evidence that was
-never stored cannot be found, while a little noise is only noise.
+Every page loses what its mark-up marks as boilerplate (nav, roles, hidden parts). Of a page without code and
+definitions the model (`content`) then drops the units of text that stand around the content. Reference pages, and those
+that the model does not apply to, lose boxes with names of boilerplate only (breadcrumbs, share bars, tables of contents
+of the page itself) and keep everything else: evidence that was never stored cannot be found, while a little noise is
+only noise.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ import re
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.article import find_article, is_declared_article
 from webrag_core.conversion.boilerplate import kind_of_box
-from webrag_core.conversion.text_weights import is_same_page_link, size
+from webrag_core.conversion.content.declared import is_declared_article
+from webrag_core.conversion.content.selection import drop_boilerplate
+from webrag_core.conversion.content.units import byte_size, is_same_page_link
 
 _BOILERPLATE_TAGS = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "input", "select",
                    "textarea", "button", "dialog", "nav")  # fmt: skip
@@ -49,9 +50,35 @@ _LARGE = 0.4  # wrappers have names of boilerplate, too ("has-sidebar"): what ho
 _LINKED = 0.6  # with this share of its text in links a block leads elsewhere
 
 
-def main_content(root: HtmlElement) -> HtmlElement:
-    """Return the element of the body `root` that holds the content, without boilerplate. Changes the tree."""
+def body_of(document: HtmlElement) -> HtmlElement:
+    """Return the body of a document, or the document without its titles where there is none."""
+    root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
+    if root is None:
+        root = document
+        for element in list(root.iter("title")):
+            drop(element)
+    return root
+
+
+def main_content(root: HtmlElement, *, article: str | None = None) -> HtmlElement:
+    """Return the element of the body `root` that holds the content, without boilerplate. Changes the tree.
+
+    `article` is the text that the page's metadata state: a check on what is dropped, never the text itself.
+    """
     is_article = is_declared_article(root)
+    strip_marked_boilerplate(root)
+    if _is_reference(root) or not drop_boilerplate(root, is_declared_article=is_article, article=article):
+        return _without_boilerplate(_container(root))
+    return root
+
+
+def _is_reference(root: HtmlElement) -> bool:
+    """Whether a page holds code or definitions."""
+    return next(root.iter("pre", "dt"), None) is not None
+
+
+def strip_marked_boilerplate(root: HtmlElement) -> None:
+    """Drop what mark-up itself marks as no content: scripts, navigation, controls, hidden parts, comments."""
     _rescue_content(root)
     for element in list(root.iterdescendants(*_BOILERPLATE_TAGS)):
         drop(element)
@@ -61,14 +88,6 @@ def main_content(root: HtmlElement) -> HtmlElement:
         else:
             _show(element)
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
-    main = _container(root)
-    result = find_article(root, main) if is_article else None
-    if result is None:
-        return _without_boilerplate(main)
-    article, unwanted = result
-    for element in unwanted:
-        drop(element)
-    return article
 
 
 def drop(element: HtmlElement) -> None:
@@ -160,9 +179,9 @@ def _is_boilerplate(element: HtmlElement, kind: str, *, outside: bool) -> bool:
         links = list(element.iter("a"))
         # a single link leads back to the list
         within = len(links) > 1 and all(is_same_page_link(link) for link in links)
-        return within and sum(size(link.text_content()) for link in links) > _LINKED * size(element.text_content())
+        return within and sum(_size(link.text_content()) for link in links) > _LINKED * _size(element.text_content())
     if kind == "navigation":
-        return outside and _unlinked(element) < (1 - _LINKED) * size(element.text_content())
+        return outside and _unlinked(element) < (1 - _LINKED) * _size(element.text_content())
     return kind == "boilerplate" or (kind == "footer" and outside)
 
 
@@ -176,5 +195,10 @@ def _names(element: HtmlElement) -> str:
 
 def _unlinked(element: HtmlElement) -> int:
     """Return the size of the text outside links to other pages."""
-    links = sum(size(link.text_content()) for link in element.iter("a") if not is_same_page_link(link))
-    return size(element.text_content()) - links
+    links = sum(_size(link.text_content()) for link in element.iter("a") if not is_same_page_link(link))
+    return _size(element.text_content()) - links
+
+
+def _size(text: str) -> int:
+    """Return the bytes of a text without surrounding white space."""
+    return byte_size(text.strip())

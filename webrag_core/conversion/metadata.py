@@ -30,13 +30,14 @@ _DIRECTIVES = frozenset({"max-snippet", "max-image-preview", "max-video-preview"
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """Metadata of a page. Dates are in UTC."""
+    """Metadata of a page. Dates are in UTC. `article` is the text of its article that it states, a mere claim."""
 
     title: str | None
     description: str | None
     language: str | None
     published: datetime | None
     modified: datetime | None
+    article: str | None = None
 
 
 def read_metadata(document: HtmlElement, json_ld: Sequence[Any]) -> Metadata:
@@ -48,6 +49,7 @@ def read_metadata(document: HtmlElement, json_ld: Sequence[Any]) -> Metadata:
         language=document.get("lang") or document.get("{http://www.w3.org/XML/1998/namespace}lang") or None,
         published=published,
         modified=modified,
+        article=max(_json_ld_values(list(_json_ld_nodes(json_ld)), "articleBody"), key=len, default=None),
     )
 
 

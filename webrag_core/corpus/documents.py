@@ -22,6 +22,8 @@ CONFIRMATIONS = 3
 """Answers in a row that a page is not there, after which it counts as gone."""
 CONFIRMATION_SPACING = timedelta(hours=20)
 """Answers that come closer together are one: a site that is broken for an hour loses nothing."""
+UNREADABLE = frozenset({Reason.EMPTY_PAGE, Reason.PARSE_FAILURE, Reason.UNSUPPORTED_TYPE})
+"""What the extractor says of a page: another one may read it."""
 ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEAR_EMPTY})
 """Reasons that say something about the page, and nothing about the way to it."""
 
@@ -319,11 +321,16 @@ async def record_failure(connection: AsyncConnection, url: str, error: FetchErro
     if document_id is None:
         return
     await connection.execute(
-        "UPDATE documents SET last_checked = now(), next_check = %(next)s, updated_at = now(),"
+        "UPDATE documents SET last_checked = now(), next_check = %(next)s, updated_at = now(), refused_by = %(by)s,"
         " status = CASE WHEN current_version IS NULL AND status <> 'gone' THEN 'failed' ELSE status END,"
         " reason = CASE WHEN current_version IS NULL AND status <> 'gone' THEN %(reason)s ELSE reason END"
         " WHERE id = %(id)s",
-        {"next": next_check, "reason": error.reason.value, "id": document_id},
+        {
+            "next": next_check,
+            "reason": error.reason.value,
+            "by": EXTRACTOR_VERSION if error.reason in UNREADABLE else None,
+            "id": document_id,
+        },
     )
     if error.reason in ABSENT:
         await connection.execute(

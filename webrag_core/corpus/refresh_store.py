@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 
 from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile
 from webrag_core.conversion.html import EXTRACTOR_VERSION
-from webrag_core.corpus.documents import find_document
+from webrag_core.corpus.documents import UNREADABLE, find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import Reason
@@ -118,17 +118,19 @@ async def known_pages(connection: AsyncConnection, source: Source) -> list[Known
     """Pages of the source that are kept fresh: all documents but those that are gone, and those of a folder under git,
     which is read again by name.
 
-    A text that another extractor made has no date of its next check: it is due.
+    A text that another extractor made has no date of its next check: it is due. So is a page that another extractor
+    could not read.
     """
     cursor = await connection.execute(
-        "SELECT d.canonical_url, CASE WHEN v.extractor = %s OR v.id IS NULL THEN d.next_check END, d.last_checked,"
+        "SELECT d.canonical_url, CASE WHEN coalesce(v.extractor, CASE WHEN d.reason = ANY(%s)"
+        "  THEN coalesce(d.refused_by, '') ELSE %s END) = %s THEN d.next_check END, d.last_checked,"
         " m.listed_in, m.last_modified, m.moved_at FROM documents d"
         " LEFT JOIN document_versions v ON v.id = d.current_version"
         " LEFT JOIN LATERAL (SELECT * FROM site_map_pages p WHERE p.source_id = d.source_id AND p.url"
         "  IN (SELECT d.canonical_url UNION ALL SELECT a.url FROM url_aliases a WHERE a.document_id = d.id)"
         "  ORDER BY p.last_modified DESC NULLS LAST, p.url LIMIT 1) m ON true"
         " WHERE d.source_id = %s AND d.status <> 'gone' AND d.acquirer IS DISTINCT FROM 'git' ORDER BY d.canonical_url",
-        (EXTRACTOR_VERSION, source.id),
+        ([reason.value for reason in UNREADABLE], EXTRACTOR_VERSION, EXTRACTOR_VERSION, source.id),
     )
     return [
         KnownPage(url, next_check, checked, listed if listed in _DATED and modified else None, modified, moved)

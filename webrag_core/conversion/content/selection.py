@@ -1,0 +1,107 @@
+"""Drop the units of a page that the model takes for boilerplate, without making holes in lists, tables and sections."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from lxml.html import HtmlElement
+from numpy.typing import NDArray
+
+from webrag_core.conversion.content.model import content_model
+from webrag_core.conversion.content.units import TextUnit, text_units
+
+_THRESHOLD = 0.45
+"""Below one half: a passage that was never stored cannot be found, while a little noise is only noise."""
+_HEADING_THRESHOLD = 0.15  # of a heading before content
+_MAX_UNITS = 6_000  # larger pages are lists and manuals, and cost as long as they are
+_MIN_KEPT = 0.02  # of the text: with less the page is none that the model knows
+_MIN_STATED = 60  # bytes: shorter units stand in any text
+_MAX_LOST = 0.2  # of what the page states as its article and also shows
+_WORD = re.compile(r"\w+")
+_WHOLE = frozenset(("ul", "ol", "dl", "table"))
+_BOXES = ("div", "section", "article", "aside", "main", "header", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6")
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: str | None = None) -> bool:
+    """Drop units that are probably no content.
+
+    Returns False, and drops nothing, where the model does not apply: the page has too many units, next to nothing would
+    stay, or it would lose much of `article`, the text that the page itself states.
+    """
+    units = text_units(root)
+    if not 0 < len(units) <= _MAX_UNITS:
+        return False
+    probabilities = content_model().probabilities(root, units, is_declared_article=is_declared_article)
+    kept = _selection(root, units, probabilities)
+    unwanted = [unit for unit, keep in zip(units, kept, strict=True) if not keep]
+    total = sum(unit.size for unit in units)
+    if sum(unit.size for unit in unwanted) > (1 - _MIN_KEPT) * total or (article and _loses(article, units, unwanted)):
+        return False
+    _remove(root, unwanted, units)
+    return True
+
+
+def _loses(article: str, units: Sequence[TextUnit], unwanted: Sequence[TextUnit]) -> bool:
+    """Whether more than a few of the stated article's sentences are only in unwanted units."""
+    stated = " ".join(_WORD.findall(article.lower()))
+    within = [
+        unit for unit in units if unit.size >= _MIN_STATED and " ".join(_WORD.findall(unit.text.lower())) in stated
+    ]
+    gone = set(map(id, unwanted))
+    lost = sum(unit.size for unit in within if id(unit) in gone)
+    return lost > _MAX_LOST * sum(unit.size for unit in within)
+
+
+def _selection(root: HtmlElement, units: Sequence[TextUnit], probabilities: NDArray[np.float32]) -> list[bool]:
+    """Whether each unit stays: a list or table as a whole, and a heading with what follows it."""
+    sizes = np.array([unit.size for unit in units], dtype=float)
+    groups: dict[HtmlElement, list[int]] = {}
+    for i, unit in enumerate(units):
+        if (whole := _whole_around(root, unit.block)) is not None:
+            groups.setdefault(whole, []).append(i)
+    odds = probabilities.copy()
+    for members in groups.values():
+        odds[members] = np.average(probabilities[members], weights=sizes[members])
+    kept = [bool(p >= _THRESHOLD) for p in odds]
+    for i in range(len(units) - 2, -1, -1):  # backwards: headings may follow each other
+        if units[i].block.tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD:
+            kept[i] = True
+    return kept
+
+
+def _whole_around(root: HtmlElement, block: HtmlElement) -> HtmlElement | None:
+    """The outermost list or table around a block; None where it lays out the page: it holds boxes, not text."""
+    whole, element = None, block
+    while element is not root:
+        if element.tag in _WHOLE:
+            whole = element
+        element = element.getparent()
+    if whole is None or next(whole.iterdescendants(*_BOXES), None) is not None:
+        return None
+    return whole
+
+
+def _remove(root: HtmlElement, unwanted: Sequence[TextUnit], units: Sequence[TextUnit]) -> None:
+    """Take units out of the tree, and with them boxes in which nothing is left."""
+    left: dict[HtmlElement, int] = {}
+    for unit in units:
+        for element in _up(root, unit.block):
+            left[element] = left.get(element, 0) + 1
+    for unit in unwanted:
+        unit.remove()
+        for element in _up(root, unit.block):
+            left[element] -= 1
+    for element, count in left.items():
+        parent = element.getparent()
+        if not count and element is not root and parent is not None:
+            element.drop_tree()
+
+
+def _up(root: HtmlElement, block: HtmlElement) -> list[HtmlElement]:
+    chain = [block]
+    while chain[-1] is not root:
+        chain.append(chain[-1].getparent())
+    return chain
