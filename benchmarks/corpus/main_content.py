@@ -63,7 +63,8 @@ def _readability(page: MarkedPage) -> str:
     import lxml.html
     from readability import Document
 
-    return str(lxml.html.fromstring(Document(page.html.decode("utf-8", "replace")).summary()).text_content())
+    summary: str = Document(page.html.decode("utf-8", "replace")).summary()
+    return "".join(map(str, lxml.html.fromstring(summary).itertext()))
 
 
 EXTRACTORS: dict[str, Extractor] = {

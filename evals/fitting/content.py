@@ -191,17 +191,17 @@ def fit(pages: Sequence[_Page]) -> dict[str, Any]:
     folds = np.concatenate([np.full(len(own), page.fold) for (page, _), own in zip(results, rows, strict=True)])
     labels = np.concatenate([page.labels for page, _ in results])
     weights = np.concatenate([page.weights for page, _ in results])
-    features = np.concatenate(rows)
+    seen = np.concatenate(rows)
     unseen = np.zeros(len(labels), dtype=np.float32)
     for fold in range(_FOLDS):  # the second pass learns from probabilities of pages that the first did not see
         inside = folds == fold
-        booster = _boosted(features[~inside], labels[~inside], weights[~inside], _TREES)
-        unseen[inside] = booster.predict(features[inside])
+        booster = _boosted(seen[~inside], labels[~inside], weights[~inside], _TREES)
+        unseen[inside] = booster.predict(seen[inside])
     context, place = [], 0
     for (_, (units, page_features)), own in zip(results, rows, strict=True):
         context.append(context_rows(page_features.root, units, unseen[place : place + len(own)]))
         place += len(own)
-    first = _boosted(features, labels, weights, _TREES)
+    first = _boosted(seen, labels, weights, _TREES)
     second = _boosted(np.concatenate(context), labels, weights, _CONTEXT_TREES, **_CONTEXT_PARAMETERS)
     return {"lexicon": lexicon_of(pages), "first": _flat(first), "second": _flat(second)}
 

@@ -1,10 +1,10 @@
 """Extract the main content: drop boilerplate, and what a fitted model takes for it.
 
-Every page loses what its mark-up marks as boilerplate (nav, roles, hidden parts). Of a page without code and
-definitions the model (`content`) then drops the units of text that stand around the content. Reference pages, and those
-that the model does not apply to, lose boxes with names of boilerplate only (breadcrumbs, share bars, tables of contents
-of the page itself) and keep everything else: evidence that was never stored cannot be found, while a little noise is
-only noise.
+Every page loses what its mark-up marks as boilerplate (nav, roles, hidden parts). A model (`content`) then drops the
+units of text that stand around the content. Reference pages (with code or definitions, and not declared an article) and
+those that the model does not apply to lose boxes with names of boilerplate only (breadcrumbs, share bars, tables of
+contents of the page itself) and keep everything else: evidence that was never stored cannot be found, while a little
+noise is only noise.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ _TITLES = {"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"}
 _MIN_MAIN_WORDS = 5  # with fewer it is a shell that a script fills
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NAMED_BOXES = ("div", "section", "aside", "ul", "ol", "p", "footer", "table", "a")
+_DEFINITIONS = 0.25  # share of the text
 _LARGE = 0.4  # wrappers have names of boilerplate, too ("has-sidebar"): what holds this share of the content stays
 _LINKED = 0.6  # with this share of its text in links a block leads elsewhere
 
@@ -67,14 +68,21 @@ def main_content(root: HtmlElement, *, article: str | None = None) -> HtmlElemen
     """
     is_article = is_declared_article(root)
     strip_marked_boilerplate(root)
-    if _is_reference(root) or not drop_boilerplate(root, is_declared_article=is_article, article=article):
-        return _without_boilerplate(_container(root))
-    return root
+    is_judged = (is_article or not _is_reference(root)) and drop_boilerplate(
+        root, is_declared_article=is_article, article=article
+    )
+    return _without_boilerplate(root if is_judged else _container(root))
 
 
 def _is_reference(root: HtmlElement) -> bool:
-    """Whether a page holds code or definitions."""
-    return next(root.iter("pre", "dt"), None) is not None
+    """Whether a page holds code, or consists of definitions to a good part; in a declared container any will do."""
+    if next(root.iter("pre"), None) is not None:
+        return True
+    container = _declared_container(root)
+    if container is not None and next(container.iter("code", "dt"), None) is not None:
+        return True
+    definitions = sum(_size(each.text_content()) for each in root.iter("dl"))
+    return definitions > _DEFINITIONS * _size(root.text_content())
 
 
 def strip_marked_boilerplate(root: HtmlElement) -> None:
@@ -146,12 +154,20 @@ def _show(element: HtmlElement) -> None:
         del element.attrib["style"]
 
 
-def _container(root: HtmlElement) -> HtmlElement:
-    """Return the declared container (main, role=main, one article or its body), else the body without boilerplate."""
+def _declared_container(root: HtmlElement) -> HtmlElement | None:
+    """Return the only main, role=main, article or article body that has text."""
     for path in _CONTAINERS:
         elements = root.xpath(path)
         if len(elements) == 1 and len(elements[0].text_content().split()) >= _MIN_MAIN_WORDS:
             return elements[0]
+    return None
+
+
+def _container(root: HtmlElement) -> HtmlElement:
+    """Return the declared container, else the body without boilerplate."""
+    declared = _declared_container(root)
+    if declared is not None:
+        return declared
     headings = list(root.iter("h1"))
     for element in list(root.iter("header", "footer", "aside")):
         of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())

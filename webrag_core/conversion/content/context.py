@@ -33,8 +33,8 @@ def context_rows(
     root: HtmlElement, units: Sequence[TextUnit], probabilities: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return the features, shape (units, features), from a first probability per unit."""
-    sizes = np.array([unit.size for unit in units], dtype=float)
-    content = sizes * probabilities
+    sizes = np.array([unit.size for unit in units], dtype=np.float64)
+    content: NDArray[np.float64] = sizes * probabilities
     boxes: dict[HtmlElement, _Box] = {}
     chains = [_chain(root, unit, boxes) for unit in units]
     for chain, size, part in zip(chains, sizes, content, strict=True):

@@ -150,8 +150,8 @@ class PageFeatures:
         """Return the features, shape (units, features). Raises ValueError for no units."""
         if not self._units:
             raise ValueError("a page without text has no features")
-        own = np.array([self._row(i) for i in range(len(self._units))], dtype=np.float32)
-        own = np.column_stack([own, self._places()])
+        looks = np.array([self._row(i) for i in range(len(self._units))], dtype=np.float64)
+        own: NDArray[np.float64] = np.column_stack([looks, self._places()])
         return np.column_stack([own, self._neighbours(own)]).astype(np.float32)
 
     def words(self) -> list[dict[str, set[str]]]:
@@ -298,7 +298,7 @@ class PageFeatures:
 
     def _headings(self) -> list[tuple[float, ...]]:
         """For each unit what the last heading says, its level (7: a line in bold), and how many units ago it was."""
-        rows = []
+        rows: list[tuple[float, ...]] = []
         stats, level, ago = NO_WORDS, 0, 0
         for unit in self._units:
             ago += 1

@@ -42,7 +42,9 @@ class Forest:
         for _ in range(self.depth):
             goes_left = rows[places, self.feature[nodes]] <= self.threshold[nodes]
             nodes = np.where(goes_left, self.left[nodes], self.right[nodes])
-        return (1 / (1 + np.exp(-self.value[nodes].sum(axis=1)))).astype(np.float32)
+        odds = self.value[nodes].sum(axis=1)
+        probabilities: NDArray[np.float32] = (1 / (1 + np.exp(-odds))).astype(np.float32)
+        return probabilities
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,30 +14,34 @@ from webrag_core.conversion.content.units import TextUnit, text_units
 
 _THRESHOLD = 0.45
 """Below one half: a passage that was never stored cannot be found, while a little noise is only noise."""
-_HEADING_THRESHOLD = 0.15  # of a heading before content
+_MIN_TEXT = 720  # bytes: on smaller pages there is too little to compare
+_HEADING_THRESHOLD = 0.3  # of a heading before content
+_TITLE_REACH = 4  # units between a title and the text: dates, authors
+_CODE_REACH = 2  # units
 _MAX_UNITS = 6_000  # larger pages are lists and manuals, and cost as long as they are
 _MIN_KEPT = 0.02  # of the text: with less the page is none that the model knows
 _MIN_STATED = 60  # bytes: shorter units stand in any text
 _MAX_LOST = 0.2  # of what the page states as its article and also shows
 _WORD = re.compile(r"\w+")
 _WHOLE = frozenset(("ul", "ol", "dl", "table"))
-_BOXES = ("div", "section", "article", "aside", "main", "header", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6")
+_BOXES = ("div", "section", "article", "aside", "main", "header", "footer", "form",
+          "h1", "h2", "h3", "h4", "h5", "h6")  # fmt: skip
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: str | None = None) -> bool:
     """Drop units that are probably no content.
 
-    Returns False, and drops nothing, where the model does not apply: the page has too many units, next to nothing would
-    stay, or it would lose much of `article`, the text that the page itself states.
+    Returns False, and drops nothing, where the model does not apply: the page has too many units or too little text,
+    next to nothing would stay, or it would lose much of `article`, the text that the page itself states.
     """
     units = text_units(root)
-    if not 0 < len(units) <= _MAX_UNITS:
+    total = sum(unit.size for unit in units)
+    if len(units) > _MAX_UNITS or total < _MIN_TEXT:
         return False
     probabilities = content_model().probabilities(root, units, is_declared_article=is_declared_article)
     kept = _selection(root, units, probabilities)
     unwanted = [unit for unit, keep in zip(units, kept, strict=True) if not keep]
-    total = sum(unit.size for unit in units)
     if sum(unit.size for unit in unwanted) > (1 - _MIN_KEPT) * total or (article and _loses(article, units, unwanted)):
         return False
     _remove(root, unwanted, units)
@@ -56,7 +60,7 @@ def _loses(article: str, units: Sequence[TextUnit], unwanted: Sequence[TextUnit]
 
 
 def _selection(root: HtmlElement, units: Sequence[TextUnit], probabilities: NDArray[np.float32]) -> list[bool]:
-    """Whether each unit stays: a list or table as a whole, and a heading with what follows it."""
+    """Whether each unit stays: a list or table as a whole, code where text around it stays, headings with text."""
     sizes = np.array([unit.size for unit in units], dtype=float)
     groups: dict[HtmlElement, list[int]] = {}
     for i, unit in enumerate(units):
@@ -65,9 +69,14 @@ def _selection(root: HtmlElement, units: Sequence[TextUnit], probabilities: NDAr
     odds = probabilities.copy()
     for members in groups.values():
         odds[members] = np.average(probabilities[members], weights=sizes[members])
+    for i, unit in enumerate(units):
+        if unit.block.tag == "pre":
+            odds[i] = odds[max(0, i - _CODE_REACH) : i + _CODE_REACH + 1].max()
     kept = [bool(p >= _THRESHOLD) for p in odds]
     for i in range(len(units) - 2, -1, -1):  # backwards: headings may follow each other
-        if units[i].block.tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD:
+        tag = units[i].block.tag
+        before_text = tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD
+        if before_text or (tag == "h1" and any(kept[i + 1 : i + 1 + _TITLE_REACH])):
             kept[i] = True
     return kept
 
