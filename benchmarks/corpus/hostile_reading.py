@@ -88,7 +88,7 @@ _HTML_PAGES = {
     "frames_5000": _html(b"", b"<iframe src=/x></iframe><frame src=/y>", 190_000),
     "images_data": _html(b"<p>", b'<img src="data:image/png;base64,AAAA" alt="words">', 5 * _MB),
     "meta_refresh": _html(b"", b'<meta http-equiv=refresh content="0;url=/">', 100_000),
-    "scripts_only": sent(lambda: pages.repeated(b"<script>document.write('x')</script>", 5 * _MB), "empty_page"),
+    "scripts_only": sent(lambda: pages.repeated(b"<script>document.write('x')</script>", 5 * _MB), "needs_script"),
     "utf16_odd": sent(lambda: [b"\xff\xfe" + "<p>Three plain words and more.</p>".encode("utf-16-le") + b"x"]),
     "bad_charset": sent(lambda: pages.html(b"<p>", b"\xff\xfe\xc3", 3 * _MB), media="text/html; charset=bogus-8"),
     "headings": _html(b"", b"<h1>x</h1>", 2 * _MB),

@@ -72,7 +72,8 @@ _HEADING_LIKE = {"div", "p", "span", "strong", "b"}
 class ConvertedPage:
     """A converted page: Markdown, metadata, links, and what its mark-up states. Dates are in UTC.
 
-    `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`.
+    `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`. `warnings` say
+    where the text comes from when that is not what the page shows.
     """
 
     markdown: str
@@ -84,6 +85,7 @@ class ConvertedPage:
     links: tuple[PageLink, ...]
     canonical: str | None = None
     markup: PageMarkup = NO_MARKUP
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ def convert_html(
 def _prepare(
     body: bytes, url: str, charset: str | None, from_header: tuple[tuple[str, str], ...], nofollow: bool
 ) -> _Prepared:
-    document = _parse(body, charset)
+    document = parse_html(body, charset)
     base_url = _base_url(document, url)
     root = document.find("body")  # one further down is a second one, or stands in a head that was never closed
     scripts = read_scripts(document)
@@ -188,7 +190,8 @@ def _without_attribute_flood(tag: re.Match[str]) -> str:
     return re.split(r"[\s/>]", tag[0], maxsplit=1)[0] + ">"
 
 
-def _parse(body: bytes, charset: str | None) -> HtmlElement:
+def parse_html(body: bytes, charset: str | None) -> HtmlElement:
+    """Parse a page. Raises FetchError: EMPTY_PAGE, PARSE_FAILURE for what is no HTML or nested too deeply."""
     # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
     text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))

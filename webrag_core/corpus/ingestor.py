@@ -173,7 +173,7 @@ class Ingestor:
             archived = basis_of(self.acquirer.name) == "archive"
             newest = await newest_sighting(connection, document_id) if archived else None
             await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
-        warnings = page.warnings
+        warnings = (*page.warnings, *(f"{page.final_url}: {warning}" for warning in converted.warnings))
         if newest is not None and newest > page.fetched_at:
             warnings = (
                 *warnings,
