@@ -128,6 +128,14 @@ class HttpAcquirer:
         """Fetch a file of any text type that is no page, such as a list of an archive. Raises FetchError."""
         return (await self._map_file(url, "sitemap")).body.decode("utf-8", "replace")
 
+    async def resource(self, url: str, headers: Mapping[str, str]) -> GateResponse:
+        """Fetch what a page that is being rendered asks for: any type, any status. Part of the visit of its page, so
+        no crawl delay applies; robots.txt and the limit of requests per host do. Raises FetchError, InvalidInputError.
+        """
+        if self._robots is not None:
+            await self._robots.check(url)
+        return await self._hosts.run(url, lambda: self._gate.get(url, headers))
+
     async def _ask(self, url: str, headers: Mapping[str, str], inspect: Inspector) -> GateResponse:
         """One GET when it is the turn of `url`. Raises FetchError."""
         rules = await self._robots.check(url) if self._robots is not None else None
