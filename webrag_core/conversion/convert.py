@@ -8,6 +8,7 @@ from dataclasses import replace
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO
+from webrag_core.acquisition.office_types import OFFICE_TYPES
 from webrag_core.conversion.akoma_ntoso import akoma_ntoso_to_html
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.html import ConvertedPage, convert_html
@@ -37,6 +38,11 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
         converted = replace(convert_pdf(page.body), canonical=named_url(relations), markup=markup)
+    elif page.media_type in OFFICE_TYPES:
+        from webrag_core.conversion.office.convert import office_html
+
+        html = office_html(page.body, page.media_type)
+        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations)
     elif page.media_type == AKOMA_NTOSO:
         html = akoma_ntoso_to_html(page.body)
         converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations)
@@ -46,7 +52,7 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
         converted = _markup(page, encoding, relations)
     if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
-    if page.media_type != "application/pdf":
+    if page.media_type != "application/pdf" and page.media_type not in OFFICE_TYPES:
         _refuse_placeholder(page, converted)
     return converted
 

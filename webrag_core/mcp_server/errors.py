@@ -31,7 +31,7 @@ _CAUSES: dict[str, Sequence[str]] = {
     Reason.EMPTY_PAGE: ("the page has no text",),
     Reason.NEEDS_SCRIPT: ("the page builds its text with scripts, which are not run",),
     Reason.NEAR_EMPTY: ("the page builds its text with scripts", "it has hardly any text"),
-    Reason.UNSUPPORTED_TYPE: ("the URL is not a web page, PDF or text",),
+    Reason.UNSUPPORTED_TYPE: ("the URL is not a web page, PDF, office file or text", "the file needs a password"),
     Reason.TOO_LARGE: ("the page exceeds the size limit",),
     CONSENT_NEEDED: (),
     CONSENT_REFUSED: (),
