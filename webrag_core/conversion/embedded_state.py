@@ -252,7 +252,7 @@ def _parsed(text: str, start: int = 0, *, undefined: bool = False) -> Any:
     try:
         return decoder.raw_decode(text, begin)[0]
     except (ValueError, RecursionError):
-        if not undefined:
+        if not undefined or (text.find("undefined", begin) < 0 and text.find("void 0", begin) < 0):
             return None
     try:
         return decoder.raw_decode(_UNDEFINED.sub("null", text[begin:]))[0]

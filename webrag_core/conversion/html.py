@@ -190,13 +190,18 @@ def _without_attribute_flood(tag: re.Match[str]) -> str:
     return re.split(r"[\s/>]", tag[0], maxsplit=1)[0] + ">"
 
 
-def parse_html(body: bytes, charset: str | None) -> HtmlElement:
-    """Parse a page. Raises FetchError: EMPTY_PAGE, PARSE_FAILURE for what is no HTML or nested too deeply."""
+def page_text(body: bytes, charset: str | None) -> str:
+    """The text of a page without what HTML allows nowhere and what parsers are quadratic in."""
     # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
     text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))
     text = _LONG_TAG.sub(_without_attribute_flood, text)
-    text = _NAMED_CONTROLS.sub("", text)
+    return _NAMED_CONTROLS.sub("", text)
+
+
+def parse_html(body: bytes, charset: str | None) -> HtmlElement:
+    """Parse a page. Raises FetchError: EMPTY_PAGE, PARSE_FAILURE for what is no HTML or nested too deeply."""
+    text = page_text(body, charset)
     # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:

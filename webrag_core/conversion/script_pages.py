@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 from selectolax.lexbor import LexborHTMLParser
 
-from webrag_core.acquisition.charset import decode_page
 from webrag_core.conversion.embedded_state import MIN_WORDS, state_html
-from webrag_core.conversion.html import ConvertedPage, parse_html
+from webrag_core.conversion.html import ConvertedPage, page_text, parse_html
 from webrag_core.errors import FetchError, Reason
 
 WAY_OUT = (
@@ -28,11 +28,15 @@ FROM_STATE = "the text comes from state that the page embeds for its scripts, wh
 FROM_NOSCRIPT = "the text comes from what the page shows without scripts (noscript)"
 
 _MAX_BYTES = 6_000_000  # a tree of a larger page does not fit beside the other
+_MAX_TAGS = 200_000
 _SPARSE = 60  # words of prose from which on a page is no shell
 _MAX_WORDS = 300  # with those of links
 _GAIN = 4
 _SCRIPT = re.compile(rb"<script[\s>]", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_BYTE_TAG = re.compile(rb"<[^<>]*>")
+_BYTE_WORD = re.compile(rb"[\w\x80-\xff]{2,}")
+_STATE_ATTRIBUTE = re.compile(rb"=[\"'][{\[][^<>]{200}")
 _WORD = re.compile(r"\w+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _MIN_LINE_WORDS = 8
@@ -63,7 +67,7 @@ def with_hidden_text(body: bytes, charset: str | None, sparse: ConvertedPage | N
     EMPTY_PAGE for a page without a script.
     """
     least = max(MIN_WORDS, _GAIN * prose_words(sparse.markdown) if sparse is not None else 0)
-    if len(body) <= _MAX_BYTES:
+    if _may_hide_text(body):
         for make in (_shown, _stated):
             document = parse_html(_as_browsers_read(body, charset), "utf-8")
             warning = make(document)
@@ -82,9 +86,17 @@ def with_hidden_text(body: bytes, charset: str | None, sparse: ConvertedPage | N
     raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
 
 
+def _may_hide_text(body: bytes) -> bool:
+    """Whether there are words outside tags, or state in an attribute, in a page that is not too much to read again."""
+    if len(body) > _MAX_BYTES or body.count(b"<") > _MAX_TAGS:
+        return False
+    words = islice(_BYTE_WORD.finditer(_BYTE_TAG.sub(b" ", body)), MIN_WORDS)
+    return sum(1 for _ in words) == MIN_WORDS or _STATE_ATTRIBUTE.search(body) is not None
+
+
 def _as_browsers_read(body: bytes, charset: str | None) -> bytes:
     """A page with its elements nested as the standard has it, in UTF-8."""
-    return (LexborHTMLParser(decode_page(body, charset)).html or "").encode("utf-8", "replace")
+    return (LexborHTMLParser(page_text(body, charset)).html or "").encode("utf-8", "replace")
 
 
 def _shown(document: HtmlElement) -> str | None:
