@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 
+from playwright.async_api import Error as BrowserError
 from playwright.async_api import Request, Route
 
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -47,10 +49,12 @@ class PageRequests:
         """Answer one request, whatever it is: nothing is left to the browser. For `BrowserContext.route`."""
         self.under_way += 1
         try:
-            await self._answer(route, request)
-        except FetchError as error:
-            self._refuse(request, error)
-            await route.abort("blockedbyclient")
+            with suppress(BrowserError):  # the page is gone, and nobody waits for the answer
+                try:
+                    await self._answer(route, request)
+                except FetchError as error:
+                    self._refuse(request, error)
+                    await route.abort("blockedbyclient")
         finally:
             self.under_way -= 1
 
