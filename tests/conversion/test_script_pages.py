@@ -138,6 +138,8 @@ def test_a_button_that_is_closed_over_an_open_box_does_not_swallow_the_page() ->
     [
         '<div id="root"></div><script src="/app.js"></script>',
         '<div id="root"></div><noscript>You need to enable JavaScript to run this app.</noscript><script></script>',
+        '<header><a href="/">Home</a> Search</header><div class="x" id=root> </div><script src="/app.js"></script>',
+        "<p>Loading the shop</p><app-root></app-root><script src='/main.js'></script>",
         island({"i18n": {"cart": FIRST + SECOND + THIRD}}),
         island({"labels": [FIRST, SECOND, THIRD], "a": "b" * 900}),
         island({"css": "a { color: red; } " * 100, "js": "function () { return 1; }. " * 60}),
@@ -146,7 +148,19 @@ def test_a_button_that_is_closed_over_an_open_box_does_not_swallow_the_page() ->
         "<script>" + "window.a = {" * 10_000 + "</script>",
         "<script type='application/json'>" + "[" * 100_000 + "</script>",
     ],
-    ids=["root", "enable", "translations", "labels", "code", "keys", "function", "assignments", "nested"],
+    ids=[
+        "root",
+        "enable",
+        "frame",
+        "angular",
+        "translations",
+        "labels",
+        "code",
+        "keys",
+        "function",
+        "assignments",
+        "nested",
+    ],
 )
 def test_a_shell_is_refused_with_the_way_out(body: str) -> None:
     with pytest.raises(FetchError) as caught:

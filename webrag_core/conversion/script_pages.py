@@ -32,6 +32,12 @@ _MAX_TAGS = 200_000
 _SPARSE = 60  # words of prose from which on a page is no shell
 _MAX_WORDS = 300  # with those of links
 _GAIN = 4
+_MAX_FRAME_WORDS = 25
+_EMPTY_ROOT = re.compile(
+    rb"<(\w+)[^<>]*\sid=[\"']?(?:root|app|__next|__nuxt|___gatsby|q-app|react-root|app-root)[\"']?[^<>]*>\s*</\1>"
+    rb"|<app-root[^<>]*>\s*</app-root>",
+    re.IGNORECASE,
+)
 _SCRIPT = re.compile(rb"<script[\s>]", re.IGNORECASE)
 _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
 _BYTE_TAG = re.compile(rb"<[^<>]*>")
@@ -63,8 +69,8 @@ def prose_words(markdown: str) -> int:
 def with_hidden_text(body: bytes, charset: str | None, sparse: ConvertedPage | None, convert: Convert) -> ConvertedPage:
     """Convert a page again, with the text that only scripts show. `sparse` is what it was without (None = nothing).
 
-    Returns `sparse` where there is no more to it. Raises FetchError where both are nothing: NEEDS_SCRIPT, or
-    EMPTY_PAGE for a page without a script.
+    Returns `sparse` where there is no more to it. Raises FetchError where both are nothing, or few words around an
+    empty box: NEEDS_SCRIPT, or EMPTY_PAGE for a page without a script.
     """
     least = max(MIN_WORDS, _GAIN * prose_words(sparse.markdown) if sparse is not None else 0)
     if _may_hide_text(body):
@@ -79,11 +85,18 @@ def with_hidden_text(body: bytes, charset: str | None, sparse: ConvertedPage | N
                 continue
             if prose_words(page.markdown) >= least:
                 return page if warning is None else replace(page, warnings=(*page.warnings, warning))
-    if sparse is not None:
+    if sparse is not None and not _is_frame(sparse, body):
         return sparse
     if _SCRIPT.search(body):
         raise FetchError(Reason.NEEDS_SCRIPT, WAY_OUT)
     raise FetchError(Reason.EMPTY_PAGE, "the page has no readable text")
+
+
+def _is_frame(page: ConvertedPage, body: bytes) -> bool:
+    """Whether a page is a few words around an empty box that scripts fill."""
+    if prose_words(page.markdown) or _count(page.markdown) > _MAX_FRAME_WORDS:
+        return False
+    return _SCRIPT.search(body) is not None and _EMPTY_ROOT.search(body) is not None
 
 
 def _may_hide_text(body: bytes) -> bool:
