@@ -81,6 +81,12 @@ class Settings(BaseSettings):
         default=86_400.0, ge=0, description="Seconds before answers ask a URL again that is missing or refused (4xx)"
     )
     webrag_map_timeout: float = Field(default=60.0, gt=0, description="Seconds for all files of one site map")
+    webrag_browser: str | None = Field(
+        default=None, description="Chromium that renders pages of sources that ask for it; unset = found on the PATH"
+    )
+    webrag_browser_timeout: float = Field(
+        default=20.0, gt=0, description="Seconds for the scripts of one page; then it is stored as it is"
+    )
     webrag_revisit_days: float = Field(
         default=30.0, gt=0, description="Days after which a page is asked again even if nothing says that it changed"
     )

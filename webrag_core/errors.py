@@ -26,6 +26,7 @@ class Reason(StrEnum):
     PROVIDER_FAILED = "provider_failed"
     UNSUPPORTED_TYPE = "unsupported_type"
     EMPTY_PAGE = "empty_page"
+    NEEDS_SCRIPT = "needs_script"
     SOFT_404 = "soft_404"
     NEAR_EMPTY = "near_empty"
     PAGE_LIMIT = "page_limit"

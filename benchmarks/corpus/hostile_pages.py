@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 import zlib
 from collections.abc import Iterator
 
@@ -181,3 +183,29 @@ def pdf_tree_loop() -> Iterator[bytes]:
 
 def _text(words: bytes) -> bytes:
     return b"BT /F 12 Tf 50 700 Td (%s) Tj ET" % words
+
+
+def office_file(piece: bytes, size: int, head: bytes = b"") -> Iterator[bytes]:
+    """A Word document whose text is `piece` again and again, up to `size` bytes."""
+    space = b"http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+    content = b'%b<w:document xmlns:w="%b"><w:body>%b</w:body></w:document>'
+    yield _zipped({"word/document.xml": content % (head, space, piece * (size // len(piece)))})
+
+
+def office_entities() -> Iterator[bytes]:
+    """A Word document whose entities grow tenfold at each of ten levels."""
+    levels = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(10))
+    return office_file(b"&e10;", 5, f'<!DOCTYPE x [<!ENTITY e0 "word">{levels}]>'.encode())
+
+
+def office_parts(count: int) -> Iterator[bytes]:
+    """A Word document of many parts."""
+    yield _zipped({"word/document.xml": b"", **{f"word/{n}.xml": b"" for n in range(count)}})
+
+
+def _zipped(parts: dict[str, bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in parts.items():
+            file.writestr(name, content)
+    return target.getvalue()

@@ -7,6 +7,7 @@ from functools import partial
 
 from benchmarks.corpus import hostile_pages as pages
 from benchmarks.corpus.hostile_wire import SUCCESS, Case, Piece, sent
+from webrag_core.acquisition.office_types import DOCX
 
 _MB = 1_000_000
 
@@ -29,6 +30,10 @@ def _text(body: Callable[[], Iterable[Piece]], *ends: str, media: str = "text/ma
 
 def _pdf(body: Callable[[], Iterable[Piece]], *ends: str) -> Case:
     return sent(body, *ends, media="application/pdf")
+
+
+def _office(body: Callable[[], Iterable[Piece]], *ends: str) -> Case:
+    return sent(body, *ends, media=DOCX)
 
 
 _HTML_PAGES = {
@@ -88,7 +93,14 @@ _HTML_PAGES = {
     "frames_5000": _html(b"", b"<iframe src=/x></iframe><frame src=/y>", 190_000),
     "images_data": _html(b"<p>", b'<img src="data:image/png;base64,AAAA" alt="words">', 5 * _MB),
     "meta_refresh": _html(b"", b'<meta http-equiv=refresh content="0;url=/">', 100_000),
-    "scripts_only": sent(lambda: pages.repeated(b"<script>document.write('x')</script>", 5 * _MB), "empty_page"),
+    "scripts_only": sent(lambda: pages.repeated(b"<script>document.write('x')</script>", 5 * _MB), "needs_script"),
+    "state_lists": _html(b"<script type=application/json>", b"[[],", 5 * _MB, SUCCESS, end=b"</script>"),
+    "state_deep": _html(b"<script type=application/json>", b"[", 5 * _MB, SUCCESS, end=b"</script>"),
+    "state_assigned": _html(b"<script>", b"window.a={ words of no state;", 5 * _MB, SUCCESS, end=b"</script>"),
+    "state_sentences": _html(
+        b'<script type=application/json>["', b"A text of several words, and more of them. ", 2 * _MB, end=b'"]</script>'
+    ),
+    "noscript_deep": _html(b"", b"<noscript>words of it in no order ", 3 * _MB),
     "utf16_odd": sent(lambda: [b"\xff\xfe" + "<p>Three plain words and more.</p>".encode("utf-16-le") + b"x"]),
     "bad_charset": sent(lambda: pages.html(b"<p>", b"\xff\xfe\xc3", 3 * _MB), media="text/html; charset=bogus-8"),
     "headings": _html(b"", b"<h1>x</h1>", 2 * _MB),
@@ -147,4 +159,14 @@ _PDF_PAGES = {
     "pdf_garbage": _pdf(lambda: pages.repeated(b"%PDF-1.7 1 0 obj << /Type ", 5 * _MB), "parse_failure"),
 }
 
-READING: dict[str, Case] = _HTML_PAGES | _MARKDOWN_PAGES | _PDF_PAGES
+_OFFICE_FILES = {
+    "office_bomb": _office(partial(pages.office_file, b" ", 2_000 * _MB // 100), "too_large"),
+    "office_entities": _office(pages.office_entities, "parse_failure"),
+    "office_parts": _office(partial(pages.office_parts, 60_000), "too_large"),
+    "office_paragraphs": _office(
+        partial(pages.office_file, b"<w:p><w:r><w:t>x</w:t></w:r></w:p>", 5_900_000), "too_large"
+    ),
+    "office_nested": _office(partial(pages.office_file, b"<w:tbl><w:tr><w:tc>", 500_000), "parse_failure"),
+}
+
+READING: dict[str, Case] = _HTML_PAGES | _MARKDOWN_PAGES | _PDF_PAGES | _OFFICE_FILES

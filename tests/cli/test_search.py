@@ -100,7 +100,7 @@ def test_filters_narrow_and_an_empty_result_says_why(filled: Search) -> None:
     [
         ("--pattern magic", "there are semantic (P1), hybrid (P2), filtered (P3), reranked (P4), multi_query (P5)"),
         ("--pattern filtered", "filtered_retrieval needs a filter: source, URL, date, year, language, type or flag"),
-        ("--type docx", "no such document type: docx; there are html, pdf, text"),
+        ("--type docx", "no such document type: docx; there are html, pdf, text, office"),
         ("--flag tables", "no such flag: tables; there are admonition, code, definition_list, image"),
         ("--source nowhere.example", "no such source: nowhere.example; there are none"),
         ("--since yesterday", "--since: 'yesterday' is not a date; write 2024, 2024-05, 2024-05-17"),

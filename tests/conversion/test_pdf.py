@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import re
 import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -188,3 +189,48 @@ def test_a_pdf_is_taken_in_and_indexed(settings: Settings) -> None:
 
     text = "# Of queues\n\nQueues are not thread-safe\nand never were.\n"
     assert asyncio.run(work()) == ("fetched", text, "Of queues")
+
+
+LEFT = [f"left line {n} of a column that goes on" for n in range(8)]
+RIGHT = [f"right line {n} of another column here" for n in range(8)]
+
+
+def columns(*, by_row: bool, shift: int = 0, left: Sequence[str] = LEFT, right: Sequence[str] = RIGHT) -> list[Line]:
+    first = [(10, 72, 700 - 12 * n, text) for n, text in enumerate(left)]
+    second = [(10, 320, 700 - shift - 12 * n, text) for n, text in enumerate(right)]
+    if not by_row:
+        return first + second
+    return [line for row in zip(first, second, strict=True) for line in row]
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+@pytest.mark.parametrize("shift", [0, 4])
+def test_columns_are_read_one_after_the_other(by_row: bool, shift: int) -> None:
+    text = markdown((14, 150, 740, "A title across the columns"), *columns(by_row=by_row, shift=shift))
+    assert text == "# A title across the columns\n\n" + "\n".join(LEFT) + "\n\n" + "\n".join(RIGHT) + "\n"
+
+
+def test_words_divided_at_the_end_of_a_line_within_a_column() -> None:
+    left = [*LEFT[:3], "left line 3 is about implementa-", "tion of an implementation here", *LEFT[5:]]
+    text = markdown(*columns(by_row=True, left=left))
+    assert "left line 3 is about implementation\nof an implementation here\nleft line 5" in text
+
+
+def test_a_band_across_the_columns_divides_them() -> None:
+    above, below = (
+        columns(by_row=True),
+        [(s, x, y - 140, t.replace("line", "row")) for s, x, y, t in columns(by_row=True)],
+    )
+    text = markdown(
+        *above, (10, 72, 588, "A caption that runs across both of the columns of this page, as wide as it is."), *below
+    )
+    marks = re.findall(r"(?:left|right) (?:line|row) \d|caption", text)
+    sides = [*(f"left line {n}" for n in range(8)), *(f"right line {n}" for n in range(8))]
+    assert marks == [*sides, "caption", *(side.replace("line", "row") for side in sides)]
+
+
+def test_tables_stay_row_by_row() -> None:
+    names = {"key": 72, "value": 250, "unit": 420}
+    rows = [(10, x, 700 - 14 * n, f"{name} {n}") for n in range(12) for name, x in names.items()]
+    text = markdown(*rows)
+    assert re.findall(r"\w+ \d+", text) == [f"{name} {n}" for n in range(12) for name in names]

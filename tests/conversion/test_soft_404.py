@@ -49,8 +49,8 @@ def test_a_page_about_missing_pages_is_a_page(kind: str) -> None:
 
 
 @pytest.mark.parametrize("maker", SHELLS)
-def test_a_shell_that_only_a_script_fills_is_empty(maker: str) -> None:
-    assert refusal(SHELLS[maker]) is Reason.EMPTY_PAGE
+def test_a_shell_that_only_a_script_fills_is_said_to_be_one(maker: str) -> None:
+    assert refusal(SHELLS[maker]) is Reason.NEEDS_SCRIPT
 
 
 @pytest.mark.parametrize("maker", ["docusaurus", "german", "japanese"])

@@ -243,7 +243,10 @@ def test_no_more_results_than_asked_for(settings: Settings) -> None:
     [
         (ScopeFilter(sources=["site.exmple"]), "no such source: site.exmple; there are site.example"),
         (ScopeFilter(flags=["tabel", "code"]), "no such flag: tabel; there are admonition, code"),
-        (ScopeFilter(types=["docx"]), "no such document type: docx; there are html, pdf, text"),  # type: ignore[list-item]
+        (
+            ScopeFilter(types=["docx"]),  # type: ignore[list-item]
+            "no such document type: docx; there are html, pdf, text, office",
+        ),
         (ScopeFilter(languages=["german"]), "'german' is not a language tag such as en or pt-BR; pages are in none"),
     ],
 )

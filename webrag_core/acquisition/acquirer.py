@@ -50,7 +50,8 @@ class AcquiredPage:
 
 
 class Acquirer(Protocol):
-    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `warc` (frozen site).
+    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `browser` (renders),
+    `warc` (frozen site).
 
     `frozen` = it serves a snapshot without a network, and the same of it each time; `metered` = every page costs money.
     """

@@ -13,11 +13,13 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import quote_from_bytes
 
 from webrag_core.acquisition.git_commands import Repository
+from webrag_core.acquisition.office_types import SUFFIXES
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, InvalidInputError
 
 _TYPES = dict.fromkeys((".htm", ".html", ".xhtml"), "text/html") | dict.fromkeys((".md", ".markdown"), "text/markdown")
 _TYPES |= dict.fromkeys((".adoc", ".org", ".rst", ".text", ".txt"), "text/plain")
+_TYPES |= SUFFIXES
 _FIELDS = "%H%x00%aI%x00%cI%x00%B%x00"
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _FILE_MODES = (b"100644", b"100755")

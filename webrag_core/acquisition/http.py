@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.gate import GateResponse, Inspector, NetworkGate, is_sendable
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
+from webrag_core.acquisition.office_types import DECLARED, OLE, office_type
 from webrag_core.acquisition.politeness import HostQueues, RetryLater
 from webrag_core.acquisition.robots import Robots
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
@@ -21,7 +22,7 @@ MAP_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,
 
 _MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"})
 _PDF = "application/pdf"
-_PAGES = _MARKUP | XML_TYPES | {"text/plain", _PDF, "application/x-pdf", AKOMA_NTOSO}
+_PAGES = _MARKUP | XML_TYPES | {"text/plain", _PDF, "application/x-pdf", AKOMA_NTOSO} | DECLARED.keys()
 _NO_MAPS = ("image/", "video/", "audio/", "font/")
 _UNSTATED = frozenset({"", "application/octet-stream"})
 
@@ -128,6 +129,14 @@ class HttpAcquirer:
         """Fetch a file of any text type that is no page, such as a list of an archive. Raises FetchError."""
         return (await self._map_file(url, "sitemap")).body.decode("utf-8", "replace")
 
+    async def resource(self, url: str, headers: Mapping[str, str]) -> GateResponse:
+        """Fetch what a page that is being rendered asks for: any type, any status. Part of the visit of its page, so
+        no crawl delay applies; robots.txt and the limit of requests per host do. Raises FetchError, InvalidInputError.
+        """
+        if self._robots is not None:
+            await self._robots.check(url)
+        return await self._hosts.run(url, lambda: self._gate.get(url, headers))
+
     async def _ask(self, url: str, headers: Mapping[str, str], inspect: Inspector) -> GateResponse:
         """One GET when it is the turn of `url`. Raises FetchError."""
         rules = await self._robots.check(url) if self._robots is not None else None
@@ -190,6 +199,12 @@ def _page_headers(answer: GateResponse) -> Mapping[str, str]:
     sniffed = sniff(answer.body)
     if sniffed == _PDF or declared.endswith("pdf"):
         return {**answer.headers, "content-type": _PDF}  # whatever it was called; that it is none, its parser tells
+    if (office := office_type(answer.body)) is not None:
+        return {**answer.headers, "content-type": office}
+    if declared in DECLARED:
+        if not answer.body.startswith((b"PK", OLE)):  # what is wrong with one, its reader tells
+            raise _unsupported()
+        return {**answer.headers, "content-type": DECLARED[declared]}
     if declared == AKOMA_NTOSO or (declared in XML_TYPES and is_akoma_ntoso(answer.body)):
         return {**answer.headers, "content-type": AKOMA_NTOSO}
     if declared in XML_TYPES:
@@ -210,4 +225,4 @@ def _media_type(headers: Mapping[str, str]) -> str:
 
 
 def _unsupported() -> FetchError:
-    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML, PDF, plain text nor Akoma Ntoso")
+    return FetchError(Reason.UNSUPPORTED_TYPE, "the answer is neither HTML, text, PDF, an office file nor Akoma Ntoso")

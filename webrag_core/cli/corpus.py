@@ -138,12 +138,13 @@ def refresh(
                 if sources:
                     named = [(name, source) for name in sources for source in await find_sources(connection, name)]
                     # paused ones only by their own key
-                    keys = [one.key for name, one in named if not one.paused or one.key == source_name(name)]
+                    chosen = [one for name, one in named if not one.paused or one.key == source_name(name)]
                 else:
-                    keys = [source.key for source in await list_sources(connection) if not source.paused]
-            for key in dict.fromkeys(keys):
-                with progress(None, f"refresh {key}") as advance:
-                    report = await corpus.refresher().run(key, due_only=due, limit=limit, advance=advance)
+                    chosen = [source for source in await list_sources(connection) if not source.paused]
+            for key, source in {source.key: source for source in chosen}.items():
+                async with corpus.refresher_of(source) as refresher:
+                    with progress(None, f"refresh {key}") as advance:
+                        report = await refresher.run(key, due_only=due, limit=limit, advance=advance)
                 reports.append(report)
                 for where, problem in (*report.failed.items(), *((key, warning) for warning in report.warnings)):
                     complain(f"{where}: {problem}")

@@ -40,7 +40,7 @@ def search(
     until: Annotated[str | None, typer.Option(help="Only pages dated then or earlier; that day is included.")] = None,
     year: Annotated[list[int] | None, typer.Option(help="Only pages dated in this year; repeatable.")] = None,
     language: Annotated[list[str] | None, typer.Option(help="Only pages in this language (en); repeatable.")] = None,
-    kind: Annotated[list[str] | None, typer.Option("--type", help="Only html, pdf or text; repeatable.")] = None,
+    kind: Annotated[list[str] | None, typer.Option("--type", help="html, pdf, text or office; repeatable.")] = None,
     flag: Annotated[
         list[str] | None, typer.Option(help="Only passages with table, code, math, steps, image, …; repeatable.")
     ] = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import getpass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 source_app = typer.Typer(no_args_is_help=True, help="Sources: attach a site section, list, pause, resume, remove.")
 
+Acquirers = Literal["http", "firecrawl", "browser"]
 Name = Annotated[str, typer.Argument(help="Host or host/section; a host means all of its sources.")]
 
 
@@ -28,6 +29,10 @@ def add(
     url: Annotated[str, typer.Argument(help="Start page. Its section: its folder, or the only name in its path.")],
     pages: Annotated[int, typer.Option(min=0, help="Page limit.")] = 500,
     prefix: Annotated[str | None, typer.Option(help="Path prefix of the section instead, such as /docs/.")] = None,
+    acquirer: Annotated[
+        Acquirers | None,
+        typer.Option(help="Who fetches: http, firecrawl, or browser, which renders; default: as the settings say."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Attach a site section. `webrag refresh` then fetches its pages and keeps them fresh.
@@ -43,9 +48,10 @@ def add(
         start = with_scheme(url)
         await _check_address(start, settings)
         async with await Database.open(settings) as database, database.connection() as connection:
-            source = await find_source(connection, await attach_source(connection, start, pages, prefix=prefix))
+            key = await attach_source(connection, start, pages, prefix=prefix, acquirer=acquirer)
+            source = await find_source(connection, key)
         if as_json:
-            print_json({"source": source.key, "pages": pages, "seed_url": source.seed_url})
+            print_json({"source": source.key, "pages": pages, "seed_url": source.seed_url, "acquirer": source.acquirer})
         else:
             out.print(
                 f"attached {source.key}: pages below {source.place}, from {source.start_url};"

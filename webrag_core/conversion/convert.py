@@ -8,12 +8,14 @@ from dataclasses import replace
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO
+from webrag_core.acquisition.office_types import OFFICE_TYPES
 from webrag_core.conversion.akoma_ntoso import akoma_ntoso_to_html
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.markup.relations import header_relations
 from webrag_core.conversion.metadata import headers_say_nofollow
+from webrag_core.conversion.script_pages import WAY_OUT, is_sparse, with_hidden_text
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
@@ -25,8 +27,8 @@ _MIN_WORDS = 3
 def convert_page(page: AcquiredPage) -> ConvertedPage:
     """Convert a page. Plain text and Markdown are taken as they are.
 
-    Raises FetchError: EMPTY_PAGE for fewer than three words and for a shell that only a script
-    fills, SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
+    Raises FetchError: EMPTY_PAGE for fewer than three words, NEEDS_SCRIPT for a shell that only a script fills,
+    SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
     """
     charset = _CHARSET.search(page.headers.get("content-type", ""))
     encoding = charset.group(1) if charset else None
@@ -36,19 +38,21 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
         converted = replace(convert_pdf(page.body), canonical=named_url(relations), markup=markup)
+    elif page.media_type in OFFICE_TYPES:
+        from webrag_core.conversion.office.convert import office_html
+
+        html = office_html(page.body, page.media_type)
+        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)
     elif page.media_type == AKOMA_NTOSO:
         html = akoma_ntoso_to_html(page.body)
-        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations)
+        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)
     elif page.media_type.startswith("text/") and page.media_type != "text/html":
         converted = replace(_plain(page, encoding), canonical=named_url(relations), markup=markup)
     else:
-        nofollow = headers_say_nofollow(page.headers)
-        converted = convert_html(
-            page.body, url=page.final_url, charset=encoding, relations=relations, nofollow=nofollow
-        )
+        converted = _markup(page, encoding, relations)
     if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
-    if page.media_type != "application/pdf":
+    if page.media_type != "application/pdf" and page.media_type not in OFFICE_TYPES:
         _refuse_placeholder(page, converted)
     return converted
 
@@ -58,7 +62,25 @@ def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:
     if says_not_found(converted):
         raise FetchError(Reason.SOFT_404, f"{page.final_url} says that the page does not exist", status=page.status)
     if needs_script(converted):
-        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has no content without a script")
+        raise FetchError(Reason.NEEDS_SCRIPT, WAY_OUT)
+
+
+def _markup(page: AcquiredPage, encoding: str | None, relations: tuple[tuple[str, str], ...]) -> ConvertedPage:
+    """Convert HTML, with the text that only scripts show where there is hardly any other."""
+    nofollow = headers_say_nofollow(page.headers)
+
+    def convert(body: bytes, charset: str | None) -> ConvertedPage:
+        return convert_html(body, url=page.final_url, charset=charset, relations=relations, nofollow=nofollow)
+
+    sparse = None
+    try:
+        sparse = convert(page.body, encoding)
+    except FetchError as error:
+        if error.reason is not Reason.EMPTY_PAGE:
+            raise
+    if sparse is not None and (not is_sparse(sparse, page.body) or says_not_found(sparse)):
+        return sparse
+    return with_hidden_text(page.body, encoding, sparse, convert)
 
 
 def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:

@@ -72,7 +72,8 @@ _HEADING_LIKE = {"div", "p", "span", "strong", "b"}
 class ConvertedPage:
     """A converted page: Markdown, metadata, links, and what its mark-up states. Dates are in UTC.
 
-    `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`.
+    `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`. `warnings` say
+    where the text comes from when that is not what the page shows.
     """
 
     markdown: str
@@ -84,6 +85,7 @@ class ConvertedPage:
     links: tuple[PageLink, ...]
     canonical: str | None = None
     markup: PageMarkup = NO_MARKUP
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +108,18 @@ def convert_html(
     charset: str | None = None,
     relations: tuple[tuple[str, str], ...] = (),
     nofollow: bool = False,
+    is_document: bool = False,
 ) -> ConvertedPage:
     """Convert one HTML page whose canonical URL is `url`.
 
-    `charset`, `relations` and `nofollow` come from the HTTP headers; the page may add to them.
+    `charset`, `relations` and `nofollow` come from the HTTP headers; the page may add to them. `is_document`: it was
+    made of a document, so that there is nothing around the content.
 
     Raises FetchError: EMPTY_PAGE when nothing readable is left, PARSE_FAILURE for what cannot be parsed as HTML.
     """
-    prepared = _prepare(body, url, charset, relations, nofollow)  # its tree is gone: it is larger than all the rest
+    prepared = _prepare(
+        body, url, charset, relations, nofollow, is_document
+    )  # its tree is gone: it is larger than all the rest
     metadata = prepared.metadata
     marked = storable(prepared.placeholders.convert_html(prepared.html)).strip()
     markdown, anchors = prepared.marks.taken_from(marked)
@@ -133,7 +139,12 @@ def convert_html(
 
 
 def _prepare(
-    body: bytes, url: str, charset: str | None, from_header: tuple[tuple[str, str], ...], nofollow: bool
+    body: bytes,
+    url: str,
+    charset: str | None,
+    from_header: tuple[tuple[str, str], ...],
+    nofollow: bool,
+    is_document: bool,
 ) -> _Prepared:
     document = parse_html(body, charset)
     base_url = _base_url(document, url)
@@ -147,7 +158,7 @@ def _prepare(
     if nofollow or page_says_nofollow(document):
         links = tuple(replace(link, nofollow=True) for link in links)
     raw_tex = shows_raw_tex(document)
-    main = main_content(root, article=metadata.article)
+    main = root if is_document else main_content(root, article=metadata.article)
     _clean(main, base_url, url)
     strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
@@ -184,16 +195,21 @@ def _without_attribute_flood(tag: re.Match[str]) -> str:
     return re.split(r"[\s/>]", tag[0], maxsplit=1)[0] + ">"
 
 
-def parse_html(body: bytes, charset: str | None) -> HtmlElement:
-    """Parse a page, whatever its mark-up. `charset` is what the HTTP headers say.
-
-    Raises FetchError: EMPTY_PAGE for nothing but comments, PARSE_FAILURE for what no tree can be made of.
-    """
+def page_text(body: bytes, charset: str | None) -> str:
+    """The text of a page without what HTML allows nowhere and what parsers are quadratic in."""
     # NUL is no character of HTML; the declaration of XHTML names a charset that no longer applies
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
     text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))
     text = _LONG_TAG.sub(_without_attribute_flood, text)
-    text = _NAMED_CONTROLS.sub("", text)
+    return _NAMED_CONTROLS.sub("", text)
+
+
+def parse_html(body: bytes, charset: str | None) -> HtmlElement:
+    """Parse a page, whatever its mark-up. `charset` is what the HTTP headers say.
+
+    Raises FetchError: EMPTY_PAGE for nothing but comments, PARSE_FAILURE for what is no HTML or nested too deeply.
+    """
+    text = page_text(body, charset)
     # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:

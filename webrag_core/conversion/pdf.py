@@ -1,6 +1,7 @@
 """PDF to Markdown: the text of its pages in order, headings where the type is larger than the rest.
 
-PDFium finds characters, words and lines; paragraphs are recognised by the distance of lines, headings by their size.
+PDFium finds characters, words and lines, in the order in which they were written; columns are put in order where that
+runs across them (`pdf_columns`); paragraphs are recognised by the distance of lines, headings by their size.
 Lines stay lines, so that listings keep theirs and a quote is what the page shows. Tables and formulas come out as text,
 pages that are only images do not come out at all.
 """
@@ -12,7 +13,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -21,6 +21,7 @@ import pypdfium2.raw as pdfium
 
 from webrag_core.acquisition.dates import parse_date
 from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.pdf_columns import Piece, reading_order
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
@@ -43,15 +44,14 @@ _HEADING_RATIO = 1.15
 _MAX_HEADING_CHARS = 200
 _MAX_LEVEL = 4
 _SAMPLED = 9
-
-
-@dataclass(slots=True)
-class _Line:
-    """One line of text; `size` and `bottom` (points) are those of its middle character, by each."""
-
-    text: str
-    size: float
-    bottom: float
+_SAMPLED_LINES = 12
+_MIN_CUTS = 4
+_LONG = 30  # characters
+_MIN_GAP = 9.0  # points
+_GAP = 0.9  # of the size of the type
+_LINE_HYPHENS = frozenset({0x02, 0xFFFE})
+_DIVIDED = re.compile(rf"[^\W\d_][-\u2010\xad{_HYPHEN}]$")
+_REST = re.compile(r"[a-zß-öø-ÿ][^\W\d_]*[^\w\s]*(?:\s+|$)")
 
 
 def convert_pdf(body: bytes) -> ConvertedPage:
@@ -84,7 +84,7 @@ def convert_pdf(body: bytes) -> ConvertedPage:
     )
 
 
-def _pages(document: pypdfium2.PdfDocument) -> Iterator[list[_Line]]:
+def _pages(document: pypdfium2.PdfDocument) -> Iterator[list[Piece]]:
     if len(document) > MAX_PAGES:
         raise FetchError(Reason.TOO_LARGE, f"the PDF has more than {MAX_PAGES} pages")
     ends = time.process_time() + MAX_SECONDS
@@ -101,22 +101,81 @@ def _pages(document: pypdfium2.PdfDocument) -> Iterator[list[_Line]]:
         page.close()
 
 
-def _lines(text_page: pypdfium2.PdfTextPage) -> list[_Line]:
+def _lines(text_page: pypdfium2.PdfTextPage) -> list[Piece]:
+    """The lines of a page in reading order."""
     codes = [pdfium.FPDFText_GetUnicode(text_page, index) for index in range(text_page.count_chars())]
-    lines: list[_Line] = []
+    lines: list[Piece] = []
+    places: list[tuple[int, int]] = []
     start = 0
     for index in range(len(codes) + 1):
         if index < len(codes) and codes[index] not in (0x0A, 0x0D):
             continue
-        text = _text(codes[start:index])
-        if text:
-            visible = [i for i in range(start, index) if codes[i] > 0x20] or [start]
-            sample = visible[:: len(visible) // _SAMPLED + 1]  # not one alone: a line may begin in another type
-            boxes = [text_page.get_charbox(i, loose=True) for i in sample]
-            size = median(top - bottom for _, bottom, _, top in boxes)
-            lines.append(_Line(text, max(0.0, size), median(bottom for _, bottom, _, _ in boxes)))
+        if (line := _piece(text_page, codes, start, index)) is not None:
+            lines.append(line)
+            places.append((start, index))
         start = index + 1
-    return lines
+    if _has_gaps(text_page, codes, lines, places):
+        pieces = [piece for place in places for piece in _pieces(text_page, codes, *place)]
+    else:
+        pieces = lines
+    ordered = reading_order(pieces)
+    return lines if ordered is None else _with_whole_words(ordered)
+
+
+def _piece(text_page: pypdfium2.PdfTextPage, codes: Sequence[int], start: int, end: int) -> Piece | None:
+    """The characters from `start` to `end`; None where they are blank. Size and place are those of its middle
+    character, by each."""
+    text = _text(codes[start:end])
+    if not text:
+        return None
+    visible = [i for i in range(start, end) if codes[i] > 0x20] or [start]
+    sample = visible[:: len(visible) // _SAMPLED + 1]  # not one alone: a line may begin in another type
+    boxes = [text_page.get_charbox(i, loose=True) for i in sample]
+    size = median(top - bottom for _, bottom, _, top in boxes)
+    right = text_page.get_charbox(visible[-1], loose=True)[2]
+    left = boxes[0][0]
+    return Piece(text, max(0.0, size), median(bottom for _, bottom, _, _ in boxes), left, max(left, right))
+
+
+def _has_gaps(
+    text_page: pypdfium2.PdfTextPage, codes: Sequence[int], lines: Sequence[Piece], places: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether long lines, as a sample shows, mostly have a gap: then they run across columns."""
+    long = [place for line, place in zip(lines, places, strict=True) if len(line.text) >= _LONG]
+    sample = long[:: len(long) // _SAMPLED_LINES + 1]
+    cuts = [sum(codes[cut - 1] not in _LINE_HYPHENS for cut in _cuts(text_page, codes, *place)) for place in sample]
+    return sum(cuts) >= _MIN_CUTS and sum(map(bool, cuts)) >= len(cuts) / 3
+
+
+def _cuts(text_page: pypdfium2.PdfTextPage, codes: Sequence[int], start: int, end: int) -> Iterator[int]:
+    """Where a line is to be cut: after a gap wider than any space or a step back, and after a hyphen at the
+    end of a line."""
+    for index in range(start + 1, end):
+        if codes[index - 1] in _LINE_HYPHENS:
+            yield index
+        elif codes[index] > 0x20 and codes[index - 1] <= 0x20:
+            before = next((i for i in range(index - 1, start - 1, -1) if codes[i] > 0x20), None)
+            if before is not None:
+                _, bottom, right, top = text_page.get_charbox(before, loose=True)
+                left = text_page.get_charbox(index, loose=True)[0]
+                if left - right > max(_MIN_GAP, _GAP * (top - bottom)) or left < right - (top - bottom):
+                    yield index
+
+
+def _pieces(text_page: pypdfium2.PdfTextPage, codes: Sequence[int], start: int, end: int) -> Iterator[Piece]:
+    """The parts of a line between its gaps."""
+    for first, last in pairwise([start, *_cuts(text_page, codes, start, end), end]):
+        if (piece := _piece(text_page, codes, first, last)) is not None:
+            yield piece
+
+
+def _with_whole_words(pieces: list[Piece]) -> list[Piece]:
+    """Take the rest of a word that is divided at the end of a line to its beginning, with the mark between."""
+    for line, following in pairwise(pieces):
+        if _DIVIDED.search(line.text) and (rest := _REST.match(following.text)) and _alike(line, following):
+            line.text = line.text[:-1] + _HYPHEN + rest[0].strip()
+            following.text = following.text[rest.end() :]
+    return [piece for piece in pieces if piece.text]
 
 
 def _text(codes: Sequence[int]) -> str:
@@ -129,7 +188,7 @@ def _text(codes: Sequence[int]) -> str:
     return " ".join(raw.translate(_CLEANED).split())
 
 
-def _markdown(pages: Sequence[Sequence[_Line]]) -> tuple[str, str | None]:
+def _markdown(pages: Sequence[Sequence[Piece]]) -> tuple[str, str | None]:
     """(Markdown, the first heading or None)."""
     lines = [line for page in pages for line in page]
     words = Counter(word for line in lines for word in re.findall(r"[^\W\d_]+", line.text.lower()))
@@ -154,7 +213,7 @@ def _markdown(pages: Sequence[Sequence[_Line]]) -> tuple[str, str | None]:
     return "\n\n".join(blocks), heading
 
 
-def _paragraphs(page: Sequence[_Line]) -> Iterator[list[_Line]]:
+def _paragraphs(page: Sequence[Piece]) -> Iterator[list[Piece]]:
     """Group lines into paragraphs: one size, one distance, and no bullet but at the beginning."""
     steps = [above.bottom - line.bottom for above, line in pairwise(page)]
     usual = median(
@@ -165,7 +224,7 @@ def _paragraphs(page: Sequence[_Line]) -> Iterator[list[_Line]]:
         ]
         or [0.0]
     )
-    block: list[_Line] = []
+    block: list[Piece] = []
     for index, line in enumerate(page):
         if block:
             step, above = steps[index - 1], page[index - 1]
@@ -178,7 +237,7 @@ def _paragraphs(page: Sequence[_Line]) -> Iterator[list[_Line]]:
         yield block
 
 
-def _alike(above: _Line, line: _Line) -> bool:
+def _alike(above: Piece, line: Piece) -> bool:
     return abs(line.size - above.size) <= 0.1 * max(line.size, above.size)
 
 

@@ -320,10 +320,12 @@ def _exchange(process: subprocess.Popen[bytes], *frames: bytes) -> _Reply:
 def _is_sound(page: ConvertedPage) -> bool:
     """Whether a page is valid: storable text within the limits, plausible dates."""
     texts = [page.markdown, page.title or "", page.description or "", page.language or "", page.canonical or ""]
+    texts += page.warnings
     for link in page.links:
         texts += (link.target_url, link.anchor_text, link.context, *link.heading_path)
     return (
         len(page.markdown) <= MAX_REPLY_BYTES
+        and sum(map(len, page.warnings)) <= _MAX_MESSAGE
         and links_size(page.links) <= MAX_REPLY_BYTES
         and not any("\x00" in text for text in texts)
         and all(len(link.target_url) <= MAX_URL_CHARS for link in page.links)

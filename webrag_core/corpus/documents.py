@@ -22,7 +22,7 @@ CONFIRMATIONS = 3
 """Answers in a row that a page is not there, after which it counts as gone."""
 CONFIRMATION_SPACING = timedelta(hours=20)
 """Answers that come closer together are one: a site that is broken for an hour loses nothing."""
-UNREADABLE = frozenset({Reason.EMPTY_PAGE, Reason.PARSE_FAILURE, Reason.UNSUPPORTED_TYPE})
+UNREADABLE = frozenset({Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT, Reason.PARSE_FAILURE, Reason.UNSUPPORTED_TYPE})
 """What the extractor says of a page: another one may read it."""
 ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEAR_EMPTY})
 """Reasons that say something about the page, and nothing about the way to it."""

@@ -110,7 +110,7 @@ class HistoryIngestor:
             try:
                 converted = await convert_in_worker(page)
             except FetchError as error:
-                if error.reason is Reason.EMPTY_PAGE:
+                if error.reason in (Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT):
                     continue
                 raise
             texts[blob] = _Text(page, replace(converted, title=converted.title or file.name, canonical=None))

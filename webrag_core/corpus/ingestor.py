@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeVar
@@ -29,6 +30,7 @@ from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, Fe
 from webrag_core.corpus.periods import basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
+from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, InvalidInputError, Reason
@@ -37,8 +39,8 @@ from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
 from webrag_core.trace import span
 
-LIVE = frozenset({"http", "firecrawl"})
-"""Acquirers of the live web: a page that one of them brought is as good as the other's."""
+LIVE = frozenset({"http", "firecrawl", "browser"})
+"""Acquirers of the live web: a page that one of them brought is as good as another's."""
 _RETRY_AFTER = timedelta(days=1)
 _PERMANENT = frozenset(
     {
@@ -74,8 +76,9 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     """Create the configured acquirer: a WARC snapshot when WEBRAG_WARC is set, else the live web.
 
     The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, with direct HTTP as
-    the fallback. `choice` is a source's setting: `http` never uses Firecrawl, `firecrawl` requires it. With `database`
-    the limits per host hold over all processes that share it, else in this acquirer only. Raises InvalidInputError.
+    the fallback. `choice` is a source's setting: `http` never uses Firecrawl, `firecrawl` requires it, `browser`
+    renders pages here. With `database` the limits per host hold over all processes that share it, else in this
+    acquirer only. Raises InvalidInputError.
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
@@ -84,6 +87,10 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     own = _polite_acquirer(settings, gate, database)
     if choice == "http":
         return own
+    if choice == "browser":
+        from webrag_core.acquisition.browser.acquirer import BrowserAcquirer
+
+        return BrowserAcquirer(settings, own)
     if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
         if choice == "firecrawl":
             raise InvalidInputError("the source requires Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
@@ -92,6 +99,24 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 
     return FallbackAcquirer(FirecrawlAcquirer(settings, gate, breakers), own)
+
+
+@asynccontextmanager
+async def acquirer_of(
+    source: Source, common: Acquirer, settings: Settings, database: Database
+) -> AsyncIterator[Acquirer]:
+    """The acquirer that a source asks for, closed afterwards; `common` where it asks for none.
+
+    Raises InvalidInputError for one that cannot be used here.
+    """
+    if source.acquirer is None:
+        yield common
+        return
+    own = make_acquirer(settings, source.acquirer, database=database)
+    try:
+        yield own
+    finally:
+        await own.aclose()
 
 
 def make_memento_acquirer(settings: Settings, database: Database | None = None) -> MementoAcquirer:
@@ -173,7 +198,7 @@ class Ingestor:
             archived = basis_of(self.acquirer.name) == "archive"
             newest = await newest_sighting(connection, document_id) if archived else None
             await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
-        warnings = page.warnings
+        warnings = (*page.warnings, *(f"{page.final_url}: {warning}" for warning in converted.warnings))
         if newest is not None and newest > page.fetched_at:
             warnings = (
                 *warnings,

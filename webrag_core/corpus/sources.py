@@ -219,10 +219,13 @@ async def sources_of_urls(connection: AsyncConnection, urls: Sequence[str]) -> l
     return [(str(key), int(shards)) for key, shards in await cursor.fetchall()]
 
 
-async def attach_source(connection: AsyncConnection, url: str, page_limit: int, *, prefix: str | None = None) -> str:
+async def attach_source(
+    connection: AsyncConnection, url: str, page_limit: int, *, prefix: str | None = None, acquirer: str | None = None
+) -> str:
     """Attach the section that begins at `url` and return its key. Its pages are moved to it.
 
-    Its URLs begin with `prefix` (default: `section_prefix`). Attaching again replaces the start page and the limit.
+    Its URLs begin with `prefix` (default: `section_prefix`), its pages are fetched by `acquirer` (http, firecrawl,
+    browser; None = as the settings say). Attaching again replaces the start page, the limit and the acquirer.
     Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
     url = canonicalise(url)
@@ -232,11 +235,13 @@ async def attach_source(connection: AsyncConnection, url: str, page_limit: int, 
         await lock_host(connection, key)
         cursor = await connection.execute(
             sql.SQL(
-                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit) VALUES (%s, %s, %s, %s)"
+                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, acquirer)"
+                " VALUES (%s, %s, %s, %s, %s)"
                 " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-                " page_limit = EXCLUDED.page_limit, paused = false, {} WHERE s.declared_in IS NULL RETURNING id"
+                " page_limit = EXCLUDED.page_limit, acquirer = EXCLUDED.acquirer, paused = false, {}"
+                " WHERE s.declared_in IS NULL RETURNING id"
             ).format(KEEP_MAP),
-            (key, url, prefix, page_limit),
+            (key, url, prefix, page_limit, acquirer),
         )
         if await cursor.fetchone() is None:
             declared = (await find_source(connection, key)).declared_in

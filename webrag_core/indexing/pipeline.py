@@ -13,8 +13,9 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.corpus.documents import ABSENT
 from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
-from webrag_core.corpus.ingestor import Ingestor, make_acquirer
+from webrag_core.corpus.ingestor import Ingestor, acquirer_of, make_acquirer
 from webrag_core.corpus.refresh import SourceRefresh
+from webrag_core.corpus.sources import Source
 from webrag_core.errors import FetchError
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
@@ -89,6 +90,15 @@ class Corpus:
     def refresher(self) -> SourceRefresh:
         """Return a refresher that also indexes changed pages."""
         return SourceRefresh(self.database, self.ingestor.acquirer, self.settings, self._refresh_page)
+
+    @asynccontextmanager
+    async def refresher_of(self, source: Source) -> AsyncIterator[SourceRefresh]:
+        """A refresher that fetches with the acquirer that the source asks for. Raises InvalidInputError."""
+        async with acquirer_of(source, self.ingestor.acquirer, self.settings, self.database) as acquirer:
+            if acquirer is self.ingestor.acquirer:
+                yield self.refresher()
+            else:
+                yield Corpus(self.database, acquirer, self.settings, self.indexer.embedder).refresher()
 
     async def _refresh_page(self, url: str, run_id: str) -> AddedDocument:
         return await self.add(url, run_id=run_id, refresh=True)

@@ -14,7 +14,7 @@ from webrag_core.errors import InvalidInputError
 
 Mode = Literal["auto", "chunk", "full_context"]
 Fusion = Literal["weighted", "rrf"]
-DocumentType = Literal["html", "pdf", "text"]
+DocumentType = Literal["html", "pdf", "text", "office"]
 
 ALPHA = 0.7
 MAX_FORMULATIONS = 8

@@ -35,7 +35,9 @@ AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::
 AND (%(types)s::text[] IS NULL OR CASE
      WHEN v.media_type IN ('text/html', 'application/xhtml+xml') THEN 'html'
      WHEN v.media_type = 'application/pdf' THEN 'pdf'
-     WHEN v.media_type LIKE 'text/%%' THEN 'text' END = ANY(%(types)s))
+     WHEN v.media_type LIKE 'text/%%' THEN 'text'
+     WHEN v.media_type = 'application/epub+zip' OR v.media_type LIKE 'application/vnd.%%' THEN 'office'
+     END = ANY(%(types)s))
 AND (%(flags)s::text[] IS NULL OR EXISTS
      (SELECT FROM document_flag_sizes f WHERE f.document_id = d.id AND f.flags && %(flags)s))
 AND (%(published)s::tstzrange IS NULL OR v.published IS NOT NULL AND v.published <@ %(published)s)

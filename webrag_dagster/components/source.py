@@ -41,8 +41,8 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
     watch: str | None = Field(
         default=None, description="How often its change signals are checked, as 15m; unset = hourly."
     )
-    acquirer: Literal["auto", "http", "firecrawl"] = Field(
-        default="auto", description="Who fetches: as the settings say, our own fetcher, or Firecrawl."
+    acquirer: Literal["auto", "http", "firecrawl", "browser"] = Field(
+        default="auto", description="Who fetches: as the settings say, our own fetcher, Firecrawl, or a browser here."
     )
     shards: int = Field(
         default=1, ge=1, le=MAX_SHARDS, description="Parts of its own partition; for more than about 5,000 pages."

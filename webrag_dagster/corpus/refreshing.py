@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import dagster as dg
 
-from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.corpus.documents import confirmed_missing
-from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, make_acquirer
+from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, acquirer_of
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
-from webrag_core.corpus.sources import Source, ensure_source, split_key
+from webrag_core.corpus.sources import ensure_source, split_key
 from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages
@@ -92,7 +90,7 @@ async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: boo
     async with corpus.database.connection() as connection:
         before = {page.url: page for page in await source_pages(connection, key)}
         source = await ensure_source(connection, name)
-    async with _acquirer_for(corpus, source) as acquirer:
+    async with acquirer_of(source, corpus.ingestor.acquirer, corpus.settings, corpus.database) as acquirer:
         ingestor = Ingestor(corpus.database, acquirer, corpus.settings)
 
         async def take(url: str, run_id: str) -> IngestOutcome:
@@ -109,19 +107,6 @@ async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: boo
     changes += [PageChange(url, "failed", failed[url], None, None) for url in sorted(missing)]
     changes.sort(key=lambda change: (_ORDER.index(change.change), change.url))
     return Refreshed(changes, report)
-
-
-@asynccontextmanager
-async def _acquirer_for(corpus: Corpus, source: Source) -> AsyncIterator[Acquirer]:
-    """The acquirer of the source's own setting, else that of the corpus."""
-    if source.acquirer is None:
-        yield corpus.ingestor.acquirer
-        return
-    own = make_acquirer(corpus.settings, source.acquirer, database=corpus.database)
-    try:
-        yield own
-    finally:
-        await own.aclose()
 
 
 async def _requested_urls(corpus: Corpus, run_id: str) -> set[str]:

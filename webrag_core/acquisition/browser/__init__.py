@@ -1,0 +1,1 @@
+"""Rendering of pages that scripts build, in the system's Chromium, which itself reaches nothing."""

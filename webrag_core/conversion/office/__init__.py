@@ -1,0 +1,1 @@
+"""Office files to HTML, which is then converted as any other page."""
