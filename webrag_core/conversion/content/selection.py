@@ -16,7 +16,6 @@ _THRESHOLD = 0.45
 """Below one half: a passage that was never stored cannot be found, while a little noise is only noise."""
 _MIN_TEXT = 720  # bytes: on smaller pages there is too little to compare
 _HEADING_THRESHOLD = 0.3  # of a heading before content
-_TITLE_REACH = 4  # units between a title and the text: dates, authors
 _CODE_REACH = 2  # units
 _MAX_UNITS = 6_000  # larger pages are lists and manuals, and cost as long as they are
 _MIN_KEPT = 0.02  # of the text: with less the page is none that the model knows
@@ -74,9 +73,7 @@ def _selection(root: HtmlElement, units: Sequence[TextUnit], probabilities: NDAr
             odds[i] = odds[max(0, i - _CODE_REACH) : i + _CODE_REACH + 1].max()
     kept = [bool(p >= _THRESHOLD) for p in odds]
     for i in range(len(units) - 2, -1, -1):  # backwards: headings may follow each other
-        tag = units[i].block.tag
-        before_text = tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD
-        if before_text or (tag == "h1" and any(kept[i + 1 : i + 1 + _TITLE_REACH])):
+        if units[i].block.tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD:
             kept[i] = True
     return kept
 
