@@ -15,7 +15,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval import bm25
 from webrag_core.retrieval.bm25 import search_parents
-from webrag_core.retrieval.scope import Scope, source_scope
+from webrag_core.retrieval.scope import Scope, list_documents, source_scope
 
 ANIMALS = ("lion", "zebra", "whale", "krill", "mouse", "lizard", "eagle", "salmon")
 PAGES = {  # frequencies of "hunts" from 2 to 13: those above 7 are stored in another column
@@ -49,7 +49,7 @@ async def plain_scores(corpus: Corpus, scope: Scope) -> dict[int, float]:
     async with corpus.database.connection() as connection:
         cursor = await connection.execute(
             "SELECT id, heading_path, body FROM chunks WHERE level = 'parent' AND document_id = ANY(%s)",
-            (list(scope.document_ids),),
+            (await list_documents(connection, scope),),
         )
         counts = {parent: term_counts(path, body) for parent, path, body in await cursor.fetchall()}
     mean = sum(count.total() for count in counts.values()) / len(counts)
@@ -67,12 +67,21 @@ def test_scores_are_exact_whatever_is_read_and_however_the_scope_is_looked_up(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(corpus: Corpus, everything: Scope) -> None:
-        part = Scope(everything.document_ids[:15], {})
-        for scope in (everything, part):
+        async with corpus.database.connection() as connection:
+            ids = await list_documents(connection, everything)
+            await connection.execute(
+                "WITH other AS (INSERT INTO sources (key) VALUES ('other.example') RETURNING id)"
+                " UPDATE documents SET source_id = other.id FROM other WHERE documents.id = ANY(%s)",
+                (ids[15:],),
+            )
+        part, source = Scope(tuple(ids[:15]), {}), Scope(None, {}, source_ids=(1,))
+        for scope in (everything, part, source):
             exact = await plain_scores(corpus, scope)
-            assert len(exact) == len(scope.document_ids)
+            assert len(exact) == (24 if scope is everything else 15)
             assert await scores(corpus, scope, 100) == exact  # of few parents all codes are read
             monkeypatch.setattr(bm25, "_FEW_PARENTS", 0)
+            assert await scores(corpus, scope, 100) == exact
+            monkeypatch.setattr(bm25, "_HASHED_PARENTS", 0)
             assert await scores(corpus, scope, 100) == exact
             monkeypatch.setattr(bm25, "_MAX_POSTINGS", 1)
             rarest = await scores(corpus, scope, 100)

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection
 
 from webrag_core.indexing.lexical import FREQUENCIES
-from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.scope import IndexSizes, Scope, scope_size
 
 K1 = 1.2
 B = 0.75
@@ -33,6 +33,7 @@ _POOL = 5  # so many times the limit are scored by all terms, and at least
 _MIN_POOL = 300
 _FEW_PARENTS = 250  # whose codes are all read, about ten microseconds each; more where a term has many postings outside
 _FEW_SHARE = 1 / 400
+_HASHED_PARENTS = 10_000  # of sources: their documents are hashed, a third of a microsecond each
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +67,9 @@ class _Term:
         return math.log(1 + (parents - self.parents + 0.5) / (self.parents + 0.5))
 
 
-# A sequential scan would read the codes of every parent once per term: it stays off until the scores are there.
-_SIZES = """
-SELECT coalesce(sum(parents) FILTER (WHERE inside), 0), coalesce(sum(length) FILTER (WHERE inside), 0),
-       coalesce(sum(parents), 0), set_config('enable_seqscan', 'off', true)
-FROM (SELECT parents, length, document_id = ANY(%(documents)s::integer[]) AS inside
-      FROM lexical_documents OFFSET 0) AS sized  -- OFFSET: looked through once
-"""
-
 _COUNTS_BY_TERM = """
 SELECT q.term, t.id, CASE WHEN t.id IS NULL THEN 0 ELSE (
-    SELECT count(*) FROM lexical_postings p WHERE ({holds}) {inside}
+    SELECT count(*) FROM lexical_postings p WHERE ({holds}) AND {inside}
 ) END
 FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical_terms t ON t.term = q.term
 ORDER BY q.at
@@ -87,7 +80,7 @@ FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical
 LEFT JOIN (
     SELECT e.code / {frequencies} AS id, count(*) AS parents
     FROM lexical_postings p CROSS JOIN unnest(p.terms) AS e (code)
-    WHERE p.document_id = ANY(%(documents)s::integer[])
+    WHERE {lookup}
       AND e.code / {frequencies} = ANY(ARRAY(SELECT id FROM lexical_terms WHERE term = ANY(%(terms)s::text[])))
     GROUP BY 1
 ) h ON h.id = t.id
@@ -129,12 +122,12 @@ _PARTIAL_BY_TERM = """
     CROSS JOIN generate_series(0, {frequencies} - 1) AS e (code) CROSS JOIN LATERAL (
         SELECT p.chunk_id, w.idf * {part} AS part
         FROM lexical_postings p CROSS JOIN LATERAL (SELECT {frequency}) AS f (frequency)
-        WHERE p.terms @> ARRAY[w.id * {frequencies} + e.code] {inside}
+        WHERE p.terms @> ARRAY[w.id * {frequencies} + e.code] AND {inside}
         OFFSET 0  -- keeps the planner from reading every parent and joining the terms to it
     ) h GROUP BY h.chunk_id
 """
 _PARTIAL_BY_PARENT = """
-    SELECT p.chunk_id, {sum} AS score FROM lexical_postings p WHERE p.document_id = ANY(%(documents)s::integer[])
+    SELECT p.chunk_id, {sum} AS score FROM lexical_postings p WHERE {lookup}
 """
 _REST = "coalesce((SELECT {sum} FROM lexical_postings p WHERE p.chunk_id = o.chunk_id), 0)"
 # The score of one parent by its terms among {ids}: the codes are sorted, so each term is a binary search.
@@ -149,7 +142,6 @@ _SUM = """(
     WHERE e.code / {frequencies} = w.id
 )"""
 
-_INSIDE = "AND p.document_id + 0 = ANY(%(documents)s::integer[])"  # "+ 0" hides the column from its index
 _PIECES = {
     "frequencies": str(FREQUENCIES),
     # one scan of the index per code: a scan for any of them (&&) compares eight streams entry by entry
@@ -170,29 +162,37 @@ def _statement(template: str, **pieces: str) -> bytes:
 
 
 async def search_parents(
-    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int, also: Sequence[int] = ()
+    connection: AsyncConnection,
+    query_terms: Sequence[str],
+    scope: Scope,
+    *,
+    limit: int,
+    also: Sequence[int] = (),
+    sizes: IndexSizes | None = None,
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
-    term of the query. Call inside a transaction."""
+    term of the query. `sizes` are those of the scope (None = looked up). Call inside a transaction."""
     terms = list(dict.fromkeys(query_terms))
     if not terms:
         return LexicalResult([], {})
-    values: dict[str, object] = {"documents": scope.id_array, "terms": terms}
-    # what is compared with an array must be planned with it: a plan for any array looks through it row by row
-    cursor = await connection.execute(_SIZES, values, prepare=False)
-    row = await cursor.fetchone()
-    assert row is not None
-    parents, length, total = (int(value) for value in row[:3])
+    if sizes is None:
+        sizes = (await scope_size(connection, scope)).indexes
+    parents, length = sizes.parents, sizes.length
     if not parents:
-        await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
         return LexicalResult([], {})
-    few = parents <= max(_FEW_PARENTS, total * _FEW_SHARE)
-    whole = parents == total
-    inside = "" if whole else _INSIDE
+    few = parents <= max(_FEW_PARENTS, sizes.corpus_parents * _FEW_SHARE)
+    whole = parents == sizes.corpus_parents
+    values: dict[str, object] = {**scope.parameters, "terms": terms}
+    inside = "true" if whole else scope.test("p.document_id", hashed=parents <= _HASHED_PARENTS)
+    pieces = {"inside": inside, "lookup": scope.lookup("p.document_id")}
+    # what is compared with an array must be planned with it: a plan for any array looks through it row by row
     prepare = None if whole or few else False
-    counts = await connection.execute(
-        _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, inside=inside), values, prepare=prepare
-    )
+    async with connection.pipeline():
+        # a sequential scan would read the codes of every parent once per term: it stays off until the scores are there
+        await connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
+        counts = await connection.execute(
+            _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, **pieces), values, prepare=prepare
+        )
     known = [_Term(*row) for row in await counts.fetchall()]
     idf = {term.term: term.idf(parents) for term in known}
     used = [term for term in known if term.id is not None and term.parents]
@@ -212,7 +212,7 @@ async def search_parents(
         _SCORES,
         partial=_PARTIAL_BY_PARENT.replace("{sum}", _sum_of("read")) if few else _PARTIAL_BY_TERM,
         rest=_REST.replace("{sum}", _sum_of("unread")) if unread else "0",
-        inside=inside,
+        **pieces,
     )
     scores = await connection.execute(statement, values, prepare=prepare)
     attainable = math.fsum(idf.values()) * (K1 + 1)

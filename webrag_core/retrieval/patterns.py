@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -208,6 +209,7 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
         matching_rows=context.size.children,
         limit=context.size.children if context.full else min(context.limit, context.size.children),
         ef_search=context.ef_search,
+        corpus_rows=context.size.indexes.corpus_children,
     )
     nearest: dict[int, ChildHit] = {}
     for hit in hits:
@@ -220,10 +222,18 @@ async def lexical_hits(connection: AsyncConnection, context: RetrievalContext, a
     """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
+    search = partial(
+        search_parents,
+        connection,
+        terms(context.query),
+        context.scope,
+        also=sorted(also),
+        sizes=context.size.indexes,
+    )
     if not flags or not limit:
-        return await search_parents(connection, terms(context.query), context.scope, limit=limit, also=sorted(also))
+        return await search(limit=limit)
     # postings know documents, not flags: take all parents with a term, then those that carry a flag
-    result = await search_parents(connection, terms(context.query), context.scope, limit=_NO_LIMIT, also=sorted(also))
+    result = await search(limit=_NO_LIMIT)
     cursor = await connection.execute(
         "SELECT id FROM chunks WHERE id = ANY(%s) AND flags && %s", ([hit.parent_id for hit in result.hits], flags)
     )
