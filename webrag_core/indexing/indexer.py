@@ -34,7 +34,7 @@ from webrag_core.indexing.graph.edges import (
     replace_edges,
     resolve_nodes,
 )
-from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
+from webrag_core.indexing.lexical import TermIds, count_terms, replace_postings, term_counts
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
 from webrag_core.providers.embedder import Embedder
@@ -213,11 +213,12 @@ class Indexer:
         return True
 
     async def finish_bulk(self) -> bool:
-        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges,
-        and find pages that are versions of each other."""
+        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges
+        and frequent terms, and find pages that are versions of each other."""
         model_id = await self.model_id()
         await count_degrees(self._database)
         await update_works(self._database)
+        await count_terms(self._database)
         return await models.ensure_vector_index(self._database, model_id)
 
     async def _version(self, version_id: int) -> StoredVersion:

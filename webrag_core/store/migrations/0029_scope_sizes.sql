@@ -96,3 +96,12 @@ SELECT d.source_id, count(z.document_id), coalesce(sum(z.parents), 0), coalesce(
        coalesce(sum(z.tokens), 0), coalesce(sum(l.parents), 0), coalesce(sum(l.length), 0)
 FROM documents d LEFT JOIN document_sizes z ON z.document_id = d.id LEFT JOIN lexical_documents l ON l.document_id = d.id
 GROUP BY d.source_id;
+
+-- How common a frequent term is: the share of parents that hold it, by code (its frequency in the parent, 0 for more than
+-- 7). NULL: few hold it, and a search counts them.
+ALTER TABLE lexical_terms ADD COLUMN shares real[];
+-- the parents that the shares were last counted in
+CREATE TABLE counted_terms (
+    one     boolean PRIMARY KEY DEFAULT true CHECK (one),
+    parents bigint NOT NULL
+);
