@@ -35,8 +35,8 @@ from evals.walks.goldens import load_goldens
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.bm25 import search_parents
-from webrag_core.retrieval.chunk_store import load_children, load_parents
+from webrag_core.retrieval.bm25 import count_terms, search_parents
+from webrag_core.retrieval.chunk_store import load_families
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.merging import without_redundancy
@@ -52,9 +52,9 @@ _PHASES: dict[str, Callable[..., Any]] = {
     "scope": resolve_scope,
     "size": scope_size,
     "dense": search_children,
+    "terms": count_terms,
     "lexical": search_parents,
-    "children": load_children,
-    "parents": load_parents,
+    "candidates": load_families,
     "ranking": rank_parents,
     "rerank": rank,
     "redundancy": without_redundancy,

@@ -21,10 +21,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.indexing.lexical import FREQUENCIES
 from webrag_core.retrieval.scope import IndexSizes, Scope, scope_size
+from webrag_core.store.database import sent_together
 
 K1 = 1.2
 B = 0.75
@@ -81,6 +82,10 @@ class _Reading:
     partly: list[int]
 
 
+# a sequential scan would read the codes of every parent once per term
+_SCANS_OFF = "SELECT set_config('enable_seqscan', 'off', true)"
+_SCANS_ON = "SELECT set_config('enable_seqscan', 'on', true)"
+
 _COUNTS_BY_TERM = """
 SELECT q.term, t.id, CASE WHEN t.id IS NULL THEN 0 WHEN t.shares IS NOT NULL THEN
     (SELECT greatest(1, round(sum(share) * %(parents)s)) FROM unnest(t.shares) AS share)::integer
@@ -129,8 +134,6 @@ SELECT chunk_id, score FROM best
 UNION ALL
 SELECT chunk_id, score FROM scored
 WHERE score > 0 AND chunk_id = ANY(%(also)s::bigint[]) AND chunk_id NOT IN (SELECT chunk_id FROM best)
-UNION ALL
-SELECT NULL, NULL WHERE set_config('enable_seqscan', 'on', true) IS NULL  -- no row; planned scans are not affected
 """
 _PARTIAL_BY_TERM = """
     SELECT h.chunk_id, sum(h.part) AS score
@@ -176,6 +179,56 @@ def _statement(template: str, **pieces: str) -> bytes:
     return template.encode()
 
 
+@dataclass(frozen=True, slots=True)
+class CountedTerms:
+    """Terms of a query that the server counts in a scope of these sizes, and what the search for them is made of."""
+
+    scope: Scope
+    sizes: IndexSizes
+    few: bool
+    pieces: dict[str, str]
+    values: dict[str, object]
+    cursor: AsyncCursor | None
+
+    @property
+    def prepare(self) -> bool | None:
+        """What is compared with an array must be planned with it: a plan for any array looks through it row by row."""
+        return None if self.few or self.pieces["inside"] == "true" else False
+
+
+async def count_terms(
+    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, sizes: IndexSizes | None = None
+) -> CountedTerms:
+    """Ask for the document frequencies of terms, without waiting for them where the connection is in a pipeline.
+    `sizes` are those of the scope (None = looked up). Call inside a transaction."""
+    terms = list(dict.fromkeys(query_terms))
+    if sizes is None:
+        sizes = (await scope_size(connection, scope)).indexes
+    if not terms or not sizes.parents:
+        return CountedTerms(scope, sizes, True, {}, {}, None)
+    few = sizes.parents <= max(_FEW_PARENTS, sizes.corpus_parents * _FEW_SHARE)
+    whole = sizes.parents == sizes.corpus_parents
+    inside = "true" if whole else scope.test("p.document_id", hashed=sizes.parents <= _HASHED_PARENTS)
+    counted = CountedTerms(
+        scope,
+        sizes,
+        few,
+        {"inside": inside, "lookup": scope.lookup("p.document_id")},
+        {**scope.parameters, "terms": terms, "parents": sizes.parents},
+        connection.cursor(),
+    )
+    assert counted.cursor is not None
+    async with sent_together(connection):
+        await connection.execute(_SCANS_OFF)
+        await counted.cursor.execute(
+            _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, **counted.pieces),
+            counted.values,
+            prepare=counted.prepare,
+        )
+        await connection.execute(_SCANS_ON)
+    return counted
+
+
 async def search_parents(
     connection: AsyncConnection,
     query_terms: Sequence[str],
@@ -183,39 +236,23 @@ async def search_parents(
     *,
     limit: int,
     also: Sequence[int] = (),
-    sizes: IndexSizes | None = None,
+    counted: CountedTerms | None = None,
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
-    term of the query. `sizes` are those of the scope (None = looked up). Call inside a transaction."""
-    terms = list(dict.fromkeys(query_terms))
-    if not terms:
+    term of the query. `counted` are its terms (None = counted here). Call inside a transaction."""
+    if counted is None:
+        counted = await count_terms(connection, query_terms, scope)
+    if counted.cursor is None:
         return LexicalResult([], {})
-    if sizes is None:
-        sizes = (await scope_size(connection, scope)).indexes
-    parents, length = sizes.parents, sizes.length
-    if not parents:
-        return LexicalResult([], {})
-    few = parents <= max(_FEW_PARENTS, sizes.corpus_parents * _FEW_SHARE)
-    whole = parents == sizes.corpus_parents
-    values: dict[str, object] = {**scope.parameters, "terms": terms, "parents": parents}
-    inside = "true" if whole else scope.test("p.document_id", hashed=parents <= _HASHED_PARENTS)
-    pieces = {"inside": inside, "lookup": scope.lookup("p.document_id")}
-    # what is compared with an array must be planned with it: a plan for any array looks through it row by row
-    prepare = None if whole or few else False
-    async with connection.pipeline():
-        # a sequential scan would read the codes of every parent once per term: it stays off until the scores are there
-        await connection.execute("SELECT set_config('enable_seqscan', 'off', true)")
-        counts = await connection.execute(
-            _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, **pieces), values, prepare=prepare
-        )
-    known = [_Term(*row) for row in await counts.fetchall()]
+    parents, length, few = counted.sizes.parents, counted.sizes.length, counted.few
+    known = [_Term(*row) for row in await counted.cursor.fetchall()]
     idf = {term.term: term.idf(parents) for term in known}
     used = [term for term in known if term.id is not None and term.parents]
     if few:  # the ids of all
         reading = _Reading([term.id or 0 for term in used], [idf[term.term] for term in used], [], [])
     else:
-        reading = _rarest(used, idf, sizes.corpus_parents)
-    values |= {
+        reading = _rarest(used, idf, counted.sizes.corpus_parents)
+    values = counted.values | {
         "read": reading.codes,
         "read_idf": reading.idf,
         "unread": [term.id for term in reading.unread],
@@ -230,9 +267,12 @@ async def search_parents(
         _SCORES,
         partial=_PARTIAL_BY_PARENT.replace("{sum}", _sum_of("read")) if few else _PARTIAL_BY_TERM,
         rest=_REST.replace("{sum}", _sum_of("unread")) if reading.unread else "0",
-        **pieces,
+        **counted.pieces,
     )
-    scores = await connection.execute(statement, values, prepare=prepare)
+    async with sent_together(connection):
+        await connection.execute(_SCANS_OFF)
+        scores = await connection.execute(statement, values, prepare=counted.prepare)
+        await connection.execute(_SCANS_ON)
     attainable = math.fsum(idf.values()) * (K1 + 1)
     hits = [
         LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)

@@ -62,9 +62,19 @@ _PARENTS = (
 
 async def load_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> list[ParentRow]:
     """These parents, in no particular order."""
-    async with connection.cursor(row_factory=class_row(ParentRow)) as cursor:
-        await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
-        return await cursor.fetchall()
+    cursor = connection.cursor(row_factory=class_row(ParentRow))
+    await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
+    return await cursor.fetchall()
+
+
+async def load_families(
+    connection: AsyncConnection, model_id: int, query: NDArray[np.float32] | None, parent_ids: Sequence[int]
+) -> tuple[list[ParentRow], list[Child]]:
+    """`load_parents` and `load_children`, by one way to the server and back where the connection is in a pipeline."""
+    cursor = connection.cursor(row_factory=class_row(ParentRow))
+    await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
+    children = await load_children(connection, model_id, query, parent_ids)
+    return await cursor.fetchall(), children
 
 
 async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChunk], radius: int) -> list[ParentRow]:

@@ -14,6 +14,7 @@ from psycopg import AsyncConnection, sql
 
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
 from webrag_core.retrieval.scope import Scope, scope_size
+from webrag_core.store.database import sent_together
 from webrag_core.store.vector_tables import vector_table
 
 _MAX_EF_SEARCH = 1000  # what pgvector takes
@@ -118,7 +119,7 @@ async def _by_graph(
     # the graph's order is that of half precision, and after its first round only nearly an order
     looked_at = limit + limit // 4 + 10
     ef = graph_effort(total, matching_rows, least=max(ef_search, looked_at))
-    async with connection.pipeline():  # one way to the server and back for all three
+    async with sent_together(connection):  # one way to the server and back for all three
         await connection.execute(
             "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', %s, true),"
             " set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true),"
