@@ -23,6 +23,7 @@ from webrag_core.errors import StoreError
 from webrag_core.store.claims import Claims
 from webrag_core.store.embedded import embedded_url, exit_on_sigterm
 from webrag_core.store.migrate import migrate
+from webrag_core.store.server_resources import ServerResources
 
 _CONNECT_SECONDS = 10.0
 _POOL_SIZE = 8
@@ -73,7 +74,7 @@ class Database:
         url = settings.database_url
         if url is None:
             exit_on_sigterm()
-            url = await asyncio.to_thread(embedded_url, settings.webrag_home)
+            url = await asyncio.to_thread(embedded_url, settings.webrag_home, ServerResources.chosen(settings))
         limits = Limits(settings.database_lock_timeout, settings.database_statement_timeout)
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
