@@ -10,6 +10,7 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
+from webrag_core.indexing import lexical
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
@@ -104,5 +105,36 @@ def test_the_planner_is_left_as_it_was(settings: Settings) -> None:
                 await search_parents(connection, QUERY, scope, limit=3)
                 cursor = await connection.execute("SELECT current_setting('enable_seqscan')")
                 assert await cursor.fetchone() == ("on",)
+
+    opened(settings, work)
+
+
+def test_kept_shares_of_frequent_terms_give_the_same_scores(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "FREQUENT", 1)  # of all terms
+
+    async def work(corpus: Corpus, everything: Scope) -> None:
+        exact = await plain_scores(corpus, everything)
+        assert await lexical.count_terms(corpus.database)
+        assert not await lexical.count_terms(corpus.database)  # no page has come since
+        async with corpus.database.connection() as connection:
+            counted = await connection.execute("SELECT count(*) FROM lexical_terms WHERE shares IS NULL")
+            assert await counted.fetchone() == (0,)
+        monkeypatch.setattr(bm25, "_FEW_PARENTS", 0)
+        assert await scores(corpus, everything, 100) == exact
+        for most in (3, 10, 30):  # postings: the last terms are read for those parents only that hold them most often
+            monkeypatch.setattr(bm25, "_MAX_POSTINGS", most)
+            some = await scores(corpus, everything, 100)
+            assert 0 < len(some) < len(exact)
+            assert some == {parent: exact[parent] for parent in some}
+            assert await scores(corpus, everything, 100, tuple(exact)) == exact
+        # of half of the pages the shares are those of all
+        monkeypatch.setattr(bm25, "_MAX_POSTINGS", 4000)
+        async with corpus.database.connection() as connection:
+            half = Scope(tuple(await list_documents(connection, everything))[::2], {})
+        inside = await scores(corpus, half, 100)
+        assert len(inside) == 12
+        assert inside.keys() < exact.keys()
 
     opened(settings, work)
