@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-vectors bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -53,6 +53,12 @@ bench-ledger: $(VENV)/.runtime ## checks of a source among 10 million ledger row
 
 bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase by phase
 	$(BIN)/python -m benchmarks.retrieval.query
+
+bench-lexical: $(VENV)/.runtime ## what BM25's bounded reading loses among 100,000 children, and what scopes do to its weights
+	$(BIN)/python -m benchmarks.retrieval.lexical
+
+bench-scope: $(VENV)/.runtime ## what resolving and measuring a scope costs among 10,000, 100,000 and 400,000 documents
+	$(BIN)/python -m benchmarks.retrieval.scope
 
 bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
 	$(BIN)/python -m benchmarks.retrieval.vectors

@@ -22,6 +22,7 @@ from psycopg import sql
 from webrag_core.config import Settings
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.migrate import migrate
+from webrag_core.store.server_resources import ServerResources
 
 REPOSITORY = Path(__file__).parent.parent
 FROZEN_SITE = REPOSITORY / "evals" / "sites" / "python-3.11.warc.gz"
@@ -79,7 +80,8 @@ def server_url(tmp_path_factory: pytest.TempPathFactory) -> str:
 
     It never waits for the disk: its data need not outlive a loss of power, and every test makes a database.
     """
-    url = embedded_url(tmp_path_factory.mktemp("webrag"))
+    # small, as there are several at a time, and what drops a table looks through all pages in memory
+    url = embedded_url(tmp_path_factory.mktemp("webrag"), ServerResources(128, 128, 1024, 1))
     with psycopg.connect(url, autocommit=True) as connection:
         for name in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(name)))

@@ -59,6 +59,19 @@ class Settings(BaseSettings):
         default=600.0, ge=0.001, description="Seconds for one statement; prune, verify, index builds take their time"
     )
 
+    database_shared_buffers: int | None = Field(
+        default=None, ge=16, description="MB of pages in the embedded server's memory; unset = an eighth of the memory"
+    )
+    database_maintenance_memory: int | None = Field(
+        default=None, ge=1, description="MB in which the embedded server builds one index; unset = a quarter"
+    )
+    database_cache: int | None = Field(
+        default=None, ge=1, description="MB of pages that its planner takes for cached in all; unset = half"
+    )
+    database_maintenance_workers: int | None = Field(
+        default=None, ge=0, description="Its processes that build an index beside the first; unset = cores less one"
+    )
+
     # Ingestion
     webrag_warc: Path | None = Field(
         default=None, description="Replay this frozen site (WARC) instead of fetching live pages"

@@ -66,6 +66,7 @@ def up(
     from evals.walks.suites import python_site
     from webrag_core.config import load_settings
     from webrag_core.store.embedded import embedded_url
+    from webrag_core.store.server_resources import ServerResources
     from webrag_dagster.instance import HOST, hold, refuse_stray_env_file, require_free, storage_folder, use_instance
     from webrag_dagster.processes.ui_guard import accepted_hosts
     from webrag_dagster.processes.up import run
@@ -83,7 +84,7 @@ def up(
 
     def start_database() -> None:
         if settings.database_url is None:
-            embedded_url(settings.webrag_home)  # stays up as long as the supervisor
+            embedded_url(settings.webrag_home, ServerResources.chosen(settings))  # stays up as long as the supervisor
 
     raise typer.Exit(run(port, start_database))
 

@@ -35,8 +35,8 @@ from evals.walks.goldens import load_goldens
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.bm25 import search_parents
-from webrag_core.retrieval.chunk_store import load_children, load_parents
+from webrag_core.retrieval.bm25 import count_terms, search_parents
+from webrag_core.retrieval.chunk_store import load_families
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.dense import search_children
 from webrag_core.retrieval.merging import without_redundancy
@@ -52,9 +52,9 @@ _PHASES: dict[str, Callable[..., Any]] = {
     "scope": resolve_scope,
     "size": scope_size,
     "dense": search_children,
+    "terms": count_terms,
     "lexical": search_parents,
-    "children": load_children,
-    "parents": load_parents,
+    "candidates": load_families,
     "ranking": rank_parents,
     "rerank": rank,
     "redundancy": without_redundancy,
@@ -169,17 +169,19 @@ async def measure(corpus: Corpus, asked: dict[str, list[str]]) -> dict[str, obje
     return figures
 
 
-def _questions(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    own = [golden.query for path in arguments.golden for golden in load_goldens(path)]
-    foreign = [each.question for each in load_questions(arguments.questions, load_documents(arguments.documents))]
-    asked = {"own": list(dict.fromkeys(own)), "foreign": list(dict.fromkeys(foreign[:: arguments.every]))}
+def questions(goldens: Sequence[Path], others: Path, documents: Path, *, every: int) -> dict[str, list[str]]:
+    """Questions about the sites (`own`), and every n-th of those about other texts (`foreign`), shuffled."""
+    own = [golden.query for path in goldens for golden in load_goldens(path)]
+    foreign = [each.question for each in load_questions(others, load_documents(documents))]
+    asked = {"own": list(dict.fromkeys(own)), "foreign": list(dict.fromkeys(foreign[::every]))}
     for queries in asked.values():
         random.Random(_SEED).shuffle(queries)
     return asked
 
 
 @asynccontextmanager
-async def _fresh(settings: Settings, cuts: Sequence[CutPage]) -> AsyncIterator[Corpus]:
+async def fresh_corpus(settings: Settings, cuts: Sequence[CutPage]) -> AsyncIterator[Corpus]:
+    """These documents, indexed in a database of their own."""
     async with vector_store.fresh_database(settings, "bench_query") as database:
         corpus = Corpus(database, make_acquirer(settings), settings)
         await vector_store.index_cuts(corpus, cuts)
@@ -189,7 +191,7 @@ async def _fresh(settings: Settings, cuts: Sequence[CutPage]) -> AsyncIterator[C
 async def _run(
     arguments: argparse.Namespace, settings: Settings, cuts: Sequence[CutPage] | None, asked: dict[str, list[str]]
 ) -> dict[str, object]:
-    async with Corpus.open(settings) if cuts is None else _fresh(settings, cuts) as corpus:
+    async with Corpus.open(settings) if cuts is None else fresh_corpus(settings, cuts) as corpus:
         return await measure(corpus, asked)
 
 
@@ -204,7 +206,7 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=8, help="only every n-th of --questions")
     parser.add_argument("--corpus", type=Path, default=None, help="search what is indexed in this home instead")
     arguments = parser.parse_args()
-    asked = _questions(arguments)
+    asked = questions(arguments.golden, arguments.questions, arguments.documents, every=arguments.every)
     with tempfile.TemporaryDirectory() as folder:
         settings = load_settings(webrag_home=arguments.corpus or Path(folder), database_url=None)
         cuts = None if arguments.corpus else cut_pages(read_pages(arguments.site, settings), arguments.rows)

@@ -145,7 +145,7 @@ async def _search(
         scope, rows, best = resolved[number % len(scopes)], inside[number % len(scopes)], best_of[number]
         async with database.snapshot() as connection:
             await connection.execute("SELECT 1")
-            spent, started = _cpu_ms(connection), time.perf_counter()
+            spent, started = cpu_ms(connection), time.perf_counter()
             size = await scope_size(connection, scope)
             hits = await search_children(
                 connection,
@@ -157,7 +157,7 @@ async def _search(
                 ef_search=settings.retrieval_hnsw_ef_search,
             )
             clock.append((time.perf_counter() - started) * 1000)
-            cpu.append(_cpu_ms(connection) - spent)
+            cpu.append(cpu_ms(connection) - spent)
         short += len(hits) < min(limit, len(rows))
         recalls.append(sum(hit.similarity >= best[-1] - _TOLERANCE for hit in hits[:_AT]) / len(best))
     return {
@@ -165,8 +165,8 @@ async def _search(
         "n": len(queries),
         "recall": round(float(np.mean(recalls)), 4),
         "too_few": short,
-        "ms": _quantiles(clock),
-        "cpu_ms": _quantiles(cpu),
+        "ms": quantiles(clock),
+        "cpu_ms": quantiles(cpu),
     }
 
 
@@ -176,13 +176,13 @@ def _best(vectors: NDArray[np.float32], rows: NDArray[np.int64], query: NDArray[
     return np.sort(np.partition(cosines, -_AT)[-_AT:] if len(cosines) > _AT else cosines)[::-1]
 
 
-def _cpu_ms(connection: AsyncConnection) -> float:
+def cpu_ms(connection: AsyncConnection) -> float:
     """CPU time so far of this process and of the server's for this connection (nanoseconds in its first field)."""
     server = Path(f"/proc/{connection.info.backend_pid}/schedstat").read_text().split()[0]
     return time.process_time() * 1000 + int(server) / 1e6
 
 
-def _quantiles(values: Sequence[float]) -> dict[str, float]:
+def quantiles(values: Sequence[float]) -> dict[str, float]:
     return {f"p{at}": round(float(np.percentile(values, at)), 2) for at in (50, 95)}
 
 

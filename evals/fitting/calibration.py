@@ -118,7 +118,7 @@ async def ask_all(bench: Bench, questions: Sequence[RetrievalQuestion]) -> list[
     for question in questions:
         elsewhere = {ids[name] for other, names in homes.items() if other != question.set for name in names}
         for kind, scope in (("all", bench.scope), ("elsewhere", Scope.of(dict.fromkeys(elsewhere, 0)))):
-            if not scope.document_ids:
+            if scope.is_empty:
                 continue
             chunks = (await searcher.retrieve(question.question, scope, mode="chunk")).chunks
             scores = np.array([chunk.raw_score for chunk in chunks])

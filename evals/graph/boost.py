@@ -44,7 +44,7 @@ from webrag_core.retrieval.graph.reach import Reached, reach_pages, share_of
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.patterns import RetrievalContext, run_pattern
 from webrag_core.retrieval.request import Pattern
-from webrag_core.retrieval.scope import Scope, scope_size, source_scope
+from webrag_core.retrieval.scope import Scope, list_documents, scope_size
 from webrag_core.retrieval.searcher import Searcher
 
 FIRST = (1, 5, 10)
@@ -97,7 +97,7 @@ def by_titles(chunks: Sequence[RetrievedChunk], term_idf: Mapping[str, float]) -
 
 def at_random(reached: Mapping[int, Reached], scope: Scope, draw: random.Random) -> dict[int, Reached]:
     """As many pages of the scope, with the same paths."""
-    return dict(zip(draw.sample(scope.document_ids, len(reached)), reached.values(), strict=True))
+    return dict(zip(draw.sample(scope.document_ids or (), len(reached)), reached.values(), strict=True))
 
 
 def told(golden: GoldenQuery, reached: Mapping[int, Reached], names: Mapping[int, str]) -> dict[int, Reached]:
@@ -120,7 +120,7 @@ async def ask_site(suite: Suite, results: Results, advance: Callable[[str], None
                 continue
             vector = (await corpus.indexer.embedder.embed([golden.query], "query"))[0]
             async with corpus.database.snapshot() as connection:
-                scope = await source_scope(connection, None)
+                scope = Scope.of(dict.fromkeys(await list_documents(connection, Scope(None, {})), 0))
                 names = await _names(connection)
                 context = searcher.context(golden.query, vector, scope, await scope_size(connection, scope))
                 await _ask(connection, context, golden, names, results)
@@ -145,7 +145,7 @@ async def _ask(
     reached = await reach_pages(connection, context.query, base.term_idf, base.chunks, context.scope)
     await lift(connection, context, base, reached)
     results.added_ms.append((time.perf_counter() - started) * 1000)
-    results.reached.append(len(reached) / len(context.scope.document_ids))
+    results.reached.append(len(reached) / len(context.scope.document_ids or ()))
     pages = {BASELINE: pages_in_order(base.chunks)}
     for bonus in BONUSES:
         lifted = await lift(connection, context, base, reached, bonus=bonus)

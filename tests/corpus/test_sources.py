@@ -27,7 +27,7 @@ from webrag_core.corpus.sources import (
 from webrag_core.corpus.stored_pages import known_sites
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.scope import source_scope
+from webrag_core.retrieval.scope import list_documents, source_scope
 
 HOST = "example.org"
 PAGES = ("", "other", "a", "a/", "a/one", "a/deep/two", "a/deep/three", "ab", "b/one", "a?page=2")
@@ -224,7 +224,7 @@ def test_the_name_of_a_host_means_all_of_its_sources(settings: Settings) -> None
         async with corpus.database.connection() as connection:
 
             async def paths(name: str) -> set[str]:
-                ids = list((await source_scope(connection, [name])).document_ids)
+                ids = await list_documents(connection, await source_scope(connection, [name]))
                 cursor = await connection.execute("SELECT canonical_url FROM documents WHERE id = ANY(%s)", (ids,))
                 return {row[0].removeprefix(HOME) for row in await cursor.fetchall()}
 

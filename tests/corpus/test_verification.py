@@ -39,6 +39,7 @@ PLANTED = {
         "postings-of-current-parents",
     ),
     "lost postings": ("DELETE FROM lexical_documents WHERE document_id = 1", "lexical-parent-count"),
+    "sizes that do not add up": ("UPDATE source_sizes SET tokens = tokens + 1 WHERE id = 1", "sizes-of-sources"),
     "ledger row removed": ("DELETE FROM fetch_log WHERE id = 1", "ledger-knows-document"),
     "ledger of nothing": ("UPDATE fetch_log SET url = 'x', final_url = 'x' WHERE id = 1", "ledger-leads-to-document"),
     "outbox row removed": ("DELETE FROM corpus_log WHERE document_id = 1", "outbox-knows-version"),

@@ -10,12 +10,13 @@ import pytest
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
+from webrag_core.indexing import lexical
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.retrieval import bm25
 from webrag_core.retrieval.bm25 import search_parents
-from webrag_core.retrieval.scope import Scope, source_scope
+from webrag_core.retrieval.scope import Scope, list_documents, source_scope
 
 ANIMALS = ("lion", "zebra", "whale", "krill", "mouse", "lizard", "eagle", "salmon")
 PAGES = {  # frequencies of "hunts" from 2 to 13: those above 7 are stored in another column
@@ -49,7 +50,7 @@ async def plain_scores(corpus: Corpus, scope: Scope) -> dict[int, float]:
     async with corpus.database.connection() as connection:
         cursor = await connection.execute(
             "SELECT id, heading_path, body FROM chunks WHERE level = 'parent' AND document_id = ANY(%s)",
-            (list(scope.document_ids),),
+            (await list_documents(connection, scope),),
         )
         counts = {parent: term_counts(path, body) for parent, path, body in await cursor.fetchall()}
     mean = sum(count.total() for count in counts.values()) / len(counts)
@@ -67,12 +68,21 @@ def test_scores_are_exact_whatever_is_read_and_however_the_scope_is_looked_up(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def work(corpus: Corpus, everything: Scope) -> None:
-        part = Scope(everything.document_ids[:15], {})
-        for scope in (everything, part):
+        async with corpus.database.connection() as connection:
+            ids = await list_documents(connection, everything)
+            await connection.execute(
+                "WITH other AS (INSERT INTO sources (key) VALUES ('other.example') RETURNING id)"
+                " UPDATE documents SET source_id = other.id FROM other WHERE documents.id = ANY(%s)",
+                (ids[15:],),
+            )
+        part, source = Scope(tuple(ids[:15]), {}), Scope(None, {}, source_ids=(1,))
+        for scope in (everything, part, source):
             exact = await plain_scores(corpus, scope)
-            assert len(exact) == len(scope.document_ids)
+            assert len(exact) == (24 if scope is everything else 15)
             assert await scores(corpus, scope, 100) == exact  # of few parents all codes are read
             monkeypatch.setattr(bm25, "_FEW_PARENTS", 0)
+            assert await scores(corpus, scope, 100) == exact
+            monkeypatch.setattr(bm25, "_HASHED_PARENTS", 0)
             assert await scores(corpus, scope, 100) == exact
             monkeypatch.setattr(bm25, "_MAX_POSTINGS", 1)
             rarest = await scores(corpus, scope, 100)
@@ -95,5 +105,36 @@ def test_the_planner_is_left_as_it_was(settings: Settings) -> None:
                 await search_parents(connection, QUERY, scope, limit=3)
                 cursor = await connection.execute("SELECT current_setting('enable_seqscan')")
                 assert await cursor.fetchone() == ("on",)
+
+    opened(settings, work)
+
+
+def test_kept_shares_of_frequent_terms_give_the_same_scores(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "FREQUENT", 1)  # of all terms
+
+    async def work(corpus: Corpus, everything: Scope) -> None:
+        exact = await plain_scores(corpus, everything)
+        assert await lexical.count_terms(corpus.database)
+        assert not await lexical.count_terms(corpus.database)  # no page has come since
+        async with corpus.database.connection() as connection:
+            counted = await connection.execute("SELECT count(*) FROM lexical_terms WHERE shares IS NULL")
+            assert await counted.fetchone() == (0,)
+        monkeypatch.setattr(bm25, "_FEW_PARENTS", 0)
+        assert await scores(corpus, everything, 100) == exact
+        for most in (3, 10, 30):  # postings: the last terms are read for those parents only that hold them most often
+            monkeypatch.setattr(bm25, "_MAX_POSTINGS", most)
+            some = await scores(corpus, everything, 100)
+            assert 0 < len(some) < len(exact)
+            assert some == {parent: exact[parent] for parent in some}
+            assert await scores(corpus, everything, 100, tuple(exact)) == exact
+        # of half of the pages the shares are those of all
+        monkeypatch.setattr(bm25, "_MAX_POSTINGS", 4000)
+        async with corpus.database.connection() as connection:
+            half = Scope(tuple(await list_documents(connection, everything))[::2], {})
+        inside = await scores(corpus, half, 100)
+        assert len(inside) == 12
+        assert inside.keys() < exact.keys()
 
     opened(settings, work)

@@ -18,7 +18,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.embedder import ModelIdentity, Vectors, WordLlamaEmbedder
 from webrag_core.retrieval import dense
 from webrag_core.retrieval.dense import ChildHit, graph_effort, search_children
-from webrag_core.retrieval.scope import Scope, scope_size
+from webrag_core.retrieval.scope import Scope, list_documents, scope_size
 
 DOCS = "https://docs.python.org/3.11"
 PAGES = ("library/heapq", "library/bisect", "library/textwrap", "library/queue", "howto/sorting", "library/colorsys")
@@ -68,7 +68,7 @@ async def by_hand(connection: AsyncConnection, model_id: int, vector: Vectors, s
     cursor = await connection.execute(
         f"SELECT e.embedding FROM vectors_{model_id} e JOIN chunks c ON c.id = e.chunk_id"  # noqa: S608
         " WHERE c.document_id = ANY(%s) AND (%s = '{}'::text[] OR c.flags && %s)",
-        (list(scope.document_ids), list(scope.flags), list(scope.flags)),
+        (await list_documents(connection, scope), list(scope.flags), list(scope.flags)),
     )
     rows = [row[0].to_numpy() for row in await cursor.fetchall()]
     return sorted((float(row @ vector) for row in rows), reverse=True)
@@ -91,6 +91,13 @@ def test_the_graph_with_a_filter_finds_what_comparing_every_row_finds(settings: 
     async def work(it: Indexed) -> None:
         scopes = [scope_of(it.ids), *(scope_of([one]) for one in it.ids), scope_of(it.ids[::2])]
         scopes += [scope_of(it.ids, "code"), scope_of(it.ids[:2], "code"), scope_of(it.ids[1:], "code", "admonition")]
+        async with it.corpus.database.connection() as connection:
+            await connection.execute(
+                "WITH other AS (INSERT INTO sources (key) VALUES ('other.example') RETURNING id)"
+                " UPDATE documents SET source_id = other.id FROM other WHERE documents.id = ANY(%s)",
+                (it.ids[:2],),
+            )
+        scopes += [Scope(None, {}), *(Scope(None, {}, source_ids=(source,)) for source in (1, 2))]
         for scope in scopes:
             for query in QUERIES:
                 vector = await embed(query)

@@ -15,7 +15,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.request import DateRange, ScopeFilter
-from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size
+from webrag_core.retrieval.scope import Scope, ScopeSize, list_documents, resolve_scope, scope_size, source_scope
 
 TABLE = "</p><table><tr><th>Part</th><th>Price</th></tr><tr><td>Wing</td><td>12</td></tr></table><p>"
 CODE = "</p><pre><code>fly(high=True)</code></pre><p>"
@@ -52,9 +52,10 @@ def scoped(settings: Settings, work: Callable[[Corpus, dict[str, int]], Awaitabl
 async def paths(corpus: Corpus, ids: dict[str, int], wanted: ScopeFilter) -> set[str]:
     async with corpus.database.connection() as connection:
         scope = await resolve_scope(connection, wanted)
+        inside = await list_documents(connection, scope)
     names = {document: path for path, document in ids.items()}
     assert scope.depths == {}  # absent = 0
-    return {names[document] for document in scope.document_ids}
+    return {names[document] for document in inside}
 
 
 @pytest.mark.parametrize(
@@ -134,6 +135,26 @@ async def check_sizes(connection: AsyncConnection, documents: tuple[int, ...]) -
     return await scope_size(connection, Scope(documents, {}))
 
 
+async def check_sources(corpus: Corpus) -> None:
+    """What is kept of every source, and of everything, must be what its documents add up to."""
+    async with corpus.database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT s.id, array(SELECT d.id FROM documents d WHERE d.source_id = s.id) FROM sources s"
+        )
+        owned = await cursor.fetchall()
+        everything = Scope(tuple(document for _, documents in owned for document in documents), {})
+        for kept, listed in (
+            (Scope(None, {}), everything),
+            *((Scope(None, {}, source_ids=(source,)), Scope(tuple(documents), {})) for source, documents in owned),
+        ):
+            one, other = [await scope_size(connection, scope) for scope in (kept, listed)]
+            assert (one, one.indexes) == (other, other.indexes)
+        cursor = await connection.execute(
+            "SELECT count(*) FROM source_sizes WHERE source_id NOT IN (SELECT id FROM sources)"
+        )
+        assert await cursor.fetchone() == (0,)
+
+
 def test_kept_sizes_follow_every_change_of_a_page(settings: Settings) -> None:
     async def body() -> None:
         site = LocalSite(dict(PAGES))
@@ -146,6 +167,7 @@ def test_kept_sizes_follow_every_change_of_a_page(settings: Settings) -> None:
                 assert (await check_sizes(connection, ())).documents == 0
             site.pages["/plain"] = page("Plain", f"Nothing is as it was. {TABLE} " + "Herons sleep and fish. " * 400)
             await corpus.add(f"{SITE}/plain", refresh=True)
+            await check_sources(corpus)
             async with corpus.database.connection() as connection:
                 second = await check_sizes(connection, everything)
                 assert second.tokens > first.tokens + 1000
@@ -158,5 +180,61 @@ def test_kept_sizes_follow_every_change_of_a_page(settings: Settings) -> None:
                 assert third.children > second.children
                 await connection.execute("UPDATE documents SET current_version = NULL, status = 'queued'")
                 assert (await check_sizes(connection, everything)).documents == 0
+            await check_sources(corpus)
 
     asyncio.run(body())
+
+
+def test_what_sources_hold_is_kept_whatever_happens_to_their_pages(settings: Settings) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        await check_sources(corpus)
+        async with corpus.database.connection() as connection:
+            for statement in (
+                "INSERT INTO sources (key) VALUES ('a.example'), ('b.example')",
+                "UPDATE documents SET source_id = (SELECT id FROM sources WHERE key = 'a.example')",
+                "UPDATE documents SET source_id = source_id + 1 WHERE id < (SELECT max(id) FROM documents)",
+                "UPDATE document_sizes SET tokens = tokens + 1",
+                "UPDATE lexical_documents SET length = length + 1",
+                "DELETE FROM documents WHERE id = (SELECT min(id) FROM documents)",
+                "DELETE FROM sources WHERE key = 'b.example'",
+            ):
+                await connection.execute(statement)
+                await check_sources(corpus)
+            cursor = await connection.execute("SELECT count(*) FROM documents")
+            assert await cursor.fetchone() == (1,)
+
+    scoped(settings, work)
+
+
+def test_nobody_waits_for_the_sizes_of_a_source(settings: Settings) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        async def write(path: str, started: asyncio.Event, go_on: asyncio.Event) -> None:
+            async with corpus.database.transaction() as connection:
+                await connection.execute(
+                    "UPDATE document_sizes SET tokens = tokens + 1 WHERE document_id = %s", (ids[path],)
+                )
+                started.set()
+                await go_on.wait()
+
+        begun, last = [asyncio.Event() for _ in PAGES], asyncio.Event()
+        writers = [asyncio.create_task(write(path, event, last)) for path, event in zip(PAGES, begun, strict=True)]
+        async with asyncio.timeout(10):  # all of them are in the middle of it at once
+            for event in begun:
+                await event.wait()
+        last.set()
+        await asyncio.gather(*writers)
+        await check_sources(corpus)
+
+    scoped(settings, work)
+
+
+def test_sources_and_everything_stay_conditions(settings: Settings) -> None:
+    async def work(corpus: Corpus, ids: dict[str, int]) -> None:
+        async with corpus.database.connection() as connection:
+            assert (await source_scope(connection, None)).is_everything
+            assert await source_scope(connection, ["site.example"]) == Scope(None, {}, source_ids=(1,))
+            assert (await source_scope(connection, [])).is_empty
+            with pytest.raises(ValueError, match="by id"):
+                Scope(None, {}, ("code",))
+
+    scoped(settings, work)

@@ -44,6 +44,34 @@ def test_a_snapshot_sees_one_state_and_writes_nothing(settings: Settings) -> Non
     asyncio.run(run())
 
 
+def test_a_pipelined_snapshot_sees_one_state_and_survives_what_the_server_refuses(settings: Settings) -> None:
+    async def run() -> None:
+        async with await Database.open(settings) as database:
+            count = "SELECT count(*) FROM sources"
+            for _ in range(10):  # more often than there are connections
+                async with database.pipelined_snapshot() as reader:
+                    before = await reader.execute(count)
+                    assert await before.fetchone() == (0,)
+                    async with database.connection() as writer:
+                        await writer.execute("INSERT INTO sources (key) VALUES ('a.example')")
+                    after = await reader.execute(count)
+                    assert await after.fetchone() == (0,)
+                async with database.connection() as writer:
+                    await writer.execute("DELETE FROM sources")
+                for refused in ("SELECT 1 / 0", "INSERT INTO sources (key) VALUES ('b.example')", "not SQL"):
+                    with pytest.raises(StoreError):  # noqa: PT012
+                        async with database.pipelined_snapshot() as reader:
+                            cursor = await reader.execute(refused.encode())
+                            await reader.execute(count)
+                            await cursor.fetchone()
+                    with pytest.raises(ZeroDivisionError):  # noqa: PT012
+                        async with database.pipelined_snapshot() as reader:
+                            await reader.execute(count)
+                            raise ZeroDivisionError
+
+    asyncio.run(run())
+
+
 def test_what_the_server_refuses_is_our_error_and_the_connection_goes_back(settings: Settings) -> None:
     async def run() -> None:
         async with await Database.open(settings) as database:

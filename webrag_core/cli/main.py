@@ -85,9 +85,10 @@ def options(
 def database_url(as_json: Json = False) -> None:
     """Print the address of the database, for psql and similar tools. Starts the embedded one."""
     from webrag_core.store.embedded import embedded_url
+    from webrag_core.store.server_resources import ServerResources
 
     settings = load_settings()
-    url = settings.database_url or embedded_url(settings.webrag_home)
+    url = settings.database_url or embedded_url(settings.webrag_home, ServerResources.chosen(settings))
     if as_json:
         print_json({"url": url})
     else:

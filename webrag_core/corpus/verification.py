@@ -280,6 +280,18 @@ _LEDGER = (
 )
 _RULES = (
     *_COUNTS,
+    _Rule(
+        "sizes-of-sources",
+        "SELECT s.key, k.sizes::text || ' kept, ' || a.sizes::text || ' added up' FROM sources s CROSS JOIN LATERAL ("
+        "  SELECT ARRAY[coalesce(sum(documents), 0), coalesce(sum(parents), 0), coalesce(sum(children), 0),"
+        "   coalesce(sum(tokens), 0), coalesce(sum(indexed), 0), coalesce(sum(length), 0)] AS sizes"
+        "  FROM source_sizes WHERE source_id = s.id) k CROSS JOIN LATERAL ("
+        "  SELECT ARRAY[count(z.document_id), coalesce(sum(z.parents), 0), coalesce(sum(z.children), 0),"
+        "   coalesce(sum(z.tokens), 0), coalesce(sum(l.parents), 0), coalesce(sum(l.length), 0)] AS sizes"
+        "  FROM documents d LEFT JOIN document_sizes z ON z.document_id = d.id"
+        "  LEFT JOIN lexical_documents l ON l.document_id = d.id WHERE d.source_id = s.id) a"
+        " WHERE k.sizes <> a.sizes ORDER BY 1",
+    ),
     *_LEDGER,
     _Rule(
         "current-version-of-its-document",

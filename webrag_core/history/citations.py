@@ -282,7 +282,7 @@ async def _on_another_page(pages: _Pages, row: _Row, old: PageText) -> tuple[Pla
     words = terms(plain_text(row.quote))
     if len(words) < _LEAST_WORDS:
         return None
-    connection, scope = pages.connection, await pages.source(row.source_id)
+    connection, scope = pages.connection, Scope(None, {}, source_ids=(row.source_id,))
     hits = (await search_parents(connection, await _rarest(connection, words), scope, limit=4 * _PAGES)).hits
     cursor = await connection.execute(
         "SELECT d.current_version FROM unnest(%s::bigint[]) WITH ORDINALITY AS h (id, place)"
@@ -333,7 +333,6 @@ class _Pages:
     def __init__(self, connection: AsyncConnection, texts: _Texts) -> None:
         self.connection = connection
         self._texts = texts
-        self._scopes: dict[int, Scope] = {}
 
     async def text(self, version_id: int) -> PageText:
         """The text of a version."""
@@ -358,13 +357,3 @@ class _Pages:
     async def _markdown(self, version_id: int) -> str:
         cursor = await self.connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (version_id,))
         return (await cursor.fetchone() or ("",))[0] or ""
-
-    async def source(self, source_id: int) -> Scope:
-        """The searchable pages of a source."""
-        if source_id not in self._scopes:
-            cursor = await self.connection.execute(
-                "SELECT id FROM documents WHERE source_id = %s AND current_version IS NOT NULL ORDER BY id",
-                (source_id,),
-            )
-            self._scopes[source_id] = Scope(tuple(int(row[0]) for row in await cursor.fetchall()), {})
-        return self._scopes[source_id]

@@ -25,8 +25,7 @@ HNSW_MIN_ROWS = 20_000
 # (16, 64) lose a third of the ten best among 100,000 real vectors.
 _LINKS = 20
 _BUILD_CANDIDATES = 160
-_BUILD_WORKERS = 4
-_BUILD_MEMORY_MB = (64, 2048)  # least and most
+_BUILD_MEMORY_MB = (64, 2048)  # least, and most of a server that is set to less
 _BYTES_PER_DIMENSION = 2
 MAX_DIMENSIONS = 4000  # what pgvector's graph takes at half precision
 
@@ -156,14 +155,15 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
     async with database.claims.hold(f"vector index {model_id}"):
         async with database.connection() as connection:
             cursor = await connection.execute(
-                "SELECT m.dimensions, i.indisvalid FROM embedding_models m"
+                "SELECT m.dimensions, i.indisvalid,"
+                " pg_size_bytes(current_setting('maintenance_work_mem')) / 1048576 FROM embedding_models m"
                 " LEFT JOIN pg_index i ON i.indexrelid = to_regclass(%s) WHERE m.id = %s",
                 (f"vectors_{int(model_id)}_hnsw", model_id),
             )
             row = await cursor.fetchone()
             if row is None or row[1]:
                 return row is not None
-            dimensions, valid = int(row[0]), row[1]
+            dimensions, valid, own_memory = int(row[0]), row[1], int(row[2])
             cursor = await connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
             )
@@ -174,10 +174,10 @@ async def ensure_vector_index(database: Database, model_id: int) -> bool:
             return False
         # a graph that does not fit while it is built is finished row by row, ten times slower
         node = dimensions * _BYTES_PER_DIMENSION + _LINKS * 32
-        memory = min(max(rows * node * 2 // 2**20, _BUILD_MEMORY_MB[0]), _BUILD_MEMORY_MB[1])
+        most = max(own_memory, _BUILD_MEMORY_MB[1])
+        memory = min(max(rows * node * 2 // 2**20, _BUILD_MEMORY_MB[0]), most)
         settings = {
             "maintenance_work_mem": f"{memory}MB",
-            "max_parallel_maintenance_workers": str(_BUILD_WORKERS),
             "lock_timeout": "0",  # CONCURRENTLY waits for every older transaction, and nobody waits for it
         }
         async with database.long_job() as connection:

@@ -34,13 +34,19 @@ from webrag_core.indexing.graph.edges import (
     replace_edges,
     resolve_nodes,
 )
-from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
+from webrag_core.indexing.lexical import TermIds, count_terms, replace_postings, term_counts
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
 from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
+from webrag_core.store.vacuum import vacuum_grown
 from webrag_core.store.vector_tables import vector_table
 
+_LOADED = (
+    *("chunks", "documents", "document_versions", "document_sizes", "lexical_documents", "lexical_postings"),
+    *("lexical_terms", "link_candidates", "graph_edges", "graph_nodes"),
+)
+"""Tables that bulk loads fill, beside those of the vectors."""
 _ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 
@@ -213,12 +219,16 @@ class Indexer:
         return True
 
     async def finish_bulk(self) -> bool:
-        """Build the vector index after bulk writes, if the corpus has outgrown exact search; count incoming edges,
-        and find pages that are versions of each other."""
+        """Do what is due after bulk writes: build the vector index, if the corpus has outgrown exact search; count
+        incoming edges and frequent terms; find pages that are versions of each other; vacuum. True with a vector
+        index."""
         model_id = await self.model_id()
         await count_degrees(self._database)
         await update_works(self._database)
-        return await models.ensure_vector_index(self._database, model_id)
+        await count_terms(self._database)
+        indexed = await models.ensure_vector_index(self._database, model_id)
+        await vacuum_grown(self._database, _LOADED)
+        return indexed
 
     async def _version(self, version_id: int) -> StoredVersion:
         async with self._database.connection() as connection:

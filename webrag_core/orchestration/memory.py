@@ -12,8 +12,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.urls import page_key
 from webrag_core.corpus.ingestor import LIVE
 from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.request import ScopeFilter
-from webrag_core.retrieval.scope import resolve_scope
+from webrag_core.retrieval.scope import source_scope
 
 RunScope = Literal["run", "source", "all"]
 """What a run may search: only what it took in, everything stored of its start pages' sources, or the whole corpus."""
@@ -30,7 +29,7 @@ def run_scope(names: Sequence[str]) -> RunScope | tuple[str, ...] | None:
 _STORED = """
 SELECT d.id, d.canonical_url FROM documents d
 WHERE d.current_version IS NOT NULL AND d.status <> 'gone'
-AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
+AND {inside}
 AND (%(seeds)s::integer[] IS NULL OR d.source_id IN
      (SELECT s.source_id FROM documents s WHERE s.id = ANY(%(seeds)s::integer[])))
 AND d.acquirer = ANY(%(acquirers)s::text[])
@@ -55,11 +54,12 @@ async def stored_pages(
     """
     if scope == "run":
         return {}
-    documents = None if isinstance(scope, str) else await resolve_scope(connection, ScopeFilter(sources=scope))
+    sources = None if isinstance(scope, str) else scope
+    inside = await source_scope(connection, sources)
     cursor = await connection.execute(
-        _STORED,
+        _STORED.format(inside=inside.lookup("d.id")),
         {
-            "documents": None if documents is None else documents.id_array,
+            **inside.parameters,
             "seeds": list(seeds) if scope == "source" else None,
             "acquirers": list(LIVE) if acquirer in LIVE else [acquirer],
             "max_age": max_age,

@@ -1,13 +1,14 @@
 """Lexical search: BM25 over the postings of parent chunks.
 
 Robertson and Zaragoza, The Probabilistic Relevance Framework (2009), with k1 = 1.2 and b = 0.75, and the
-non-negative idf ln(1 + (N - n + 0.5) / (n + 0.5)). N, n and the mean length are those of the scope: nothing outside
-it influences a score.
+non-negative idf ln(1 + (N - n + 0.5) / (n + 0.5)). N and the mean length are those of the scope, and so is n, but for
+terms of a thousand parents and more: theirs is N times the share of the corpus that holds them, as last counted after
+a bulk load (`indexing/lexical.py`). Nobody counts their postings for a query.
 
-A scope of few parents is read whole. In a larger one postings of frequent words are many and tell little, so candidates
-come from the rarest terms of the query, as many as `_MAX_POSTINGS` allow; the best of those, and the parents that dense
-search found, are then scored by all terms. Only where that leaves terms over is the list not proved to be the best one;
-every score in it is exact.
+A scope of few parents is read whole, and counted. In a larger one postings of frequent words are many and tell little,
+so candidates come from the rarest terms of the query, as many as `_MAX_POSTINGS` allow, and from parents that hold the
+next term most often; the best of those, and the parents that dense search found, are then scored by all terms. Only
+where that leaves terms over is the list not proved to be the best one; the scores in it leave nothing out.
 
 Postings are codes of term and frequency in a GIN index (`indexing/lexical.py`): the index tells which parents hold a
 term how often, and the narrow rows of `lexical_postings` their document and length. The codes of a parent are read only
@@ -17,13 +18,14 @@ for candidates.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.indexing.lexical import FREQUENCIES
-from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.scope import IndexSizes, Scope, scope_size
+from webrag_core.store.database import sent_together
 
 K1 = 1.2
 B = 0.75
@@ -33,6 +35,7 @@ _POOL = 5  # so many times the limit are scored by all terms, and at least
 _MIN_POOL = 300
 _FEW_PARENTS = 250  # whose codes are all read, about ten microseconds each; more where a term has many postings outside
 _FEW_SHARE = 1 / 400
+_HASHED_PARENTS = 10_000  # of sources: their documents are hashed, a third of a microsecond each
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,29 +58,40 @@ class LexicalResult:
 
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A query term, its id (None = not in the corpus) and its document frequency in parents of the scope."""
+    """A query term, its id (None = not in the corpus), its parents in the scope, and the share of the corpus that holds
+    it, by code (None: few hold it)."""
 
     term: str
     id: int | None
     parents: int
+    shares: Sequence[float] | None = None
 
     def idf(self, parents: int) -> float:
         """Its weight among so many parents."""
         return math.log(1 + (parents - self.parents + 0.5) / (self.parents + 0.5))
 
 
-# A sequential scan would read the codes of every parent once per term: it stays off until the scores are there.
-_SIZES = """
-SELECT coalesce(sum(parents) FILTER (WHERE inside), 0), coalesce(sum(length) FILTER (WHERE inside), 0),
-       coalesce(sum(parents), 0), set_config('enable_seqscan', 'off', true)
-FROM (SELECT parents, length, document_id = ANY(%(documents)s::integer[]) AS inside
-      FROM lexical_documents OFFSET 0) AS sized  -- OFFSET: looked through once
-"""
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Codes whose postings give candidates, with their term's idf; the terms that this leaves out, wholly or in part;
+    and the codes of those read in part."""
+
+    codes: list[int]
+    idf: list[float]
+    unread: list[_Term]
+    partly: list[int]
+
+
+# a sequential scan would read the codes of every parent once per term
+_SCANS_OFF = "SELECT set_config('enable_seqscan', 'off', true)"
+_SCANS_ON = "SELECT set_config('enable_seqscan', 'on', true)"
 
 _COUNTS_BY_TERM = """
-SELECT q.term, t.id, CASE WHEN t.id IS NULL THEN 0 ELSE (
-    SELECT count(*) FROM lexical_postings p WHERE ({holds}) {inside}
-) END
+SELECT q.term, t.id, CASE WHEN t.id IS NULL THEN 0 WHEN t.shares IS NOT NULL THEN
+    (SELECT greatest(1, round(sum(share) * %(parents)s)) FROM unnest(t.shares) AS share)::integer
+ELSE (
+    SELECT count(*) FROM lexical_postings p WHERE ({holds}) AND {inside}
+) END, t.shares
 FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical_terms t ON t.term = q.term
 ORDER BY q.at
 """
@@ -87,7 +101,7 @@ FROM unnest(%(terms)s::text[]) WITH ORDINALITY AS q (term, at) LEFT JOIN lexical
 LEFT JOIN (
     SELECT e.code / {frequencies} AS id, count(*) AS parents
     FROM lexical_postings p CROSS JOIN unnest(p.terms) AS e (code)
-    WHERE p.document_id = ANY(%(documents)s::integer[])
+    WHERE {lookup}
       AND e.code / {frequencies} = ANY(ARRAY(SELECT id FROM lexical_terms WHERE term = ANY(%(terms)s::text[])))
     GROUP BY 1
 ) h ON h.id = t.id
@@ -120,21 +134,18 @@ SELECT chunk_id, score FROM best
 UNION ALL
 SELECT chunk_id, score FROM scored
 WHERE score > 0 AND chunk_id = ANY(%(also)s::bigint[]) AND chunk_id NOT IN (SELECT chunk_id FROM best)
-UNION ALL
-SELECT NULL, NULL WHERE set_config('enable_seqscan', 'on', true) IS NULL  -- no row; planned scans are not affected
 """
 _PARTIAL_BY_TERM = """
     SELECT h.chunk_id, sum(h.part) AS score
-    FROM unnest(%(read)s::integer[], %(read_idf)s::float8[]) AS w (id, idf)
-    CROSS JOIN generate_series(0, {frequencies} - 1) AS e (code) CROSS JOIN LATERAL (
-        SELECT p.chunk_id, w.idf * {part} AS part
+    FROM unnest(%(read)s::integer[], %(read_idf)s::float8[]) AS e (code, idf) CROSS JOIN LATERAL (
+        SELECT p.chunk_id, e.idf * {part} AS part
         FROM lexical_postings p CROSS JOIN LATERAL (SELECT {frequency}) AS f (frequency)
-        WHERE p.terms @> ARRAY[w.id * {frequencies} + e.code] {inside}
+        WHERE p.terms @> ARRAY[e.code] AND {inside}
         OFFSET 0  -- keeps the planner from reading every parent and joining the terms to it
     ) h GROUP BY h.chunk_id
 """
 _PARTIAL_BY_PARENT = """
-    SELECT p.chunk_id, {sum} AS score FROM lexical_postings p WHERE p.document_id = ANY(%(documents)s::integer[])
+    SELECT p.chunk_id, {sum} AS score FROM lexical_postings p WHERE {lookup}
 """
 _REST = "coalesce((SELECT {sum} FROM lexical_postings p WHERE p.chunk_id = o.chunk_id), 0)"
 # The score of one parent by its terms among {ids}: the codes are sorted, so each term is a binary search.
@@ -146,16 +157,15 @@ _SUM = """(
     CROSS JOIN LATERAL (
         SELECT packed.codes[width_bucket(w.id * {frequencies} + {frequencies} - 1, packed.codes)] AS code
     ) AS e CROSS JOIN LATERAL (SELECT {frequency}) AS f (frequency)
-    WHERE e.code / {frequencies} = w.id
+    WHERE e.code / {frequencies} = w.id AND e.code <> ALL(%(partly)s::integer[])
 )"""
 
-_INSIDE = "AND p.document_id + 0 = ANY(%(documents)s::integer[])"  # "+ 0" hides the column from its index
 _PIECES = {
     "frequencies": str(FREQUENCIES),
     # one scan of the index per code: a scan for any of them (&&) compares eight streams entry by entry
     "holds": " OR ".join(f"p.terms @> ARRAY[t.id * {FREQUENCIES} + {code}]" for code in range(FREQUENCIES)),
-    "frequency": f"CASE e.code %% {FREQUENCIES} WHEN 0 THEN p.frequent[array_position(p.frequent, -w.id) + 1]"
-    f" ELSE e.code %% {FREQUENCIES} END",
+    "frequency": f"CASE e.code %% {FREQUENCIES} WHEN 0 THEN"
+    f" p.frequent[array_position(p.frequent, -(e.code / {FREQUENCIES})) + 1] ELSE e.code %% {FREQUENCIES} END",
     "part": f"f.frequency * {K1 + 1}::float8"
     f" / (f.frequency + {K1}::float8 * ({1 - B}::float8 + {B}::float8 * p.length / %(mean)s::float8))",
 }
@@ -169,40 +179,85 @@ def _statement(template: str, **pieces: str) -> bytes:
     return template.encode()
 
 
+@dataclass(frozen=True, slots=True)
+class CountedTerms:
+    """Terms of a query that the server counts in a scope of these sizes, and what the search for them is made of."""
+
+    scope: Scope
+    sizes: IndexSizes
+    few: bool
+    pieces: dict[str, str]
+    values: dict[str, object]
+    cursor: AsyncCursor | None
+
+    @property
+    def prepare(self) -> bool | None:
+        """What is compared with an array must be planned with it: a plan for any array looks through it row by row."""
+        return None if self.few or self.pieces["inside"] == "true" else False
+
+
+async def count_terms(
+    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, sizes: IndexSizes | None = None
+) -> CountedTerms:
+    """Ask for the document frequencies of terms, without waiting for them where the connection is in a pipeline.
+    `sizes` are those of the scope (None = looked up). Call inside a transaction."""
+    terms = list(dict.fromkeys(query_terms))
+    if sizes is None:
+        sizes = (await scope_size(connection, scope)).indexes
+    if not terms or not sizes.parents:
+        return CountedTerms(scope, sizes, True, {}, {}, None)
+    few = sizes.parents <= max(_FEW_PARENTS, sizes.corpus_parents * _FEW_SHARE)
+    whole = sizes.parents == sizes.corpus_parents
+    inside = "true" if whole else scope.test("p.document_id", hashed=sizes.parents <= _HASHED_PARENTS)
+    counted = CountedTerms(
+        scope,
+        sizes,
+        few,
+        {"inside": inside, "lookup": scope.lookup("p.document_id")},
+        {**scope.parameters, "terms": terms, "parents": sizes.parents},
+        connection.cursor(),
+    )
+    assert counted.cursor is not None
+    async with sent_together(connection):
+        await connection.execute(_SCANS_OFF)
+        await counted.cursor.execute(
+            _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, **counted.pieces),
+            counted.values,
+            prepare=counted.prepare,
+        )
+        await connection.execute(_SCANS_ON)
+    return counted
+
+
 async def search_parents(
-    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int, also: Sequence[int] = ()
+    connection: AsyncConnection,
+    query_terms: Sequence[str],
+    scope: Scope,
+    *,
+    limit: int,
+    also: Sequence[int] = (),
+    counted: CountedTerms | None = None,
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
-    term of the query. Call inside a transaction."""
-    terms = list(dict.fromkeys(query_terms))
-    if not terms:
+    term of the query. `counted` are its terms (None = counted here). Call inside a transaction."""
+    if counted is None:
+        counted = await count_terms(connection, query_terms, scope)
+    if counted.cursor is None:
         return LexicalResult([], {})
-    values: dict[str, object] = {"documents": scope.id_array, "terms": terms}
-    # what is compared with an array must be planned with it: a plan for any array looks through it row by row
-    cursor = await connection.execute(_SIZES, values, prepare=False)
-    row = await cursor.fetchone()
-    assert row is not None
-    parents, length, total = (int(value) for value in row[:3])
-    if not parents:
-        await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
-        return LexicalResult([], {})
-    few = parents <= max(_FEW_PARENTS, total * _FEW_SHARE)
-    whole = parents == total
-    inside = "" if whole else _INSIDE
-    prepare = None if whole or few else False
-    counts = await connection.execute(
-        _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, inside=inside), values, prepare=prepare
-    )
-    known = [_Term(*row) for row in await counts.fetchall()]
+    parents, length, few = counted.sizes.parents, counted.sizes.length, counted.few
+    known = [_Term(*row) for row in await counted.cursor.fetchall()]
     idf = {term.term: term.idf(parents) for term in known}
     used = [term for term in known if term.id is not None and term.parents]
-    read = used if few else _rarest(used)
-    unread = [term for term in used if term not in read]
-    values |= {
-        "read": [term.id for term in read],
-        "read_idf": [idf[term.term] for term in read],
-        "unread": [term.id for term in unread],
-        "unread_idf": [idf[term.term] for term in unread],
+    if few:  # the ids of all
+        reading = _Reading([term.id or 0 for term in used], [idf[term.term] for term in used], [], [])
+    else:
+        reading = _rarest(used, idf, counted.sizes.corpus_parents)
+    values = counted.values | {
+        "read": reading.codes,
+        "read_idf": reading.idf,
+        "unread": [term.id for term in reading.unread],
+        "unread_idf": [idf[term.term] for term in reading.unread],
+        "partly": reading.partly,
         "mean": max(1.0, length / parents),
         "pool": max(limit * _POOL, _MIN_POOL),
         "limit": limit,
@@ -211,10 +266,13 @@ async def search_parents(
     statement = _statement(
         _SCORES,
         partial=_PARTIAL_BY_PARENT.replace("{sum}", _sum_of("read")) if few else _PARTIAL_BY_TERM,
-        rest=_REST.replace("{sum}", _sum_of("unread")) if unread else "0",
-        inside=inside,
+        rest=_REST.replace("{sum}", _sum_of("unread")) if reading.unread else "0",
+        **counted.pieces,
     )
-    scores = await connection.execute(statement, values, prepare=prepare)
+    async with sent_together(connection):
+        await connection.execute(_SCANS_OFF)
+        scores = await connection.execute(statement, values, prepare=counted.prepare)
+        await connection.execute(_SCANS_ON)
     attainable = math.fsum(idf.values()) * (K1 + 1)
     hits = [
         LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)
@@ -227,13 +285,31 @@ def _sum_of(ids: str) -> str:
     return _SUM.replace("{ids}", ids).replace("{idf}", f"{ids}_idf")
 
 
-def _rarest(terms: Sequence[_Term]) -> list[_Term]:
-    """The rarest term and those after it while all their postings are at most `_MAX_POSTINGS`."""
-    chosen: list[_Term] = []
-    postings = 0
+def _rarest(terms: Sequence[_Term], idf: Mapping[str, float], corpus_parents: int) -> _Reading:
+    """The rarest terms while all their postings in the corpus are at most `_MAX_POSTINGS`; of the next one what fits,
+    if it is a frequent one: the parents first that hold it most often. In any case something."""
+    reading = _Reading([], [], [], [])
+    left: float = _MAX_POSTINGS
     for term in sorted(terms, key=lambda term: (term.parents, term.term)):
-        postings += term.parents
-        if chosen and postings > _MAX_POSTINGS:
-            break
-        chosen.append(term)
-    return chosen
+        chosen: list[int] = []
+        for code, postings in _pieces(term, corpus_parents):
+            if postings > left and left < _MAX_POSTINGS:
+                left = 0.0
+                break
+            left -= postings
+            chosen.extend(code)
+            reading.codes.extend(code)
+            reading.idf.extend(idf[term.term] for _ in code)
+        if len(chosen) < FREQUENCIES:
+            reading.unread.append(term)
+            reading.partly.extend(chosen)
+    return reading
+
+
+def _pieces(term: _Term, corpus_parents: int) -> list[tuple[list[int], float]]:
+    """Codes of a term that can be read apart, those of parents that hold it most often first, and their postings."""
+    assert term.id is not None
+    codes = [term.id * FREQUENCIES + code for code in (0, *range(FREQUENCIES - 1, 0, -1))]
+    if term.shares is None:
+        return [(codes, term.parents)]
+    return [([code], term.shares[code % FREQUENCIES] * corpus_parents) for code in codes]

@@ -62,9 +62,19 @@ _PARENTS = (
 
 async def load_parents(connection: AsyncConnection, parent_ids: Sequence[int]) -> list[ParentRow]:
     """These parents, in no particular order."""
-    async with connection.cursor(row_factory=class_row(ParentRow)) as cursor:
-        await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
-        return await cursor.fetchall()
+    cursor = connection.cursor(row_factory=class_row(ParentRow))
+    await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
+    return await cursor.fetchall()
+
+
+async def load_families(
+    connection: AsyncConnection, model_id: int, query: NDArray[np.float32] | None, parent_ids: Sequence[int]
+) -> tuple[list[ParentRow], list[Child]]:
+    """`load_parents` and `load_children`, by one way to the server and back where the connection is in a pipeline."""
+    cursor = connection.cursor(row_factory=class_row(ParentRow))
+    await cursor.execute(_PARENTS + " WHERE c.id = ANY(%s)", (list(parent_ids),))
+    children = await load_children(connection, model_id, query, parent_ids)
+    return await cursor.fetchall(), children
 
 
 async def load_siblings(connection: AsyncConnection, hits: Sequence[RetrievedChunk], radius: int) -> list[ParentRow]:
@@ -104,11 +114,16 @@ async def load_children(
 async def load_scope_children(connection: AsyncConnection, scope: Scope) -> list[ChildHit]:
     """Every child of the scope in reading order, page by page, all with similarity 0."""
     cursor = await connection.execute(
-        "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 0 FROM chunks c"
-        " JOIN documents d ON d.id = c.document_id AND d.current_version = c.version_id"
-        " WHERE c.document_id = ANY(%(documents)s::integer[]) AND c.level = 'child'"
-        " AND (%(flags)s::text[] = '{}' OR c.flags && %(flags)s::text[]) ORDER BY d.canonical_url, c.char_start",
-        {"documents": scope.id_array, "flags": list(scope.flags)},
+        _SCOPE_CHILDREN.format(inside=scope.lookup("c.document_id")),
+        {**scope.parameters, "flags": list(scope.flags)},
         prepare=False,
     )
     return [ChildHit(*row) for row in await cursor.fetchall()]
+
+
+_SCOPE_CHILDREN = """
+SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 0 FROM chunks c
+JOIN documents d ON d.id = c.document_id AND d.current_version = c.version_id
+WHERE {inside} AND c.level = 'child' AND (%(flags)s::text[] = '{{}}' OR c.flags && %(flags)s::text[])
+ORDER BY d.canonical_url, c.char_start
+"""

@@ -13,7 +13,8 @@ from pgvector import Vector
 from psycopg import AsyncConnection, sql
 
 from webrag_core.indexing.embedding_models import HNSW_MIN_ROWS, graph_key
-from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.scope import Scope, scope_size
+from webrag_core.store.database import sent_together
 from webrag_core.store.vector_tables import vector_table
 
 _MAX_EF_SEARCH = 1000  # what pgvector takes
@@ -45,6 +46,7 @@ async def search_children(
     matching_rows: int,
     limit: int,
     ef_search: int,
+    corpus_rows: int | None = None,
 ) -> list[ChildHit]:
     """The `limit` nearest children in scope, best first, equally near ones by URL and reading order; fewer only when
     the scope holds fewer. Call inside a transaction.
@@ -52,13 +54,17 @@ async def search_children(
     Exact up to 20,000 matching rows and where more are wanted than the graph can look for; else the HNSW graph, which
     goes on looking until it has enough rows of the scope, and hands over to the exact search when that takes longer.
     Which one is decided here, from `matching_rows` (`scope_size(…).children`): left alone, the planner filters what
-    the graph finds afterwards and loses most of the hits of a narrow scope. `ef_search` is the least that is used.
+    the graph finds afterwards and loses most of the hits of a narrow scope. `ef_search` is the least that is used,
+    `corpus_rows` the children of the whole corpus (`scope_size(…).indexes.corpus_children`; None = looked up).
     """
-    if limit < 1 or matching_rows < 1 or not scope.document_ids:
+    if limit < 1 or matching_rows < 1 or scope.is_empty:
         return []
     if matching_rows > HNSW_MIN_ROWS:
         if limit <= _MAX_EF_SEARCH:
-            hits = await _by_graph(connection, model_id, query, scope, matching_rows, limit, ef_search)
+            if corpus_rows is None:
+                corpus_rows = (await scope_size(connection, scope)).indexes.corpus_children
+            rows = max(corpus_rows, matching_rows), matching_rows
+            hits = await _by_graph(connection, model_id, query, scope, rows, limit, ef_search)
             if len(hits) >= min(limit, matching_rows):
                 return hits
         await connection.execute("SELECT set_config('jit', 'off', true)")  # compiling takes longer than it saves
@@ -78,26 +84,23 @@ async def _exactly(
     cursor = await connection.execute(
         sql.SQL(
             "SELECT c.parent_id, c.char_start, c.char_end, c.heading_path, 1 - n.distance FROM ("
-            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {rows}"
+            " SELECT e.chunk_id, e.embedding <=> %(query)s AS distance FROM {rows} WHERE {inside}"
             " ORDER BY distance FETCH FIRST (%(limit)s) ROWS WITH TIES"
             ") n JOIN chunks c ON c.id = n.chunk_id JOIN documents d ON d.id = c.document_id"
             " ORDER BY n.distance, d.canonical_url, c.ordinal LIMIT %(limit)s"
-        ).format(rows=(_FLAGGED if scope.flags else _ALL).format(vector_table(model_id))),
-        {
-            "query": Vector(query),
-            "documents": scope.id_array,
-            "flags": list(scope.flags),
-            "limit": limit,
-        },
+        ).format(
+            rows=(_FLAGGED if scope.flags else _ALL).format(vector_table(model_id)),
+            inside=sql.SQL(scope.lookup("f.document_id" if scope.flags else "e.document_id")),
+        ),
+        {"query": Vector(query), **scope.parameters, "flags": list(scope.flags), "limit": limit},
         prepare=False,  # a plan for other scopes may be the wrong one
     )
     return [ChildHit(*row) for row in await cursor.fetchall()]
 
 
-_ALL = sql.SQL("{} e WHERE e.document_id = ANY(%(documents)s::integer[])")
+_ALL = sql.SQL("{} e")
 _FLAGGED = sql.SQL(
-    "chunks f JOIN {} e ON e.chunk_id = f.id WHERE f.document_id = ANY(%(documents)s::integer[])"
-    " AND f.level = 'child' AND f.flags && %(flags)s::text[]"
+    "(SELECT * FROM chunks WHERE level = 'child' AND flags && %(flags)s::text[]) f JOIN {} e ON e.chunk_id = f.id"
 )
 
 
@@ -106,18 +109,17 @@ async def _by_graph(
     model_id: int,
     query: NDArray[np.float32],
     scope: Scope,
-    matching_rows: int,
+    rows: tuple[int, int],
     limit: int,
     ef_search: int,
 ) -> list[ChildHit]:
-    cursor = await connection.execute("SELECT coalesce(sum(children), 0) FROM document_sizes")
-    row = await cursor.fetchone()
-    total = max(int(row[0]) if row else 0, matching_rows)
+    """`rows`: of the corpus, and of the scope."""
+    total, matching_rows = rows
     whole = not scope.flags and matching_rows == total
     # the graph's order is that of half precision, and after its first round only nearly an order
     looked_at = limit + limit // 4 + 10
     ef = graph_effort(total, matching_rows, least=max(ef_search, looked_at))
-    async with connection.pipeline():  # one way to the server and back for all three
+    async with sent_together(connection):  # one way to the server and back for all three
         await connection.execute(
             "SELECT set_config('hnsw.ef_search', %s, true), set_config('hnsw.iterative_scan', %s, true),"
             " set_config('hnsw.max_scan_tuples', %s, true), set_config('hnsw.scan_mem_multiplier', '8', true),"
@@ -136,23 +138,25 @@ async def _by_graph(
                 " ORDER BY n.distance, d.canonical_url, c.ordinal"
             ).format(
                 table=vector_table(model_id),
-                where=sql.SQL("") if whole else (_FLAGS_INSIDE if scope.flags else _INSIDE),
+                where=sql.SQL("")
+                if whole
+                else sql.SQL(f" WHERE {scope.test('e.document_id')}{_FLAGGED_TOO if scope.flags else ''}"),
                 key=graph_key(len(query)),
             ),
             {
                 "query": Vector(query),
-                "documents": "{}" if whole else scope.id_array,
+                **({} if whole else scope.parameters),
                 "flags": list(scope.flags),
                 "looked_at": looked_at,
             },
             prepare=False,
         )
         await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
-    rows = await cursor.fetchall()
-    allowed = set(scope.document_ids)  # a whole corpus may hold a document more than the scope has heard of
-    return [ChildHit(*row[:-1]) for row in rows if row[-1] in allowed][:limit]
+    found = await cursor.fetchall()
+    if scope.document_ids is not None:  # a whole corpus may hold a document more than the scope has heard of
+        allowed = set(scope.document_ids)
+        found = [row for row in found if row[-1] in allowed]
+    return [ChildHit(*row[:-1]) for row in found[:limit]]
 
 
-# "+ 0" hides the column from its own index: the rows must come in the graph's order
-_INSIDE = sql.SQL(" WHERE e.document_id + 0 = ANY(%(documents)s::integer[])")
-_FLAGS_INSIDE = _INSIDE + sql.SQL(" AND (SELECT f.flags && %(flags)s::text[] FROM chunks f WHERE f.id = e.chunk_id)")
+_FLAGGED_TOO = " AND (SELECT f.flags && %(flags)s::text[] FROM chunks f WHERE f.id = e.chunk_id)"

@@ -9,14 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection
 
 from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.bm25 import LexicalResult, search_parents
-from webrag_core.retrieval.chunk_store import Child, load_children, load_parents, load_scope_children
+from webrag_core.retrieval.bm25 import CountedTerms, LexicalResult, count_terms, search_parents
+from webrag_core.retrieval.chunk_store import Child, load_families, load_parents, load_scope_children
 from webrag_core.retrieval.dense import ChildHit, search_children
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, rank_parents, select_candidates, to_chunk
@@ -135,8 +136,9 @@ async def _semantic(connection: AsyncConnection, context: RetrievalContext) -> P
 
 async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine_weight: float | None) -> PatternResult:
     """P2: cosine and BM25, fused by weight (scores) or by rank; the child nearest to the query is the match."""
+    counted = await counted_terms(connection, context)
     nearest = await nearest_children(connection, context, context.floor)
-    lexical = await lexical_hits(connection, context, also=nearest)
+    lexical = await lexical_hits(connection, context, also=nearest, counted=counted)
     shares = {hit.parent_id: hit.relative for hit in lexical.hits}
     # hits beyond the limit came with the nearest: they have a score but no rank
     dense_order = list(nearest) if context.vector is not None else []
@@ -148,8 +150,7 @@ async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine
         cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
         fused = {one: alpha_fusion(cosines.get(one, 0.0), shares.get(one, 0.0), cosine_weight) for one in ranks}
     candidates = sorted(fused, key=lambda one: -fused[one])[: context.to_read]
-    children = await load_children(connection, context.model_id, context.vector, sorted(candidates))
-    rows = await load_parents(connection, candidates)
+    rows, children = await load_families(connection, context.model_id, context.vector, sorted(candidates))
     best: dict[int, Child] = {}
     for child in children:
         known = best.get(child.parent_id)
@@ -177,12 +178,12 @@ async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine
 
 async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
     """P4 (P3, and what P6 starts from): the candidates of both, rescored by `retrieval.scoring`."""
+    counted = await counted_terms(connection, context)
     nearest = await nearest_children(connection, context, context.floor)
-    lexical = await lexical_hits(connection, context, also=nearest)
+    lexical = await lexical_hits(connection, context, also=nearest, counted=counted)
     cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
     candidates = select_candidates(cosines, lexical, context.to_read)
-    children = await load_children(connection, context.model_id, context.vector, candidates)
-    parents = await load_parents(connection, candidates)
+    parents, children = await load_families(connection, context.model_id, context.vector, candidates)
     # in a thread: it takes longer than other queries may wait for the event loop
     chunks = await asyncio.to_thread(
         rank_parents, context.query, parents, children, lexical, context.depths, context.weights
@@ -208,6 +209,7 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
         matching_rows=context.size.children,
         limit=context.size.children if context.full else min(context.limit, context.size.children),
         ef_search=context.ef_search,
+        corpus_rows=context.size.indexes.corpus_children,
     )
     nearest: dict[int, ChildHit] = {}
     for hit in hits:
@@ -216,14 +218,33 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
     return nearest
 
 
-async def lexical_hits(connection: AsyncConnection, context: RetrievalContext, also: Collection[int]) -> LexicalResult:
-    """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query."""
+async def counted_terms(connection: AsyncConnection, context: RetrievalContext) -> CountedTerms:
+    """The query's terms, which the server counts meanwhile where the connection is in a pipeline."""
+    return await count_terms(connection, terms(context.query), context.scope, context.size.indexes)
+
+
+async def lexical_hits(
+    connection: AsyncConnection,
+    context: RetrievalContext,
+    also: Collection[int],
+    counted: CountedTerms | None = None,
+) -> LexicalResult:
+    """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query.
+    `counted` are its terms (None = counted here)."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
+    search = partial(
+        search_parents,
+        connection,
+        terms(context.query),
+        context.scope,
+        also=sorted(also),
+        counted=counted or await counted_terms(connection, context),
+    )
     if not flags or not limit:
-        return await search_parents(connection, terms(context.query), context.scope, limit=limit, also=sorted(also))
+        return await search(limit=limit)
     # postings know documents, not flags: take all parents with a term, then those that carry a flag
-    result = await search_parents(connection, terms(context.query), context.scope, limit=_NO_LIMIT, also=sorted(also))
+    result = await search(limit=_NO_LIMIT)
     cursor = await connection.execute(
         "SELECT id FROM chunks WHERE id = ANY(%s) AND flags && %s", ([hit.parent_id for hit in result.hits], flags)
     )

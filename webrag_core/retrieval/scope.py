@@ -1,18 +1,23 @@
-"""The scope of a search: the documents that it may return, and their sizes."""
+"""The scope of a search: what it may return, and how much that is.
+
+Everything, or all of some sources, stays a condition, and its sizes are kept (`source_sizes`): neither costs more in a
+larger corpus. What other filters let through is listed, document by document.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
+from typing import LiteralString
 
 from psycopg import AsyncConnection, sql
 from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.request import DateRange, ScopeFilter, check_text
+from webrag_core.retrieval.request import EVERYTHING, DateRange, ScopeFilter, check_text
 
 AT_PLACES = sql.SQL("""
 AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
@@ -45,41 +50,106 @@ AND (%(modified)s::tstzrange IS NULL OR v.modified IS NOT NULL AND v.modified <@
 AND (%(fetched)s::tstzrange IS NULL OR v.fetched_at <@ %(fetched)s)
 """).format(places=AT_PLACES)
 
+_SOURCES = """
+SELECT n.name, s.id FROM unnest(%s::text[]) AS n (name)
+LEFT JOIN sources s ON s.key = n.name OR starts_with(s.key, n.name || '/')
+"""
+
 _DATED = """
-SELECT coalesce(array_agg(d.id ORDER BY d.id) FILTER (WHERE t.dated <@ %(ranges)s::tstzmultirange), '{}'),
+SELECT coalesce(array_agg(d.id ORDER BY d.id) FILTER (WHERE t.dated <@ %(ranges)s::tstzmultirange), '{{}}'),
        count(*) FILTER (WHERE t.dated IS NULL)
 FROM documents d JOIN document_versions v ON v.id = d.current_version,
 LATERAL (SELECT coalesce(v.modified, v.published) AS dated) t
-WHERE d.id = ANY(%(documents)s::integer[])
+WHERE {inside}
 """
 
-_SIZE = """
+_KEPT = """
+SELECT coalesce(sum(documents) FILTER (WHERE {inside}), 0), coalesce(sum(parents) FILTER (WHERE {inside}), 0),
+       coalesce(sum(children) FILTER (WHERE {inside}), 0), coalesce(sum(tokens) FILTER (WHERE {inside}), 0),
+       coalesce(sum(indexed) FILTER (WHERE {inside}), 0), coalesce(sum(length) FILTER (WHERE {inside}), 0),
+       coalesce(sum(indexed), 0), coalesce(sum(children), 0)
+FROM source_sizes
+"""
+
+_ADDED_UP = """
+SELECT s.*, l.*, k.* FROM ({sizes}) AS s CROSS JOIN (
+    SELECT coalesce(sum(parents), 0), coalesce(sum(length), 0) FROM lexical_documents
+    WHERE document_id = ANY(%(documents)s::integer[])
+) AS l CROSS JOIN (SELECT coalesce(sum(indexed), 0), coalesce(sum(children), 0) FROM source_sizes) AS k
+"""
+_SIZES = """
 SELECT count(*), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0)
 FROM document_sizes WHERE document_id = ANY(%(documents)s::integer[])
 """
-
-_FLAGGED_SIZE = """
+_FLAGGED_SIZES = """
 SELECT count(DISTINCT document_id), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0)
 FROM document_flag_sizes WHERE document_id = ANY(%(documents)s::integer[]) AND flags && %(flags)s::text[]
 """
 
+_IN_SOURCES = "SELECT id FROM documents WHERE source_id = ANY(%(scope_sources)s::integer[])"
+_SOURCE_OF = "SELECT o.source_id FROM documents o WHERE o.id ="
+
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Documents by id. `depths` gives the link distance from the seed in this run (absent = 0).
+    """Documents by id, else all ready documents of some sources by id, else (both None) every ready document.
 
-    With `flags`, only chunks that carry one of them.
+    `depths` gives the link distance from the seed in this run (absent = 0). With `flags`, only chunks that carry one of
+    them; raises ValueError for flags without documents by id.
     """
 
-    document_ids: tuple[int, ...]
+    document_ids: tuple[int, ...] | None
     depths: dict[int, int]
     flags: tuple[str, ...] = ()
+    source_ids: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.flags and self.document_ids is None:
+            raise ValueError("a scope with flags needs its documents by id")
 
     @property
-    def id_array(self) -> str:
-        """The ids as PostgreSQL writes an array: for thousands of them ten times faster to send than a list, and one
-        search sends them several times."""
-        return _id_array(self.document_ids)
+    def is_empty(self) -> bool:
+        """Whether nothing at all can lie inside."""
+        return not (self.source_ids if self.document_ids is None else self.document_ids) and not self.is_everything
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether every ready document lies inside, whenever it is asked."""
+        return self.document_ids is None and self.source_ids is None
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """Parameters of `lookup` and `test`."""
+        if self.document_ids is not None:
+            return {"documents": _id_array(self.document_ids)}
+        return {} if self.source_ids is None else {"scope_sources": _id_array(self.source_ids)}
+
+    def lookup(self, column: LiteralString) -> LiteralString:
+        """Condition by which rows are found through an index on `column`, which holds a document's id."""
+        if self.document_ids is not None:
+            return f"{column} = ANY(%(documents)s::integer[])"
+        if self.source_ids is not None:
+            return f"{column} IN ({_IN_SOURCES})"
+        return "true"
+
+    def test(self, column: LiteralString, *, hashed: bool = False) -> LiteralString:
+        """The same condition for rows that are at hand: no index on `column` can be used for it, and no join made of
+        it, so the rows keep coming the way they do.
+
+        Of sources, each row's document is looked up; or all of their documents first, and `hashed`, which is cheaper
+        where the rows are many times as many.
+        """
+        if self.document_ids is not None:
+            return f"{column} + 0 = ANY(%(documents)s::integer[])"
+        if self.source_ids is None:
+            return "true"
+        if hashed:
+            return f"({column} IN ({_IN_SOURCES})) IS TRUE"
+        return f"({_SOURCE_OF} {column}) = ANY(%(scope_sources)s::integer[])"
+
+    def only(self, document_ids: Iterable[int]) -> Scope:
+        """These of its documents."""
+        return replace(self, document_ids=tuple(sorted(document_ids)), source_ids=None)
 
     @classmethod
     def of(cls, depths: dict[int, int]) -> Scope:
@@ -88,13 +158,26 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexSizes:
+    """Parents with postings in the documents of a scope, and the terms in them; all parents with postings and all
+    children of the corpus."""
+
+    parents: int = 0
+    length: int = 0
+    corpus_parents: int = 0
+    corpus_children: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ScopeSize:
-    """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents."""
+    """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents. `indexes` says what
+    the searches by words and by vectors choose their ways by."""
 
     documents: int
     parents: int
     children: int
     tokens: int
+    indexes: IndexSizes = field(default=IndexSizes(), compare=False)
 
 
 async def source_scope(connection: AsyncConnection, keys: Sequence[str] | None) -> Scope:
@@ -110,8 +193,8 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
 
     Raises InvalidInputError for an unknown source and for values that are not valid text.
     """
-    await _check_sources(connection, filters.sources)
     for name, values in (
+        ("source", filters.sources),
         ("language", filters.languages),
         ("flag", filters.flags),
         ("document type", filters.types),
@@ -119,6 +202,9 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
     ):
         for value in values or ():
             check_text(value, name)
+    of_sources = None if filters.sources is None else await _of_sources(connection, filters.sources)
+    if replace(filters, sources=None) == EVERYTHING:
+        return of_sources or Scope(None, {})
     languages = None if filters.languages is None else [_tag(language) for language in filters.languages]
     cursor = await connection.execute(
         _RESOLVE,
@@ -138,6 +224,17 @@ async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Sc
     return Scope(tuple(row[0]), {}, tuple(sorted(set(filters.flags or ()))))
 
 
+async def list_documents(connection: AsyncConnection, scope: Scope) -> list[int]:
+    """The ids of the ready documents inside, ascending: for whoever needs each of them."""
+    if scope.document_ids is not None:
+        return list(scope.document_ids)
+    cursor = await connection.execute(
+        f"SELECT id FROM documents WHERE current_version IS NOT NULL AND {scope.lookup('id')} ORDER BY id",  # noqa: S608
+        scope.parameters,
+    )
+    return [int(row[0]) for row in await cursor.fetchall()]
+
+
 def place_parameters(filters: ScopeFilter) -> dict[str, object]:
     """Parameters of `AT_PLACES`: the documents, sources and URLs of `filters`."""
     return {
@@ -155,24 +252,31 @@ async def within_dates(
     undated = 0
     for alternatives in date_ranges:
         ranges = Multirange([dates.sql for dates in alternatives])
-        cursor = await connection.execute(_DATED, {"ranges": ranges, "documents": scope.id_array}, prepare=False)
+        statement = _DATED.format(inside=scope.lookup("d.id"))
+        cursor = await connection.execute(statement, {"ranges": ranges, **scope.parameters}, prepare=False)
         row = await cursor.fetchone()
         assert row is not None
         undated = max(undated, int(row[1]))  # the first filter removes them for the next
-        scope = replace(scope, document_ids=tuple(row[0]))
+        scope = scope.only(row[0])
     return scope, undated
 
 
 async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
-    """What can be found in `scope`, from counts that are kept per document. Documents without a chunk do not count."""
-    cursor = await connection.execute(
-        _FLAGGED_SIZE if scope.flags else _SIZE,
-        {"documents": scope.id_array, "flags": list(scope.flags)},
-        prepare=False,  # a plan for any array would look up every document by itself
-    )
+    """What can be found in `scope`, from counts that are kept: per source, or per document where the scope lists them.
+    Documents without a chunk do not count."""
+    if scope.document_ids is None:
+        inside = "true" if scope.source_ids is None else "source_id = ANY(%(scope_sources)s::integer[])"
+        cursor = await connection.execute(_KEPT.format(inside=inside), scope.parameters)
+    else:
+        cursor = await connection.execute(
+            _ADDED_UP.format(sizes=_FLAGGED_SIZES if scope.flags else _SIZES),
+            {**scope.parameters, "flags": list(scope.flags)},
+            prepare=False,  # a plan for any array would look up every document by itself
+        )
     row = await cursor.fetchone()
     assert row is not None
-    return ScopeSize(*(int(value) for value in row))
+    documents, parents, children, tokens, *indexes = map(int, row)
+    return ScopeSize(documents, parents, children, tokens, IndexSizes(*indexes))
 
 
 @lru_cache(maxsize=16)
@@ -180,19 +284,14 @@ def _id_array(ids: tuple[int, ...]) -> str:
     return f"{{{','.join(map(str, ids))}}}"
 
 
-async def _check_sources(connection: AsyncConnection, keys: Sequence[str] | None) -> None:
-    if not keys:
-        return
-    for key in keys:
-        check_text(key, "source")
-    cursor = await connection.execute(
-        "SELECT DISTINCT n.name FROM unnest(%s::text[]) AS n (name) WHERE NOT EXISTS"
-        " (SELECT FROM sources s WHERE s.key = n.name OR starts_with(s.key, n.name || '/')) ORDER BY 1",
-        (list(keys),),
-    )
-    unknown = [row[0] for row in await cursor.fetchall()]
+async def _of_sources(connection: AsyncConnection, keys: Sequence[str]) -> Scope:
+    """All of these sources. Raises InvalidInputError naming those that do not exist."""
+    cursor = await connection.execute(_SOURCES, (list(keys),))
+    named = await cursor.fetchall()
+    unknown = sorted({name for name, source_id in named if source_id is None})
     if unknown:
         raise InvalidInputError(f"no such source: {', '.join(unknown)}")
+    return Scope(None, {}, source_ids=tuple(sorted({int(source_id) for _, source_id in named})))
 
 
 def _list(values: Sequence[str] | None) -> list[str] | None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError, StoreError
@@ -63,7 +63,7 @@ class Searcher:
         started = time.perf_counter()
         vectors, failure = await self._embed(request)
         embedded = time.perf_counter()
-        async with self._database.snapshot() as connection:
+        async with self._database.pipelined_snapshot() as connection:
             result = await self._search(connection, request, vectors, scope, relaxed)
         return _finished(result, failure, started, embedded)
 
@@ -76,12 +76,13 @@ class Searcher:
         started = time.perf_counter()
         vectors, failure = await self._embed(request)
         embedded = time.perf_counter()
-        async with self._database.snapshot() as connection:
-            retired = await self._retired(connection)
+        async with self._database.pipelined_snapshot() as connection:
+            live = await self._ask_live(connection)
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
             result = await self._search(connection, request, vectors, scope, relaxed=0)
+            retired = await live.fetchone() != (True,)
         if retired and result.corpus_stats.total_parent_chunks and not result.chunks:
             raise StoreError(_RETIRED, code="embedding_model_mismatch")
         if retired:
@@ -95,7 +96,7 @@ class Searcher:
         """Parents at most `radius` positions from each hit, hits included, unscored, in reading order. Their depth is
         the hit's."""
         depths = {hit.document_id: hit.depth for hit in hits}
-        async with self._database.snapshot() as connection:
+        async with self._database.pipelined_snapshot() as connection:
             rows: list[ParentRow] = await load_siblings(connection, hits, radius)
         return [to_chunk(row, depth=depths[row.document_id]) for row in rows]
 
@@ -181,13 +182,10 @@ class Searcher:
             warnings=warnings,
         )
 
-    async def _retired(self, connection: AsyncConnection) -> bool:
-        """Whether another model went live since this process began, which keeps using the old vectors."""
-        cursor = await connection.execute(
-            "SELECT state = 'live' FROM embedding_models WHERE id = %s", (self._model_id,)
-        )
-        row = await cursor.fetchone()
-        return row is None or not row[0]
+    async def _ask_live(self, connection: AsyncConnection) -> AsyncCursor:
+        """Ask whether the model is live. Another one may have been switched to since this process began, which keeps
+        using the old vectors."""
+        return await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (self._model_id,))
 
 
 def _release_of(pattern: Pattern, context: RetrievalContext) -> str | None:

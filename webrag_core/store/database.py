@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Self
 
@@ -23,9 +23,11 @@ from webrag_core.errors import StoreError
 from webrag_core.store.claims import Claims
 from webrag_core.store.embedded import embedded_url, exit_on_sigterm
 from webrag_core.store.migrate import migrate
+from webrag_core.store.server_resources import ServerResources
 
 _CONNECT_SECONDS = 10.0
 _POOL_SIZE = 8
+_READ_ONE_STATE = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Database:
         url = settings.database_url
         if url is None:
             exit_on_sigterm()
-            url = await asyncio.to_thread(embedded_url, settings.webrag_home)
+            url = await asyncio.to_thread(embedded_url, settings.webrag_home, ServerResources.chosen(settings))
         limits = Limits(settings.database_lock_timeout, settings.database_statement_timeout)
         # psycopg_pool logs every failed attempt of its own; the failure reaches the caller as one StoreError
         logging.getLogger("psycopg.pool").setLevel(logging.ERROR)
@@ -122,8 +124,21 @@ class Database:
     async def snapshot(self) -> AsyncIterator[AsyncConnection]:
         """A connection inside one read-only repeatable-read transaction: a search sees one state of the corpus."""
         async with self.connection() as connection, connection.transaction():
-            await connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            await connection.execute(_READ_ONE_STATE)
             yield connection
+
+    @asynccontextmanager
+    async def pipelined_snapshot(self) -> AsyncIterator[AsyncConnection]:
+        """As `snapshot`, but statements are sent without waiting for those before: one way to the server and back for
+        all of them until a result is fetched. What fails is raised by a later fetch. No COPY, no named cursors."""
+        async with self.connection() as connection, connection.pipeline() as pipeline, connection.transaction():
+            await connection.execute(_READ_ONE_STATE)
+            try:
+                yield connection
+            except psycopg.Error:
+                with suppress(psycopg.Error):
+                    await pipeline.sync()  # until then the server passes over the end of the transaction, too
+                raise
 
     async def _configure(self, connection: AsyncConnection) -> None:
         # statements, not start-up options: DATABASE_URL may set options of its own, and PgBouncer refuses them
@@ -142,6 +157,17 @@ class Database:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
+
+
+@asynccontextmanager
+async def sent_together(connection: AsyncConnection) -> AsyncIterator[None]:
+    """Send the statements of the block without waiting for each. In a pipeline that is open the caller's goes on: to
+    end one inside another would wait for everything that was sent."""
+    if connection.info.pipeline_status:
+        yield
+    else:
+        async with connection.pipeline():
+            yield
 
 
 async def require_sessions(first: AsyncConnection, second: AsyncConnection) -> None:

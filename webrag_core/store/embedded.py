@@ -24,6 +24,7 @@ import psutil
 from webrag_core.errors import StoreError
 from webrag_core.store.postgres_server import PostgresServer
 from webrag_core.store.private_folders import open_data_folder, open_home, open_run_folder, server_account
+from webrag_core.store.server_resources import ServerResources
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +34,9 @@ _this_process = threading.Lock()
 _shares: dict[Path, int] = {}  # run folder -> descriptor that shares `users`
 
 
-def embedded_url(home: Path) -> str:
-    """Connection URL of the server whose data lies in `home`/postgres, starting it when it does not run.
+def embedded_url(home: Path, resources: ServerResources | None = None) -> str:
+    """Connection URL of the server whose data lies in `home`/postgres, starting it when it does not run: with
+    `resources`, or those of the machine. One that runs keeps what it has.
 
     Only this system user (and root) can connect. Safe to call from several processes and threads at once.
     Raises StoreError when the server cannot be started, or a folder belongs to somebody else.
@@ -45,7 +47,9 @@ def embedded_url(home: Path) -> str:
             home = open_home(home, account)
             run_folder = open_run_folder(home, account)
             with _locked(run_folder) as lock:
-                server = PostgresServer(open_data_folder(home, account), run_folder, account)
+                server = PostgresServer(
+                    open_data_folder(home, account), run_folder, account, resources or ServerResources.of_machine()
+                )
                 _share(run_folder, server)
                 return server.ensure_running(lock)
     except OSError as error:

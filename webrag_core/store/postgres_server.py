@@ -31,6 +31,7 @@ from webrag_core.store.private_folders import (
     open_way,
     require_private,
 )
+from webrag_core.store.server_resources import ServerResources
 
 logger = logging.getLogger(__name__)
 
@@ -67,10 +68,11 @@ class _PidFile:
 
 
 class PostgresServer:
-    """The server of the data folder `data`; `run_folder` holds its rules of access."""
+    """The server of the data folder `data`; `run_folder` holds its rules of access. It starts with `resources`."""
 
-    def __init__(self, data: Path, run_folder: Path, account: Account) -> None:
+    def __init__(self, data: Path, run_folder: Path, account: Account, resources: ServerResources) -> None:
         self._data = data
+        self._resources = resources
         self._account = account
         self._access = run_folder / "pg_hba.conf"
         self._users = run_folder / "pg_ident.conf"
@@ -187,6 +189,7 @@ class PostgresServer:
                 *(str(programs() / "postgres"), "-D", str(self._data), "-h", "", "-p", PORT),
                 *("-k", f'"{quoted}"', "-c", "unix_socket_permissions=0700"),
                 *("-c", f"hba_file={self._access}", "-c", f"ident_file={self._users}"),
+                *self._resources.options,
             )
             # the shell leaves the server to init, so that nobody has to wait for it; names are its arguments, not code
             shell = self._run(("/bin/sh", "-c", '"$@" >>"$0" 2>&1 & echo $!', str(log), *command))

@@ -17,7 +17,7 @@ from dataclasses import replace
 from psycopg import AsyncConnection
 
 from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.bm25 import search_parents
+from webrag_core.retrieval.bm25 import count_terms, search_parents
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import load_children, load_parents
 from webrag_core.retrieval.graph.reach import Reached, reach_pages
@@ -99,7 +99,7 @@ async def _candidates(
     pages = sorted(document for document, _ in ways[:_MOST_PAGES])
     if not pages or not most:
         return []
-    scope = replace(context.scope, document_ids=tuple(pages))
+    scope = context.scope.only(pages)
     inside = replace(context, scope=scope, size=await scope_size(connection, scope), limit=_OF_ONE_PAGE * most)
     nearest = await nearest_children(connection, inside, floor=-1.0)
     # without a vector by words
@@ -115,7 +115,10 @@ async def _candidates(
     if not chosen:
         return []
     # the same scores as P4's need the same idf: of the whole scope
-    lexical = await search_parents(connection, terms(context.query), context.scope, limit=1, also=chosen)
+    counted = await count_terms(connection, terms(context.query), context.scope, context.size.indexes)
+    lexical = await search_parents(
+        connection, terms(context.query), context.scope, limit=1, also=chosen, counted=counted
+    )
     children = await load_children(connection, context.model_id, context.vector, sorted(chosen))
     own = [rows[parent] for parent in chosen]
     return await asyncio.to_thread(rank_parents, context.query, own, children, lexical, context.depths, context.weights)

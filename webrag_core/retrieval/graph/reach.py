@@ -47,9 +47,10 @@ CROSS JOIN unnest(%(names)s::text[]) AS w (name)
 JOIN graph_nodes n ON n.key = s.key || ':' || w.name AND n.kind = 'symbol'
 """
 _DOCUMENTS = """
-SELECT w.key, d.id, coalesce(v.title, '') FROM unnest(%s::text[]) AS w (key)
+SELECT w.key, d.id, coalesce(v.title, '') FROM unnest(%(keys)s::text[]) AS w (key)
 LEFT JOIN documents o ON o.canonical_url = w.key LEFT JOIN url_aliases a ON a.url = w.key
 JOIN documents d ON d.id = coalesce(o.id, a.document_id) JOIN document_versions v ON v.id = d.current_version
+WHERE {inside}
 """
 
 
@@ -180,9 +181,9 @@ async def _best_paths(
     if not ends:
         return {}
     keys = sorted({step.key for step, _ in ends})
-    cursor = await connection.execute(_DOCUMENTS, (keys,))
-    inside = set(scope.document_ids)
-    documents = {key: (int(document), title) for key, document, title in await cursor.fetchall() if document in inside}
+    statement = _DOCUMENTS.format(inside=scope.test("d.id"))
+    cursor = await connection.execute(statement, {"keys": keys, **scope.parameters}, prepare=False)
+    documents = {key: (int(document), title) for key, document, title in await cursor.fetchall()}
     ends = [(step, path) for step, path in ends if step.key in documents]
     cursor = await connection.execute(
         "SELECT id, label FROM graph_edges WHERE id = ANY(%s) AND label IS NOT NULL", ([step.edge for step, _ in ends],)
