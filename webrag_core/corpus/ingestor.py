@@ -55,6 +55,7 @@ _TRUST_VALIDATORS = 4
 """Revisit intervals after which a page is fetched unconditionally: some servers always answer 304."""
 CONCURRENT_PAGES = 4
 """Pages in progress at once. Requests per host are limited by its queue."""
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -341,9 +342,13 @@ def _same_web(stored: str | None, current: str) -> bool:
 
 
 async def gather_bounded(
-    urls: Iterable[str], work: Callable[[str], Awaitable[Result]], done: Callable[[str, Result | FetchError], None]
+    urls: Iterable[Item],
+    work: Callable[[Item], Awaitable[Result]],
+    done: Callable[[Item, Result | FetchError], None],
+    *,
+    pages: int = CONCURRENT_PAGES,
 ) -> None:
-    """Run `work` for each URL with bounded concurrency; pass each result to `done` in order of completion.
+    """Run `work` for each URL, for `pages` at a time; pass each result to `done` in order of completion.
 
     A FetchError is a result. Any other exception cancels the remaining work and is raised.
     """
@@ -360,7 +365,7 @@ async def gather_bounded(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(CONCURRENT_PAGES, len(queue))):
+            for _ in range(min(pages, len(queue))):
                 group.create_task(worker())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None  # the first failure is the actionable one

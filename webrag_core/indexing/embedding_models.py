@@ -258,6 +258,12 @@ async def fill_cache(connection: AsyncConnection, model_id: int, vectors: Mappin
         )
 
 
+async def record_tokens(connection: AsyncConnection, model_id: int, tokens: int) -> None:
+    """Add what the model's endpoint charged."""
+    if tokens:
+        await connection.execute("UPDATE embedding_models SET tokens = tokens + %s WHERE id = %s", (tokens, model_id))
+
+
 async def cache_version(connection: AsyncConnection, model_id: int, version_id: int) -> None:
     """Put the vectors of a version's chunks into the cache, before those chunks are replaced."""
     await connection.execute(

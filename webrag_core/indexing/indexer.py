@@ -9,21 +9,23 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
-from pgvector import Vector
 from psycopg import AsyncConnection, Rollback, sql
 
 from webrag_core.config import Settings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
+from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.works import update_works
 from webrag_core.errors import FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import chunker_key
+from webrag_core.indexing.embedding_queue import EmbeddingQueue
 from webrag_core.indexing.graph.edges import (
     UP_TO_DATE,
     count_degrees,
@@ -37,10 +39,11 @@ from webrag_core.indexing.graph.edges import (
 from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
-from webrag_core.providers.embedder import Embedder
+from webrag_core.providers.embedder import Embedder, WordLlamaEmbedder
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
+_PAGES_AHEAD = 24  # more of small pages than fill one request, and memory for as many large ones
 _ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 
@@ -64,6 +67,7 @@ class Indexer:
         self._model_id: int | None = None
         self._term_ids = TermIds()
         self._key = chunker_key(settings.parent_max_tokens, settings.child_target_tokens)
+        self._queue = EmbeddingQueue(database, embedder, settings.embedding_batch_size)
 
     @property
     def embedder(self) -> Embedder:
@@ -77,12 +81,36 @@ class Indexer:
                 self._model_id = await models.live_model(connection, self._embedder.identity)
         return self._model_id
 
-    async def index(self, version_id: int) -> IndexOutcome:
+    @property
+    def pages_at_once(self) -> int:
+        """Pages in progress for which the requests to the model are full."""
+        return CONCURRENT_PAGES if isinstance(self._embedder, WordLlamaEmbedder) else _PAGES_AHEAD
+
+    def in_progress(self) -> AbstractContextManager[None]:
+        """Count a page as in progress, whose texts may share a request with those of others (`patient`)."""
+        return self._queue.page()
+
+    async def index(self, version_id: int, *, patient: bool = False) -> IndexOutcome:
         """Run all pending stages for one version.
 
         `activate` writes missing chunks in its own transaction.
         """
-        return await self.activate(version_id)
+        return await self.activate(version_id, patient=patient)
+
+    async def activate_all(self, version_ids: Sequence[int]) -> dict[int, IndexOutcome]:
+        """`activate` each of the versions, several at a time. Versions that were removed meanwhile are left out."""
+        outcomes: dict[int, IndexOutcome] = {}
+
+        async def work(version_id: int) -> IndexOutcome:
+            with self.in_progress():
+                return await self.activate(version_id, patient=True)
+
+        def done(version_id: int, outcome: IndexOutcome | FetchError) -> None:
+            if isinstance(outcome, IndexOutcome):
+                outcomes[version_id] = outcome
+
+        await gather_bounded(version_ids, work, done, pages=self.pages_at_once)
+        return outcomes
 
     async def pending(self, version_ids: Sequence[int], stage: Literal["chunk", "activate"]) -> list[int]:
         """Return the versions with pending work in `stage`, in order, by one query."""
@@ -138,18 +166,18 @@ class Indexer:
         if not await self.chunk(version_id):
             await self.activate(version_id)
 
-    async def activate(self, version_id: int) -> IndexOutcome:
+    async def activate(self, version_id: int, *, patient: bool = False) -> IndexOutcome:
         """Embed missing texts, then make the version current together with its vectors and postings.
 
         A version older than the current one, of a gone document, or of a URL that became an alias does not become
-        current: a slow writer must not restore removed content.
+        current: a slow writer must not restore removed content. `patient` pages wait for the texts of others.
         """
         model_id = await self.model_id()
         version = await self._version(version_id)
         async with self._database.claims.hold(f"index version {version_id}"):  # later callers see the result
-            return await self._activate(version, model_id)
+            return await self._activate(version, model_id, patient)
 
-    async def _activate(self, version: StoredVersion, model_id: int) -> IndexOutcome:
+    async def _activate(self, version: StoredVersion, model_id: int, patient: bool) -> IndexOutcome:
         version_id = version.id
         async with self._database.connection() as connection:
             settled = await self._is_settled(connection, version, model_id)
@@ -169,7 +197,7 @@ class Indexer:
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
         embedded = 0
         for _ in range(_ATTEMPTS):
-            embedded += await self._embed(dict(texts), model_id)
+            embedded += await self._queue.embed(model_id, dict(texts), patient=patient)
             async with self._database.connection() as connection:
                 node_ids = await resolve_nodes(connection, extraction)
             async with self._database.transaction() as connection:
@@ -255,19 +283,6 @@ class Indexer:
             return True
         overtaken, complete = row
         return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
-
-    async def _embed(self, texts: dict[str, str], model_id: int) -> int:
-        """Embed texts (by digest) that have no vector; hold no connection during model requests."""
-        async with self._database.connection() as connection:
-            missing = sorted(await models.missing_vectors(connection, model_id, texts))
-        size = self._settings.embedding_batch_size
-        for start in range(0, len(missing), size):
-            batch = missing[start : start + size]
-            vectors = await self._embedder.embed([texts[digest] for digest in batch])
-            async with self._database.connection() as connection:
-                rows = {digest: Vector(vector) for digest, vector in zip(batch, vectors, strict=True)}
-                await models.fill_cache(connection, model_id, rows)
-        return len(missing)
 
     async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
         """Replace the document's vectors by those of this version. Return False when another document's change removed
