@@ -21,7 +21,7 @@ from webrag_core.errors import EmbeddingError
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint
-from webrag_core.providers.static_model import static_model
+from webrag_core.providers.static_model import text_vectors, token_ids
 from webrag_core.store.breakers import Breakers
 
 if TYPE_CHECKING:
@@ -95,14 +95,16 @@ class WordLlamaEmbedder:
         """
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
-        return await asyncio.to_thread(self._embed, [text if text.strip() else "." for text in texts])
+        texts = [text if text.strip() else "." for text in texts]
+        return await asyncio.to_thread(lambda: self.vectors(token_ids(texts)))
 
     async def aclose(self) -> None:
         """Nothing to release."""
 
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(static_model().embed(texts, norm=True), dtype=np.float32)
-        return checked(vectors, len(texts), self.identity)
+    def vectors(self, ids: Sequence[NDArray[np.uint16]]) -> Vectors:
+        """As `embed`, of texts by their `token_ids`."""
+        full_stop = token_ids(["."])[0]
+        return checked(text_vectors([one if len(one) else full_stop for one in ids]), len(ids), self.identity)
 
 
 class OpenAIEmbedder:
