@@ -137,8 +137,10 @@ class Ingestor:
         """
         url = page_url(url)
         async with self._database.connection() as connection:
-            await documents.refuse_forgotten(connection, url)
-            stored = await documents.find_document(connection, url)
+            async with connection.pipeline():  # one way to the server and back
+                forgotten = await documents.ask_forgotten(connection, url)
+                stored = await documents.find_document(connection, url)
+            await documents.read_forgotten(forgotten)
         if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
             stored = None  # a snapshot copy never replaces the live page, nor vice versa
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
@@ -166,14 +168,15 @@ class Ingestor:
             document_id, version_id = await documents.store_version(
                 connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
             )
-            await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
-            same = stored is not None and stored.current_version == version_id
-            if stored is not None and stored.id == document_id:
-                await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
-            outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
-            archived = basis_of(self.acquirer.name) == "archive"
-            newest = await newest_sighting(connection, document_id) if archived else None
-            await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
+            async with connection.pipeline():
+                await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
+                same = stored is not None and stored.current_version == version_id
+                if stored is not None and stored.id == document_id:
+                    await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
+                outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
+                await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
+                archived = basis_of(self.acquirer.name) == "archive"
+                newest = await newest_sighting(connection, document_id) if archived else None
         warnings = page.warnings
         if newest is not None and newest > page.fetched_at:
             warnings = (
