@@ -265,7 +265,7 @@ class Indexer:
     async def _own_vectors(self, page: PreparedPage) -> dict[str, Vector] | None:
         """Vectors by digest of a model in this process, which cost less than asking for them; else None."""
         embedder = self._embedder
-        if not isinstance(embedder, WordLlamaEmbedder) or embedder.identity != WordLlamaEmbedder.identity:
+        if type(embedder) is not WordLlamaEmbedder:
             return None
         vectors = await asyncio.to_thread(embedder.vectors, list(page.tokens.values()))
         return {digest: Vector(vector) for digest, vector in zip(page.tokens, vectors, strict=True)}
