@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+import threading
 from typing import Any
 
 import pytest
@@ -116,15 +116,14 @@ def test_a_build_has_as_many_requests_under_way_as_workers_and_says_what_they_co
             assert report.tokens == 10 * report.embedded
             assert report.vectors == report.embedded
 
-    running, most = [0], [0]
+    together = threading.Barrier(3, timeout=30)
+    first = iter(range(3))
 
     def counted(call: Call) -> dict[str, Any]:
-        running[0] += 1
-        most[0] = max(most[0], running[0])
-        time.sleep(0.05)
-        running[0] -= 1
+        if next(first, None) is not None:
+            together.wait()  # for the other two: no answer before three requests are under way
         return answer(call)
 
     with serving(counted) as server:
         asyncio.run(work(remote(settings, server, embedding_batch_size=16, embedding_max_workers=3)))
-    assert most == [3]
+    assert not together.broken
