@@ -1,7 +1,7 @@
 """Indexing benchmark: frozen sites, from WARC to searchable, into an empty embedded database.
 
 Without arguments the Python site, whose pages are large. `--ordinary` takes four sites of small pages instead: 1,877
-pages, 7 to 18 KB at the median of each.
+pages, 7 to 13 KB at the median of each.
 
 pages per CPU-second = pages / (user + system CPU seconds of this process, of its conversion workers and of every
 PostgreSQL process it caused), everything included: reading, conversion, chunking, embedding, writing, building the
