@@ -23,8 +23,9 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 sites: $(VENV)/.dev           ## build the frozen sites that are not in git, out of Debian packages, with checksums
 	$(BIN)/python -m evals.sites.build_debian
 
-bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site
+bench-index: $(VENV)/.runtime ## pages per CPU-second and memory of indexing the frozen site, and four sites of small pages
 	$(BIN)/python -m benchmarks.corpus.index
+	$(BIN)/python -m benchmarks.corpus.index --ordinary
 
 bench-storage: $(VENV)/.runtime ## bytes per page of the frozen site, by table
 	$(BIN)/python -m benchmarks.corpus.storage

@@ -151,6 +151,11 @@ class Settings(BaseSettings):
     )
     embedding_max_workers: int = Field(default=4, ge=1, description="Requests to the endpoint at the same time")
     embedding_timeout: float = Field(default=30.0, gt=0, description="Seconds for one batch, retries included")
+    embedding_max_wait: float = Field(
+        default=90.0,
+        ge=0,
+        description="Seconds that a batch of documents waits besides where the endpoint says how long (Retry-After)",
+    )
 
     # Breakers
     breaker_failures: int = Field(

@@ -108,9 +108,13 @@ class IntegrityError(WebragError):
 
 
 class EmbeddingError(WebragError):
-    """The embedding model failed or gave vectors of the wrong number, length or value."""
+    """The embedding model failed or gave vectors of the wrong number, length or value.
+
+    `transient`: the endpoint may be down or overloaded, and give the vectors later.
+    """
 
     code = "embedding_failed"
+    transient: bool = False
 
 
 class RerankError(WebragError):

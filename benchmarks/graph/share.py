@@ -55,10 +55,10 @@ def main() -> None:
         for name in ("without", "with"):
             with tempfile.TemporaryDirectory() as home:
                 if name == "with":
-                    report = asyncio.run(measure(Path(home), DEFAULT_SITE, options.pages))
+                    report = asyncio.run(measure(Path(home), [DEFAULT_SITE], options.pages))
                 else:
                     with _without_edges():
-                        report = asyncio.run(measure(Path(home), DEFAULT_SITE, options.pages))
+                        report = asyncio.run(measure(Path(home), [DEFAULT_SITE], options.pages))
             # the workers of earlier rounds are counted again in later ones: they convert the same pages either way
             own, database = float(str(report["cpu_s_this_process"])), float(str(report["cpu_s_postgresql"]))
             parts[name].append(round(own + database, 1))

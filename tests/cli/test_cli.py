@@ -161,7 +161,7 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
     [source] = json.loads(webrag_here("status", "--json").stdout)["sources"]
     assert (source["ready"], source["gone"], source["due"]) == (3, 0, 0)
     assert webrag_here("source", "pause", "docs.python.org").stdout == f"{key} is paused\n"
-    assert json.loads(webrag_here("refresh", "--json", **frozen).stdout) == {"sources": []}
+    assert json.loads(webrag_here("refresh", "--json", **frozen).stdout)["sources"] == []
     [listed] = json.loads(webrag_here("source", "list", "--json").stdout)["sources"]
     assert (listed["path_prefix"], listed["page_limit"], listed["paused"]) == ("/3.11/library/", 3, True)
     assert webrag_here("refresh", "nowhere.example").returncode == 2

@@ -310,6 +310,22 @@ def test_a_wait_that_exceeds_the_budget_fails_at_once(pauses: list[float]) -> No
     assert len(server.calls) == 1
 
 
+def test_what_the_server_asks_to_wait_comes_on_top_of_the_budget_for_documents_only(pauses: list[float]) -> None:
+    async def query(settings: Settings) -> None:
+        embedder = OpenAIEmbedder(settings)
+        with pytest.raises(EmbeddingError, match="45 s exceeds"):
+            await embedder.embed(["x"], "query")
+        await embedder.aclose()
+
+    limited = Reply({}, 429, {"Retry-After": "45"})
+    with serving(openai, limited, limited) as server:
+        assert embed(config(server.url), ["x"]).shape == (1, SIZE)
+        assert pauses == [45.0, 45.0]
+    with serving(openai, limited) as server:
+        asyncio.run(query(config(server.url)))
+    assert pauses == [45.0, 45.0]
+
+
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503])
 def test_passing_failures_are_tried_again(status: int, pauses: list[float]) -> None:
     with serving(openai, Reply("oops", status), Reply({}, status)) as server:

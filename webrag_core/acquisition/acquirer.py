@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from webrag_core.acquisition.sitemaps.models import SiteMap
 
@@ -82,4 +83,15 @@ class Acquirer(Protocol):
 
     async def aclose(self) -> None:
         """Release connections and files."""
+        ...
+
+
+@runtime_checkable
+class BatchAcquirer(Protocol):
+    """An acquirer that gets many pages by one request."""
+
+    at_a_time: int
+
+    def announced(self, urls: Sequence[str]) -> AbstractAsyncContextManager[None]:
+        """Within the block `fetch` of one of these URLs, at most `at_a_time`, gives what one request for all brings."""
         ...

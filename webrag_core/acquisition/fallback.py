@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import AbstractAsyncContextManager
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
@@ -25,6 +26,7 @@ class FallbackAcquirer:
     name = FirecrawlAcquirer.name
     frozen = False
     metered = True
+    at_a_time = FirecrawlAcquirer.at_a_time
 
     def __init__(self, firecrawl: FirecrawlAcquirer, second: Acquirer) -> None:
         self.firecrawl = firecrawl
@@ -49,6 +51,10 @@ class FallbackAcquirer:
             raise FetchError(error.reason, message, status=error.status) from None
         warning = f"{page.final_url}: {problem}; fetched directly instead"
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
+
+    def announced(self, urls: Sequence[str]) -> AbstractAsyncContextManager[None]:
+        """See `BatchAcquirer`."""
+        return self.firecrawl.announced(urls)
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import Json, complain, out, print_json, print_line, print_table, progress
+from webrag_core.cli.output import Json, complain, out, print_json, print_line, print_table, progress, tokens_charged
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
@@ -66,8 +66,8 @@ def ingest(
         raise typer.Exit(asyncio.run(ingest_git(git, base_url, dates or "seen", revision, as_json=as_json)))
     from webrag_core.acquisition.warc import WarcAcquirer
     from webrag_core.corpus.forget import allow_again
-    from webrag_core.corpus.ingestor import gather_bounded
     from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.providers.embedder import embedding_tokens
 
     async def work() -> int:
         if bool(urls) == (warc is not None):
@@ -84,9 +84,6 @@ def ingest(
                     await allow_again(connection, pages)
             with progress(len(pages), "ingest") as advance:
 
-                async def take(url: str) -> AddedDocument:
-                    return await corpus.add(url, refresh=refresh)
-
                 def done(url: str, result: AddedDocument | FetchError) -> None:
                     nonlocal embedded
                     if isinstance(result, FetchError):
@@ -100,16 +97,18 @@ def ingest(
                             complain(f"{url}: {warning}")
                     advance(url)
 
-                await gather_bounded(pages, take, done)
+                await corpus.add_all(pages, done, refresh=refresh)
             indexed = await corpus.indexer.finish_bulk()
+            tokens = embedding_tokens(corpus.indexer.embedder)
         requested = sum(counts.values()) + len(failed)
         if as_json:
             report = {"requested": requested, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
-            print_json({**report, "vector_index": indexed})
+            print_json({**report, "embedding_tokens": tokens, "vector_index": indexed})
         else:
             out.print(
                 f"{requested} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
-                f" {counts['reused']} already there, {len(failed)} failed; {embedded} texts embedded"
+                f" {counts['reused']} already there, {len(failed)} failed;"
+                f" {embedded} texts embedded{tokens_charged(tokens)}"
             )
         return 1 if failed else 0
 
@@ -130,6 +129,7 @@ def refresh(
     """
     from webrag_core.corpus.sources import find_sources, list_sources, source_name
     from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.providers.embedder import embedding_tokens
 
     async def work() -> int:
         reports: list[RefreshReport] = []
@@ -149,13 +149,16 @@ def refresh(
                 for where, problem in (*report.failed.items(), *((key, warning) for warning in report.warnings)):
                     complain(f"{where}: {problem}")
             await corpus.indexer.finish_bulk()
+            tokens = embedding_tokens(corpus.indexer.embedder)
         if as_json:
-            print_json({"sources": [_refresh_json(report) for report in reports]})
+            print_json({"sources": [_refresh_json(report) for report in reports], "embedding_tokens": tokens})
         else:
             print_table(
                 ("source", "known", "changed or new", "unchanged", "failed", "skipped", "not due", "map entries"),
                 [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
             )
+            if tokens:
+                out.print(f"texts embedded{tokens_charged(tokens)}")
         silent = (r.counts.failed and not r.counts.fetched and not r.counts.unchanged for r in reports)
         return 1 if any(silent) or any(r.empty is not None for r in reports) else 0
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import typer
 
-from webrag_core.cli.output import Json, out, print_json, print_table, progress
+from webrag_core.cli.output import Json, out, print_json, print_table, progress, tokens_charged
 from webrag_core.config import load_settings
 
 model_app = typer.Typer(no_args_is_help=True, help="Embedding models side by side: list, build, switch.")
@@ -26,9 +26,12 @@ def list_all(as_json: Json = False) -> None:
             print_json({"models": [asdict(model) for model in models]})
             return
         print_table(
-            ("id", "provider", "name", "dimensions", "state", "vectors", "missing"),
+            ("id", "provider", "name", "dimensions", "state", "vectors", "missing", "tokens charged"),
             [
-                (m.id, m.identity.provider, m.identity.name, m.identity.dimensions, m.state, m.vectors, m.missing)
+                (
+                    *(m.id, m.identity.provider, m.identity.name, m.identity.dimensions),
+                    *(m.state, m.vectors, m.missing, m.tokens),
+                )
                 for m in models
             ],
         )
@@ -69,7 +72,8 @@ def build(as_json: Json = False) -> None:
             print_json(asdict(report))
         else:
             out.print(
-                f"{report.vectors} vectors, {report.embedded} texts embedded; `webrag model switch` makes it live"
+                f"{report.vectors} vectors, {report.embedded} texts embedded{tokens_charged(report.tokens)};"
+                " `webrag model switch` makes it live"
             )
 
     asyncio.run(work())

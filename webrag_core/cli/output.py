@@ -55,6 +55,11 @@ class Advance(Protocol):
     def __call__(self, label: str) -> None: ...
 
 
+def tokens_charged(tokens: int) -> str:
+    """What an embedding endpoint charged, to stand after the number of texts; nothing where it counts nothing."""
+    return f" for {tokens:,} tokens" if tokens else ""
+
+
 def print_json(value: BaseModel | dict[str, Any] | list[dict[str, Any]]) -> None:
     """Exactly one JSON value on stdout."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value

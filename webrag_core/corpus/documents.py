@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -127,10 +127,19 @@ async def lock_urls(connection: AsyncConnection, *urls: str) -> None:
 
 async def refuse_forgotten(connection: AsyncConnection, *urls: str) -> None:
     """Raise FetchError(FORGOTTEN) when one of these URLs was removed on request. Writers ask under `lock_urls`."""
-    cursor = await connection.execute(
+    await read_forgotten(await ask_forgotten(connection, *urls))
+
+
+async def ask_forgotten(connection: AsyncConnection, *urls: str) -> AsyncCursor:
+    """Ask whether one of these URLs was removed on request; see `read_forgotten`. May be part of a pipeline."""
+    return await connection.execute(
         "SELECT EXISTS (SELECT FROM unnest(%s::text[]) u WHERE is_forgotten(u))", ([*urls],)
     )
-    row = await cursor.fetchone()
+
+
+async def read_forgotten(asked: AsyncCursor) -> None:
+    """Raise FetchError(FORGOTTEN) when one was."""
+    row = await asked.fetchone()
     if row is not None and row[0]:
         raise FetchError(
             Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again"
@@ -177,6 +186,22 @@ async def store_version(
     a text that a history has, which nobody saw as the page.
     Raises FetchError(FORGOTTEN).
     """
+    async with connection.pipeline():  # what nobody waits for costs no way to the server and back
+        stored = await _write_version(connection, page, converted, acquirer, next_check, sighting=sighting)
+        forgotten = await _clear_links(connection, stored[1], converted.links)
+    await _copy_links(connection, stored[1], [link for link in converted.links if link.target_url not in forgotten])
+    return stored
+
+
+async def _write_version(
+    connection: AsyncConnection,
+    page: AcquiredPage,
+    converted: ConvertedPage,
+    acquirer: str,
+    next_check: datetime,
+    *,
+    sighting: bool,
+) -> tuple[int, int]:
     aliases = sorted({page.url, *page.redirects} - {page.final_url})
     await lock_urls(connection, page.final_url, *aliases)
     await refuse_forgotten(connection, page.final_url, *aliases)
@@ -229,7 +254,6 @@ async def store_version(
     if sighting:
         seen = Sighting(page.fetched_at, version_id, acquirer, basis_of(acquirer))
         await record_sighting(connection, document_id, seen)
-    await _replace_links(connection, version_id, converted.links)
     await store_markup(connection, version_id, converted.markup)
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
@@ -250,12 +274,18 @@ async def store_version(
     return document_id, version_id
 
 
-async def _replace_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:
+async def _clear_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> set[str]:
+    """Remove the links of a version; return targets of the new ones that were removed on request."""
     await connection.execute("DELETE FROM link_candidates WHERE version_id = %s", (version_id,))
     cursor = await connection.execute(
         "SELECT u FROM unnest(%s::text[]) u WHERE is_forgotten(u)", ([link.target_url for link in links],)
     )
-    forgotten = {str(row[0]) for row in await cursor.fetchall()}
+    return {str(row[0]) for row in await cursor.fetchall()}
+
+
+async def _copy_links(connection: AsyncConnection, version_id: int, links: Sequence[PageLink]) -> None:
+    if not links:
+        return
     async with (
         connection.cursor() as cursor,
         cursor.copy(
@@ -263,7 +293,7 @@ async def _replace_links(connection: AsyncConnection, version_id: int, links: Se
             " in_navigation, nofollow) FROM STDIN"
         ) as copy,
     ):
-        for ordinal, link in enumerate(link for link in links if link.target_url not in forgotten):
+        for ordinal, link in enumerate(links):
             await copy.write_row(
                 (
                     version_id,

@@ -57,6 +57,7 @@ _TRUST_VALIDATORS = 4
 """Revisit intervals after which a page is fetched unconditionally: some servers always answer 304."""
 CONCURRENT_PAGES = 4
 """Pages in progress at once. Requests per host are limited by its queue."""
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -161,8 +162,10 @@ class Ingestor:
         """
         url = page_url(url)
         async with self._database.connection() as connection:
-            await documents.refuse_forgotten(connection, url)
-            stored = await documents.find_document(connection, url)
+            async with connection.pipeline():  # one way to the server and back
+                forgotten = await documents.ask_forgotten(connection, url)
+                stored = await documents.find_document(connection, url)
+            await documents.read_forgotten(forgotten)
         if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
             stored = None  # a snapshot copy never replaces the live page, nor vice versa
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
@@ -190,14 +193,15 @@ class Ingestor:
             document_id, version_id = await documents.store_version(
                 connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
             )
-            await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
-            same = stored is not None and stored.current_version == version_id
-            if stored is not None and stored.id == document_id:
-                await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
-            outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
-            archived = basis_of(self.acquirer.name) == "archive"
-            newest = await newest_sighting(connection, document_id) if archived else None
-            await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
+            async with connection.pipeline():
+                await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
+                same = stored is not None and stored.current_version == version_id
+                if stored is not None and stored.id == document_id:
+                    await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
+                outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
+                await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
+                archived = basis_of(self.acquirer.name) == "archive"
+                newest = await newest_sighting(connection, document_id) if archived else None
         warnings = (*page.warnings, *(f"{page.final_url}: {warning}" for warning in converted.warnings))
         if newest is not None and newest > page.fetched_at:
             warnings = (
@@ -366,9 +370,13 @@ def _same_web(stored: str | None, current: str) -> bool:
 
 
 async def gather_bounded(
-    urls: Iterable[str], work: Callable[[str], Awaitable[Result]], done: Callable[[str, Result | FetchError], None]
+    urls: Iterable[Item],
+    work: Callable[[Item], Awaitable[Result]],
+    done: Callable[[Item, Result | FetchError], None],
+    *,
+    pages: int = CONCURRENT_PAGES,
 ) -> None:
-    """Run `work` for each URL with bounded concurrency; pass each result to `done` in order of completion.
+    """Run `work` for each URL, for `pages` at a time; pass each result to `done` in order of completion.
 
     A FetchError is a result. Any other exception cancels the remaining work and is raised.
     """
@@ -385,7 +393,7 @@ async def gather_bounded(
 
     try:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(CONCURRENT_PAGES, len(queue))):
+            for _ in range(min(pages, len(queue))):
                 group.create_task(worker())
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None  # the first failure is the actionable one

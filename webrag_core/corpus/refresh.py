@@ -12,14 +12,14 @@ from uuid import uuid4
 
 from psycopg import AsyncConnection
 
-from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.acquisition.acquirer import Acquirer, BatchAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key
 from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
-from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.inventory import store_symbols
 from webrag_core.corpus.refresh_store import RefreshCounts
 from webrag_core.corpus.revisit import KnownPage, plan_refresh
@@ -65,13 +65,22 @@ class RefreshReport:
 
 
 class SourceRefresh:
-    """Refresh sources. `store_page` fetches and stores one page; the caller may index it there too."""
+    """Refresh sources. `store_page` fetches and stores one page, for `pages` at a time; the caller may index it too."""
 
-    def __init__(self, database: Database, acquirer: Acquirer, settings: Settings, store_page: StorePage) -> None:
+    def __init__(
+        self,
+        database: Database,
+        acquirer: Acquirer,
+        settings: Settings,
+        store_page: StorePage,
+        *,
+        pages: int = CONCURRENT_PAGES,
+    ) -> None:
         self._database = database
         self._acquirer = acquirer
         self._settings = settings
         self._store_page = store_page
+        self._pages = pages
 
     async def run(
         self,
@@ -103,7 +112,7 @@ class SourceRefresh:
         interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
-        crawl = _Crawl(self._store_page, run_id, advance)
+        crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance)
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
         await crawl.fetch(list(dict.fromkeys([*first, *plan.urls]))[:limit])
         skipped = await self._add_new(source, shard, [page.url for page in known], crawl, limit)
@@ -254,9 +263,18 @@ class PageSelection:
 class _Crawl:
     """Outcomes of the pages fetched by one refresh."""
 
-    def __init__(self, store_page: StorePage, run_id: str, advance: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        acquirer: Acquirer,
+        store_page: StorePage,
+        pages: int,
+        run_id: str,
+        advance: Callable[[str], None],
+    ) -> None:
         self.run_id = run_id
+        self._acquirer = acquirer
         self._store_page = store_page
+        self._pages = pages
         self._advance = advance
         self.outcomes: dict[str, str] = {}
         self.failed: dict[str, FetchError] = {}
@@ -267,7 +285,14 @@ class _Crawl:
 
     async def fetch(self, urls: Iterable[str]) -> None:
         """Fetch these pages, except those fetched before."""
-        await gather_bounded([url for url in urls if url not in self.outcomes], self._fetch, self._done)
+        unknown = [url for url in urls if url not in self.outcomes]
+        if not isinstance(self._acquirer, BatchAcquirer):
+            await gather_bounded(unknown, self._fetch, self._done, pages=self._pages)
+            return
+        for first in range(0, len(unknown), self._acquirer.at_a_time):
+            batch = unknown[first : first + self._acquirer.at_a_time]
+            async with self._acquirer.announced(batch):
+                await gather_bounded(batch, self._fetch, self._done, pages=self._pages)
 
     async def _fetch(self, url: str) -> StoreResult:
         return await self._store_page(url, self.run_id)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 
-from psycopg import AsyncConnection, sql
+import numpy as np
+from numpy.typing import NDArray
+from psycopg import AsyncConnection, AsyncCursor, sql
 
 from webrag_core.corpus.documents import StoredVersion
 from webrag_core.indexing.chunker import CHUNKER_VERSION, Chunk
@@ -53,9 +55,11 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
             yield hashlib.sha256(text.encode()).hexdigest(), text
 
 
-def child_columns(inputs: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
-    """(sha256, packed passage) of every child, in the order of `embedding_inputs`."""
-    passages = extract_passages([text for _, text in inputs])
+def child_columns(
+    inputs: Sequence[tuple[str, str]], ids: Sequence[NDArray[np.uint16]] | None = None
+) -> list[tuple[str, bytes]]:
+    """(sha256, packed passage) of every child, in the order of `embedding_inputs`; `ids` as `extract_passages`."""
+    passages = extract_passages([text for _, text in inputs], ids)
     return [(digest, passage.packed()) for (digest, _), passage in zip(inputs, passages, strict=True)]
 
 
@@ -71,12 +75,33 @@ async def write_chunks(
     `columns` are the `child_columns` of the same parents.
     """
     await connection.execute("DELETE FROM chunks WHERE version_id = %s", (version.id,))
-    children = [child for parent in parents for child in parent.children]
-    cursor = await connection.execute(
+    cursor = await ask_ids(connection, parents)
+    rows = chunk_rows(version, parents, columns, [int(row[0]) for row in await cursor.fetchall()])
+    await copy_chunks(connection, rows)
+    await mark_chunked(connection, version.id, parents, key)
+    return len(rows)
+
+
+async def ask_ids(connection: AsyncConnection, parents: Sequence[Chunk]) -> AsyncCursor:
+    """Ask for a new id for each of the parents, and then of their children."""
+    return await connection.execute(
         "SELECT nextval(pg_get_serial_sequence('chunks', 'id')) FROM generate_series(1, %s)",
-        (len(parents) + len(children),),
+        (len(parents) + sum(len(parent.children) for parent in parents),),
     )
-    ids = [int(row[0]) for row in await cursor.fetchall()]
+
+
+async def mark_chunked(connection: AsyncConnection, version_id: int, parents: Sequence[Chunk], key: str) -> None:
+    """Write to the version how it is chunked."""
+    await connection.execute(
+        "UPDATE document_versions SET chunker = %s, parent_count = %s, child_count = %s WHERE id = %s",
+        (key, len(parents), sum(len(parent.children) for parent in parents), version_id),
+    )
+
+
+def chunk_rows(
+    version: StoredVersion, parents: Sequence[Chunk], columns: Sequence[tuple[str, bytes]], ids: Sequence[int]
+) -> list[tuple[object, ...]]:
+    """Rows of `chunks`, their values in the order of `_COLUMNS`, with the ids of parents and then of children."""
     text = version.markdown
     rows: list[tuple[object, ...]] = []
     position = 0
@@ -107,12 +132,7 @@ async def write_chunks(
         for child in parent.children:
             rows.append(row(child, ids[len(parents) + position], parent_id, position, next(column)))
             position += 1
-    await copy_chunks(connection, rows)
-    await connection.execute(
-        "UPDATE document_versions SET chunker = %s, parent_count = %s, child_count = %s WHERE id = %s",
-        (key, len(parents), len(children), version.id),
-    )
-    return len(rows)
+    return rows
 
 
 async def copy_chunks(connection: AsyncConnection, rows: Iterable[tuple[object, ...]]) -> None:

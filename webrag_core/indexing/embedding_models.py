@@ -7,11 +7,11 @@ leave the corpus go back to the cache until it is pruned, since pages often retu
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import astuple
 
 from pgvector import Vector
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, AsyncCursor, sql
 
 from webrag_core.errors import InvalidInputError, StoreError
 from webrag_core.providers.embedder import ModelIdentity
@@ -69,11 +69,15 @@ async def live_identity(connection: AsyncConnection) -> ModelIdentity | None:
     return ModelIdentity(*row) if row is not None else None
 
 
-async def require_live(connection: AsyncConnection, model_id: int) -> None:
-    """Hold the model live until the transaction ends. Raises StoreError when it is no longer."""
+async def ask_live(connection: AsyncConnection, model_id: int) -> AsyncCursor:
+    """Hold the model live until the transaction ends, if it is; see `read_live`. May be part of a pipeline."""
     await lock_models(connection, shared=True)
-    cursor = await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (model_id,))
-    row = await cursor.fetchone()
+    return await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (model_id,))
+
+
+async def read_live(asked: AsyncCursor) -> None:
+    """Raises StoreError when the model is live no longer."""
+    row = await asked.fetchone()
     if row is None or not row[0]:
         raise StoreError("the corpus was switched to another embedding model", code="embedding_model_mismatch")
 
@@ -249,6 +253,15 @@ async def copy_vectors(
     return cursor.rowcount
 
 
+async def copy_in(connection: AsyncConnection, model_id: int, rows: Iterable[tuple[int, int, Vector]]) -> None:
+    """Add vectors of children that have none: (id, document_id, vector)."""
+    command = sql.SQL("COPY {} (chunk_id, document_id, embedding) FROM STDIN WITH (FORMAT BINARY)")
+    async with connection.cursor() as cursor, cursor.copy(command.format(vector_table(model_id))) as copy:
+        copy.set_types(["int8", "int4", "vector"])
+        for row in rows:
+            await copy.write_row(row)
+
+
 async def fill_cache(connection: AsyncConnection, model_id: int, vectors: Mapping[str, Vector]) -> None:
     """Store vectors by the digest of their text; rows that exist stay."""
     async with connection.transaction(), connection.cursor() as cursor:
@@ -256,6 +269,12 @@ async def fill_cache(connection: AsyncConnection, model_id: int, vectors: Mappin
             "INSERT INTO embedding_cache (model_id, text_sha256, embedding) VALUES (%s, %s, %b) ON CONFLICT DO NOTHING",
             [(model_id, digest, vector) for digest, vector in sorted(vectors.items())],
         )
+
+
+async def record_tokens(connection: AsyncConnection, model_id: int, tokens: int) -> None:
+    """Add what the model's endpoint charged."""
+    if tokens:
+        await connection.execute("UPDATE embedding_models SET tokens = tokens + %s WHERE id = %s", (tokens, model_id))
 
 
 async def cache_version(connection: AsyncConnection, model_id: int, version_id: int) -> None:

@@ -7,8 +7,8 @@ A kill at any instant leaves the previous version whole.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,26 +18,31 @@ from psycopg import AsyncConnection, Rollback, sql
 from webrag_core.config import Settings
 from webrag_core.corpus import documents
 from webrag_core.corpus.documents import StoredVersion
+from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.works import update_works
 from webrag_core.errors import FetchError, IntegrityError, Reason
 from webrag_core.indexing import chunks as chunk_table
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunker import Chunk, chunk_markdown
 from webrag_core.indexing.chunks import chunker_key
+from webrag_core.indexing.embedding_queue import EmbeddingQueue
 from webrag_core.indexing.graph.edges import (
     UP_TO_DATE,
+    EdgeChange,
+    NodeLookup,
+    PageInputs,
     count_degrees,
     edges_are_missing,
-    edges_of,
     page_inputs,
     rebuild_edges,
-    replace_edges,
-    resolve_nodes,
 )
-from webrag_core.indexing.lexical import TermIds, count_terms, replace_postings, term_counts
+from webrag_core.indexing.graph.model import Node
+from webrag_core.indexing.lexical import TermIds, copy_postings, count_terms, replace_postings, write_sizes
 from webrag_core.indexing.markdown import Block, parse_blocks
-from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
-from webrag_core.providers.embedder import Embedder
+from webrag_core.indexing.prepared import PreparedPage, prepare
+from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone, retire_moved
+from webrag_core.indexing.state import ask_state, read_state
+from webrag_core.providers.embedder import Embedder, WordLlamaEmbedder
 from webrag_core.store.database import Database
 from webrag_core.store.vacuum import vacuum_grown
 from webrag_core.store.vector_tables import vector_table
@@ -47,6 +52,11 @@ _LOADED = (
     *("lexical_terms", "link_candidates", "graph_edges", "graph_nodes"),
 )
 """Tables that bulk loads fill, beside those of the vectors."""
+_PAGES_AHEAD = 24  # more of small pages than fill one request, and memory for as many large ones
+_MAKE_CURRENT = (
+    "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
+    " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')"
+)
 _ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 
@@ -60,6 +70,15 @@ class IndexOutcome:
     became_current: bool
 
 
+@dataclass(frozen=True, slots=True)
+class _Ids:
+    """Ids of the terms and nodes of a page; digests of its texts that have no vector."""
+
+    terms: Mapping[str, int]
+    nodes: dict[Node, int]
+    missing: set[str]
+
+
 class Indexer:
     """Chunk, embed and activate versions. Safe to call concurrently, also for one document."""
 
@@ -70,6 +89,7 @@ class Indexer:
         self._model_id: int | None = None
         self._term_ids = TermIds()
         self._key = chunker_key(settings.parent_max_tokens, settings.child_target_tokens)
+        self._queue = EmbeddingQueue(database, embedder, settings.embedding_batch_size)
 
     @property
     def embedder(self) -> Embedder:
@@ -83,12 +103,36 @@ class Indexer:
                 self._model_id = await models.live_model(connection, self._embedder.identity)
         return self._model_id
 
-    async def index(self, version_id: int) -> IndexOutcome:
+    @property
+    def pages_at_once(self) -> int:
+        """Pages in progress for which the requests to the model are full."""
+        return CONCURRENT_PAGES if isinstance(self._embedder, WordLlamaEmbedder) else _PAGES_AHEAD
+
+    def in_progress(self) -> AbstractContextManager[None]:
+        """Count a page as in progress, whose texts may share a request with those of others (`patient`)."""
+        return self._queue.page()
+
+    async def index(self, version_id: int, *, patient: bool = False) -> IndexOutcome:
         """Run all pending stages for one version.
 
         `activate` writes missing chunks in its own transaction.
         """
-        return await self.activate(version_id)
+        return await self.activate(version_id, patient=patient)
+
+    async def activate_all(self, version_ids: Sequence[int]) -> dict[int, IndexOutcome]:
+        """`activate` each of the versions, several at a time. Versions that were removed meanwhile are left out."""
+        outcomes: dict[int, IndexOutcome] = {}
+
+        async def work(version_id: int) -> IndexOutcome:
+            with self.in_progress():
+                return await self.activate(version_id, patient=True)
+
+        def done(version_id: int, outcome: IndexOutcome | FetchError) -> None:
+            if isinstance(outcome, IndexOutcome):
+                outcomes[version_id] = outcome
+
+        await gather_bounded(version_ids, work, done, pages=self.pages_at_once)
+        return outcomes
 
     async def pending(self, version_ids: Sequence[int], stage: Literal["chunk", "activate"]) -> list[int]:
         """Return the versions with pending work in `stage`, in order, by one query."""
@@ -144,62 +188,151 @@ class Indexer:
         if not await self.chunk(version_id):
             await self.activate(version_id)
 
-    async def activate(self, version_id: int) -> IndexOutcome:
+    async def activate(self, version_id: int, *, patient: bool = False) -> IndexOutcome:
         """Embed missing texts, then make the version current together with its vectors and postings.
 
         A version older than the current one, of a gone document, or of a URL that became an alias does not become
-        current: a slow writer must not restore removed content.
+        current: a slow writer must not restore removed content. `patient` pages wait for the texts of others.
         """
         model_id = await self.model_id()
-        version = await self._version(version_id)
         async with self._database.claims.hold(f"index version {version_id}"):  # later callers see the result
-            return await self._activate(version, model_id)
+            return await self._activate(version_id, model_id, patient)
 
-    async def _activate(self, version: StoredVersion, model_id: int) -> IndexOutcome:
-        version_id = version.id
+    async def _activate(self, version_id: int, model_id: int, patient: bool) -> IndexOutcome:
         async with self._database.connection() as connection:
-            settled = await self._is_settled(connection, version, model_id)
-            if settled and not await edges_are_missing(connection, version):
+            async with connection.pipeline():
+                asked = await ask_state(connection, version_id, self._key, model_id)
+                version = await self._load(connection, version_id)
+            state = await read_state(asked)
+            if state.settled and not await edges_are_missing(connection, version):
                 return IndexOutcome(version.document_id, version_id, 0, False)
-        if settled:
+            inputs = None if state.settled else await page_inputs(connection, version)
+        if inputs is None:
             await rebuild_edges(self._database, version)
             return IndexOutcome(version.document_id, version_id, 0, False)
-        async with self._database.connection() as connection:
-            inputs = await page_inputs(connection, version)
-        blocks = await asyncio.to_thread(parse_blocks, version.markdown)
-        parents, texts = await asyncio.to_thread(self._chunks, version, blocks)
-        extraction = await asyncio.to_thread(edges_of, version, inputs, blocks)
-        counts = await asyncio.to_thread(_count_terms, version, parents)
-        columns = await asyncio.to_thread(chunk_table.child_columns, texts)
-        async with self._database.connection() as connection:
-            term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
+        page = await asyncio.to_thread(self._prepare, version, inputs)
         embedded = 0
-        for _ in range(_ATTEMPTS):
-            embedded += await self._embed(dict(texts), model_id)
-            async with self._database.connection() as connection:
-                node_ids = await resolve_nodes(connection, extraction)
+        for attempt in range(_ATTEMPTS):
+            ids = await self._resolve(page, model_id)
+            vectors = None
+            if state.is_empty and not attempt and len(ids.missing) == len(page.texts):
+                vectors = await self._own_vectors(page)
+            if vectors is None:
+                embedded += await self._queue.embed(model_id, page.texts, patient=patient)
+            else:
+                embedded += len(vectors)
             async with self._database.transaction() as connection:
-                await models.require_live(connection, model_id)
-                await documents.lock_urls(
-                    connection, version.canonical_url, *await moved_urls(connection, version.document_id)
-                )
-                if await self._is_settled(connection, version, model_id):  # another writer was faster
+                async with connection.pipeline():
+                    live = await models.ask_live(connection, model_id)
+                    moved = await ask_moved(connection, version.document_id)
+                await models.read_live(live)
+                change = EdgeChange(version, inputs, page.extraction, ids.nodes)
+                urls = [str(row[1]) for row in await moved.fetchall()]
+                async with connection.pipeline():
+                    await documents.lock_urls(connection, version.canonical_url, *urls)
+                    asked = await ask_state(connection, version_id, self._key, model_id)
+                    await change.ask(connection)
+                    new_ids = await chunk_table.ask_ids(connection, page.parents)
+                now = await read_state(asked)
+                if now.settled:  # another writer was faster
                     return IndexOutcome(version.document_id, version_id, embedded, False)
-                if not await chunk_table.has_chunks(connection, version_id, self._key):
-                    await models.cache_version(connection, model_id, version_id)
-                    await chunk_table.write_chunks(connection, version, parents, columns, self._key)
-                if not await self._write_vectors(connection, version, model_id):
+                if not await change.read():
                     raise Rollback
-                if not await replace_edges(connection, version, inputs, extraction, node_ids):
+                if vectors is None:
+                    changed = await self._replace(connection, version, page, ids, change, model_id)
+                    if changed is None:
+                        raise Rollback
+                    return IndexOutcome(version.document_id, version_id, embedded, changed)
+                if not now.is_empty:
                     raise Rollback
-                ids = await chunk_table.parent_ids(connection, version_id)
-                await replace_postings(connection, version.document_id, dict(zip(ids, counts, strict=True)), term_ids)
-                changed = await self._make_current(connection, version)
-                if changed:
-                    await documents.log_change(connection, version.document_id, version_id, "version")
-                await retire_moved(connection, version.document_id, model_id)
-                return IndexOutcome(version.document_id, version_id, embedded, changed)
+                chunk_ids = [int(row[0]) for row in await new_ids.fetchall()]
+                await self._write_first(connection, version, page, ids, change, model_id, chunk_ids, vectors)
+                return IndexOutcome(version.document_id, version_id, embedded, True)
         raise IntegrityError(f"vectors or nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
+
+    async def _resolve(self, page: PreparedPage, model_id: int) -> _Ids:
+        """Ids of terms and nodes, new ones among them, and the digests of texts without a vector."""
+        terms = self._term_ids.of(term for count in page.counts for term in count)
+        nodes = NodeLookup(page.extraction)
+        missing: set[str] | None = None
+        async with self._database.connection() as connection:
+            for _ in range(2):
+                async with connection.pipeline():  # one way to the server and back
+                    await terms.ask(connection)
+                    await nodes.ask(connection)
+                    if missing is None:
+                        missing = await models.missing_vectors(connection, model_id, page.texts)
+                await terms.read()
+                await nodes.read(connection)
+                if not terms.unknown and not nodes.unknown:
+                    break
+        return _Ids(terms.ids, nodes.ids, missing or set())
+
+    async def _own_vectors(self, page: PreparedPage) -> dict[str, Vector] | None:
+        """Vectors by digest of a model in this process, which cost less than asking for them; else None."""
+        embedder = self._embedder
+        if type(embedder) is not WordLlamaEmbedder:
+            return None
+        vectors = await asyncio.to_thread(embedder.vectors, list(page.tokens.values()))
+        return {digest: Vector(vector) for digest, vector in zip(page.tokens, vectors, strict=True)}
+
+    async def _write_first(
+        self,
+        connection: AsyncConnection,
+        version: StoredVersion,
+        page: PreparedPage,
+        ids: _Ids,
+        change: EdgeChange,
+        model_id: int,
+        chunk_ids: Sequence[int],
+        vectors: Mapping[str, Vector],
+    ) -> None:
+        """Write everything of a document of which the index has nothing yet."""
+        document_id, parents = version.document_id, len(page.parents)
+        await chunk_table.copy_chunks(
+            connection, chunk_table.chunk_rows(version, page.parents, page.columns, chunk_ids)
+        )
+        children = zip(chunk_ids[parents:], page.digests, strict=True)
+        await models.copy_in(connection, model_id, [(one, document_id, vectors[digest]) for one, digest in children])
+        await change.copy(connection)
+        counts = dict(zip(chunk_ids[:parents], page.counts, strict=True))
+        await copy_postings(connection, document_id, counts, ids.terms)
+        async with connection.pipeline():
+            await change.write(connection)
+            await write_sizes(connection, document_id, page.counts)
+            await chunk_table.mark_chunked(connection, version.id, page.parents, self._key)
+            await connection.execute(_MAKE_CURRENT, {"version": version.id, "document": document_id})
+            await documents.log_change(connection, document_id, version.id, "version")
+
+    async def _replace(
+        self,
+        connection: AsyncConnection,
+        version: StoredVersion,
+        page: PreparedPage,
+        ids: _Ids,
+        change: EdgeChange,
+        model_id: int,
+    ) -> bool | None:
+        """Write everything of a version in place of what the index has of its document, or of the same version.
+
+        Returns whether it became current; None when vectors that it shares were removed meanwhile.
+        """
+        if not await chunk_table.has_chunks(connection, version.id, self._key):
+            await models.cache_version(connection, model_id, version.id)
+            await chunk_table.write_chunks(connection, version, page.parents, page.columns, self._key)
+        if not await self._write_vectors(connection, version, model_id):
+            return None
+        async with connection.pipeline():
+            await change.write(connection)
+        await change.copy(connection)
+        parents = await chunk_table.parent_ids(connection, version.id)
+        counts = dict(zip(parents, page.counts, strict=True))
+        await replace_postings(connection, version.document_id, counts, ids.terms)
+        changed = await self._make_current(connection, version)
+        if changed:
+            await documents.log_change(connection, version.document_id, version.id, "version")
+        await retire_moved(connection, version.document_id, model_id)
+        return changed
 
     async def retire(self, url: str) -> bool:
         """Remove the document at `url` from the index if it is confirmed gone. Return True if removed."""
@@ -232,7 +365,10 @@ class Indexer:
 
     async def _version(self, version_id: int) -> StoredVersion:
         async with self._database.connection() as connection:
-            version = await documents.load_version(connection, version_id)
+            return await self._load(connection, version_id)
+
+    async def _load(self, connection: AsyncConnection, version_id: int) -> StoredVersion:
+        version = await documents.load_version(connection, version_id)
         if version is None:
             raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
         return version
@@ -247,37 +383,10 @@ class Indexer:
         )
         return parents, list(chunk_table.embedding_inputs(version, parents))
 
-    async def _is_settled(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
-        """True when the version is current and complete, or must not become current."""
-        cursor = await connection.execute(
-            sql.SQL(
-                "SELECT coalesce(c.fetched_at > v.fetched_at, false) OR d.status = 'gone'"
-                " OR EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url),"
-                " coalesce(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s"
-                "  AND v.child_count = (SELECT count(*) FROM {} e WHERE e.document_id = d.id), false)"
-                " FROM document_versions v JOIN documents d ON d.id = v.document_id"
-                " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = %(version)s"
-            ).format(vector_table(model_id)),
-            {"version": version.id, "chunker": self._key},
-        )
-        row = await cursor.fetchone()
-        if row is None:  # removed on request meanwhile
-            return True
-        overtaken, complete = row
-        return bool(overtaken) or (bool(complete) and not await moved_urls(connection, version.document_id))
-
-    async def _embed(self, texts: dict[str, str], model_id: int) -> int:
-        """Embed texts (by digest) that have no vector; hold no connection during model requests."""
-        async with self._database.connection() as connection:
-            missing = sorted(await models.missing_vectors(connection, model_id, texts))
-        size = self._settings.embedding_batch_size
-        for start in range(0, len(missing), size):
-            batch = missing[start : start + size]
-            vectors = await self._embedder.embed([texts[digest] for digest in batch])
-            async with self._database.connection() as connection:
-                rows = {digest: Vector(vector) for digest, vector in zip(batch, vectors, strict=True)}
-                await models.fill_cache(connection, model_id, rows)
-        return len(missing)
+    def _prepare(self, version: StoredVersion, inputs: PageInputs) -> PreparedPage:
+        blocks = parse_blocks(version.markdown)
+        parents, texts = self._chunks(version, blocks)
+        return prepare(version, inputs, blocks, parents, texts)
 
     async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
         """Replace the document's vectors by those of this version. Return False when another document's change removed
@@ -308,11 +417,7 @@ class Indexer:
 
     async def _make_current(self, connection: AsyncConnection, version: StoredVersion) -> bool:
         """Make the version current and drop derived rows of older versions; their texts stay."""
-        cursor = await connection.execute(
-            "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
-            " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')",
-            {"version": version.id, "document": version.document_id},
-        )
+        cursor = await connection.execute(_MAKE_CURRENT, {"version": version.id, "document": version.document_id})
         others = (version.document_id, version.id)
         await connection.execute("DELETE FROM chunks WHERE document_id = %s AND version_id <> %s", others)
         await connection.execute(
@@ -326,9 +431,3 @@ class Indexer:
             others,
         )
         return cursor.rowcount > 0
-
-
-def _count_terms(version: StoredVersion, parents: list[Chunk]) -> list[Counter[str]]:
-    return [
-        term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end]) for parent in parents
-    ]

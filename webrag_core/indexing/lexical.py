@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
 
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
@@ -32,30 +32,54 @@ class TermIds:
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
 
-    async def resolve(self, connection: AsyncConnection, terms: Iterable[str]) -> Mapping[str, int]:
-        """Return the ids of all `terms`; new terms get one.
+    def of(self, terms: Iterable[str]) -> TermLookup:
+        """The look-up of all `terms`."""
+        wanted = set(terms)
+        return TermLookup(self, {term: self._ids[term] for term in wanted & self._ids.keys()}, wanted)
 
-        Needs autocommit: two long transactions that insert the same terms in different order would deadlock.
-        """
-        unknown = set(terms)
-        ids = {term: self._ids[term] for term in unknown & self._ids.keys()}
-        unknown -= ids.keys()
-        for insert in (False, True):
-            if insert and unknown:  # after a look-up: a conflicting insert would use up an id for every known term
-                await connection.execute(
-                    "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
-                    (sorted(unknown),),
-                )
-            if unknown:
-                cursor = await connection.execute(
-                    "SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(unknown),)
-                )
-                ids |= {term: int(term_id) for term, term_id in await cursor.fetchall()}
-                unknown -= ids.keys()
+    def remember(self, ids: Mapping[str, int]) -> None:
+        """Keep the ids of terms."""
         if len(self._ids) + len(ids) > _MAX_IDS:
             self._ids.clear()
         self._ids |= ids
-        return ids
+
+
+class TermLookup:
+    """The ids of the terms of a page; new terms get one. Ask, read, and once more where some are `unknown`.
+
+    Needs autocommit: two long transactions that insert the same terms in different order would deadlock.
+    """
+
+    def __init__(self, memory: TermIds, ids: dict[str, int], wanted: Collection[str]) -> None:
+        self._memory = memory
+        self.ids = ids
+        self.unknown = set(wanted) - ids.keys()
+        self._asked: AsyncCursor | None = None
+        self._again = False
+
+    async def ask(self, connection: AsyncConnection) -> None:
+        """Send the statements, which may be part of a pipeline."""
+        if not self.unknown:
+            return
+        if self._again:  # after a look-up: a conflicting insert would use up an id for every known term
+            await connection.execute(
+                "INSERT INTO lexical_terms (term) SELECT unnest(%s::text[]) ON CONFLICT DO NOTHING",
+                (sorted(self.unknown),),
+            )
+        self._asked = await connection.execute(
+            "SELECT term, id FROM lexical_terms WHERE term = ANY(%s)", (list(self.unknown),)
+        )
+        self._again = True
+
+    async def read(self) -> None:
+        """Take in what was asked last."""
+        cursor, self._asked = self._asked, None
+        if cursor is None:
+            return
+        rows = {term: int(term_id) for term, term_id in await cursor.fetchall()}
+        self.ids |= rows
+        self.unknown -= rows.keys()
+        self._memory.remember(rows)
 
 
 async def replace_postings(
@@ -66,11 +90,23 @@ async def replace_postings(
 ) -> None:
     """Make these the only postings of the document; `counts` maps a parent chunk's id to its term counts."""
     await connection.execute("DELETE FROM lexical_postings WHERE document_id = %s", (document_id,))
+    await write_sizes(connection, document_id, counts.values())
+    await copy_postings(connection, document_id, counts, term_ids)
+
+
+async def write_sizes(connection: AsyncConnection, document_id: int, counts: Collection[Counter[str]]) -> None:
+    """Write how many parents and terms the document has."""
     await connection.execute(
         "INSERT INTO lexical_documents (document_id, parents, length) VALUES (%s, %s, %s)"
         " ON CONFLICT (document_id) DO UPDATE SET parents = EXCLUDED.parents, length = EXCLUDED.length",
-        (document_id, len(counts), sum(count.total() for count in counts.values())),
+        (document_id, len(counts), sum(count.total() for count in counts)),
     )
+
+
+async def copy_postings(
+    connection: AsyncConnection, document_id: int, counts: Mapping[int, Counter[str]], term_ids: Mapping[str, int]
+) -> None:
+    """Add postings of the document; arguments as those of `replace_postings`."""
     async with (
         connection.cursor() as cursor,
         cursor.copy(

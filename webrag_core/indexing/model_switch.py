@@ -16,7 +16,7 @@ from psycopg import AsyncConnection, sql
 from webrag_core.errors import EmbeddingError, InvalidInputError, StoreError
 from webrag_core.indexing import embedding_models as models
 from webrag_core.indexing.chunks import embedding_text
-from webrag_core.providers.embedder import Embedder, ModelIdentity
+from webrag_core.providers.embedder import Embedder, ModelIdentity, embedding_tokens, take_tokens
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
@@ -30,31 +30,36 @@ class ModelStatus:
     state: str
     vectors: int
     missing: int
+    tokens: int
+    """Charged by its endpoint for this corpus, as it counts them."""
 
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """`embedded` counts texts sent to the model, `vectors` its rows."""
+    """`embedded` counts texts sent to the model, `tokens` what its endpoint charged for them, `vectors` its rows."""
 
     model_id: int
     embedded: int
     vectors: int
+    tokens: int
 
 
 async def list_models(database: Database) -> list[ModelStatus]:
     """List registered models, oldest first."""
     async with database.snapshot() as connection:
         cursor = await connection.execute(
-            "SELECT id, provider, name, dimensions, normalisation, inputs, state FROM embedding_models ORDER BY id"
+            "SELECT id, provider, name, dimensions, normalisation, inputs, state, tokens FROM embedding_models"
+            " ORDER BY id"
         )
         statuses = []
-        for model_id, *identity, state in await cursor.fetchall():
+        for model_id, *identity, state, tokens in await cursor.fetchall():
             counts = await connection.execute(
                 sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
             )
             row = await counts.fetchone()
             missing = await _count_missing(connection, model_id)
-            statuses.append(ModelStatus(model_id, ModelIdentity(*identity), state, int(row[0]) if row else 0, missing))
+            vectors = int(row[0]) if row else 0
+            statuses.append(ModelStatus(model_id, ModelIdentity(*identity), state, vectors, missing, tokens))
         return statuses
 
 
@@ -74,6 +79,7 @@ async def build_model(
     """
     async with database.connection() as connection:
         model_id = await models.building_model(connection, embedder.identity)
+    before = embedding_tokens(embedder)
     build = _Build(database, embedder, model_id, batch_size, advance)
     try:
         async with asyncio.TaskGroup() as group:
@@ -89,7 +95,8 @@ async def build_model(
             sql.SQL("SELECT count(*) FROM {}").format(vector_table(model_id)), prepare=False
         )
         row = await cursor.fetchone()
-    return BuildReport(model_id, build.embedded, int(row[0]) if row else 0)
+    tokens = embedding_tokens(embedder) - before
+    return BuildReport(model_id, build.embedded, int(row[0]) if row else 0, tokens)
 
 
 @dataclass(slots=True)
@@ -118,6 +125,7 @@ class _Build:
                 rows = {digest: Vector(vector) for digest, vector in zip(digests, vectors, strict=True)}
                 await models.fill_cache(connection, self.model_id, rows)
                 await models.copy_vectors(connection, self.model_id, _CHILDREN_OF, {"ids": ids})
+                await models.record_tokens(connection, self.model_id, take_tokens(self.embedder))
             self.embedded += len(digests)
             if self.advance is not None:
                 self.advance(len(ids))
@@ -188,17 +196,18 @@ async def adopt_model(
             live = await models.live_identity(connection)
         if live is None or live == embedder.identity:
             return None
-        embedded = 0
+        embedded = tokens = 0
         for last in (False, False, True):
             report = await build_model(database, embedder, batch_size=batch_size, workers=workers, advance=advance)
             embedded += report.embedded
+            tokens += report.tokens
             try:
                 await switch_model(database, embedder.identity)
                 break
             except StoreError as error:
                 if last or error.code != "model_incomplete":
                     raise
-        return BuildReport(report.model_id, embedded, report.vectors)
+        return BuildReport(report.model_id, embedded, report.vectors, tokens)
 
 
 _MISSING = (

@@ -53,6 +53,7 @@ def term_codes(words: Iterable[str]) -> NDArray[np.uint32]:
     return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.uint32)
 
 
-def extract_passages(texts: Sequence[str]) -> list[Passage]:
-    """Extract features of plain texts; an empty text gives an empty passage."""
-    return [Passage(term_codes(terms(text)), np.unique(ids)) for text, ids in zip(texts, token_ids(texts), strict=True)]
+def extract_passages(texts: Sequence[str], ids: Sequence[NDArray[np.uint16]] | None = None) -> list[Passage]:
+    """Extract features of plain texts, whose `token_ids` may be known; an empty text gives an empty passage."""
+    ids = token_ids(texts) if ids is None else ids
+    return [Passage(term_codes(terms(text)), np.unique(tokens)) for text, tokens in zip(texts, ids, strict=True)]

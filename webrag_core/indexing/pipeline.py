@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Literal
@@ -13,10 +14,17 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.corpus.documents import ABSENT
 from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
-from webrag_core.corpus.ingestor import Ingestor, acquirer_of, make_acquirer
+from webrag_core.corpus.ingestor import (
+    CONCURRENT_PAGES,
+    Ingestor,
+    IngestOutcome,
+    acquirer_of,
+    gather_bounded,
+    make_acquirer,
+)
 from webrag_core.corpus.refresh import SourceRefresh
 from webrag_core.corpus.sources import Source
-from webrag_core.errors import FetchError
+from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
 from webrag_core.store.breakers import Breakers
@@ -69,13 +77,53 @@ class Corpus:
 
         Raises FetchError with the reason recorded. A page confirmed gone is removed from the index.
         """
+        return await self._index(await self._store(url, run_id=run_id, refresh=refresh, max_age=max_age))
+
+    async def add_all(
+        self,
+        urls: Iterable[str],
+        done: Callable[[str, AddedDocument | FetchError], None],
+        *,
+        refresh: bool = False,
+    ) -> None:
+        """Add pages, several at a time; pass each result to `done` in order of completion.
+
+        A page costs itself alone where it cannot be fetched, and where its vectors cannot be had for now: then it is
+        stored, fails with reason `provider_failed`, and is indexed when it is added again. Raises EmbeddingError when
+        the model refuses.
+        """
+        bulk = self._bulk()
+        await gather_bounded(urls, lambda url: bulk(url, None, refresh), done, pages=self.indexer.pages_at_once)
+
+    def _bulk(self) -> Callable[[str, str | None, bool], Awaitable[AddedDocument]]:
+        """`add` for many pages: few are fetched at a time, and more wait for full requests to the model."""
+        fetching = asyncio.Semaphore(CONCURRENT_PAGES)
+
+        async def add(url: str, run_id: str | None, refresh: bool) -> AddedDocument:
+            with self.indexer.in_progress():
+                async with fetching:
+                    page = await self._store(url, run_id=run_id, refresh=refresh)
+                try:
+                    return await self._index(page, patient=True)
+                except EmbeddingError as error:
+                    if not error.transient:
+                        raise
+                    raise FetchError(Reason.PROVIDER_FAILED, f"stored, not indexed yet: {error.message}") from None
+
+        return add
+
+    async def _store(
+        self, url: str, *, run_id: str | None, refresh: bool, max_age: float | None = None
+    ) -> IngestOutcome:
         try:
-            page = await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
+            return await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
         except FetchError as error:
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))
             raise
-        indexed = await self.indexer.index(page.version_id)
+
+    async def _index(self, page: IngestOutcome, *, patient: bool = False) -> AddedDocument:
+        indexed = await self.indexer.index(page.version_id, patient=patient)
         return AddedDocument(page.url, page.document_id, page.version_id, page.outcome, indexed.embedded, page.warnings)
 
     async def add_history(self, histories: HistoryIngestor, file: FileHistory) -> HistoryOutcome:
@@ -89,7 +137,14 @@ class Corpus:
 
     def refresher(self) -> SourceRefresh:
         """Return a refresher that also indexes changed pages."""
-        return SourceRefresh(self.database, self.ingestor.acquirer, self.settings, self._refresh_page)
+        bulk = self._bulk()
+        return SourceRefresh(
+            self.database,
+            self.ingestor.acquirer,
+            self.settings,
+            lambda url, run_id: bulk(url, run_id, True),
+            pages=self.indexer.pages_at_once,
+        )
 
     @asynccontextmanager
     async def refresher_of(self, source: Source) -> AsyncIterator[SourceRefresh]:
@@ -99,6 +154,3 @@ class Corpus:
                 yield self.refresher()
             else:
                 yield Corpus(self.database, acquirer, self.settings, self.indexer.embedder).refresher()
-
-    async def _refresh_page(self, url: str, run_id: str) -> AddedDocument:
-        return await self.add(url, run_id=run_id, refresh=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from psycopg import AsyncConnection, sql
+from psycopg import AsyncConnection, AsyncCursor, sql
 
 from webrag_core.corpus import documents
 from webrag_core.corpus.periods import Sighting, basis_of, record_sighting
@@ -20,10 +20,9 @@ _MOVED = (
 )
 
 
-async def moved_urls(connection: AsyncConnection, document_id: int) -> list[str]:
-    """Return URLs of separate documents that became aliases of this one."""
-    cursor = await connection.execute(_MOVED, (document_id,))
-    return [str(row[1]) for row in await cursor.fetchall()]
+async def ask_moved(connection: AsyncConnection, document_id: int) -> AsyncCursor:
+    """Ask for ids and URLs of separate documents that became aliases of this one."""
+    return await connection.execute(_MOVED, (document_id,))
 
 
 async def retire_moved(connection: AsyncConnection, document_id: int, model_id: int) -> None:

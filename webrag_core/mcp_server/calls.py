@@ -14,7 +14,6 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
     StoredPages,
@@ -374,14 +373,11 @@ class Calls:
     ) -> CallToolResult:
         results: dict[str, AddedDocument | FetchError] = {}
 
-        async def add(url: str) -> AddedDocument:
-            return await services.corpus.add(url, refresh=refresh)
-
         def done(url: str, result: AddedDocument | FetchError) -> None:
             results[url] = result
             relay.report(f"{len(results)} of {len(urls)} pages done")
 
-        await gather_bounded(urls, add, done)
+        await services.corpus.add_all(urls, done, refresh=refresh)
         ids = [result.document_id for result in results.values() if isinstance(result, AddedDocument)]
         async with services.corpus.database.connection() as connection:
             pages = await stored_pages(connection, ids=ids, limit=len(urls))

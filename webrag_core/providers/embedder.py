@@ -21,7 +21,7 @@ from webrag_core.errors import EmbeddingError
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint
-from webrag_core.providers.static_model import static_model
+from webrag_core.providers.static_model import text_vectors, token_ids
 from webrag_core.store.breakers import Breakers
 
 if TYPE_CHECKING:
@@ -95,20 +95,24 @@ class WordLlamaEmbedder:
         """
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
-        return await asyncio.to_thread(self._embed, [text if text.strip() else "." for text in texts])
+        texts = [text if text.strip() else "." for text in texts]
+        return await asyncio.to_thread(lambda: self.vectors(token_ids(texts)))
 
     async def aclose(self) -> None:
         """Nothing to release."""
 
-    def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(static_model().embed(texts, norm=True), dtype=np.float32)
-        return checked(vectors, len(texts), self.identity)
+    def vectors(self, ids: Sequence[NDArray[np.uint16]]) -> Vectors:
+        """As `embed`, of texts by their `token_ids`."""
+        full_stop = token_ids(["."])[0]
+        return checked(text_vectors([one if len(one) else full_stop for one in ids]), len(ids), self.identity)
 
 
 class OpenAIEmbedder:
-    """A remote embedding model. At most EMBEDDING_MAX_WORKERS requests at a time, each within EMBEDDING_TIMEOUT.
+    """A remote embedding model. At most EMBEDDING_MAX_WORKERS requests at a time, each within EMBEDDING_TIMEOUT; for
+    documents what the endpoint asks to wait comes on top, up to EMBEDDING_MAX_WAIT.
 
-    Belongs to the event loop it is first used in.
+    `tokens` are those of all requests since it was made, as the endpoint counts them; `unrecorded` of them are not in
+    the database yet. Belongs to the event loop it is first used in.
     """
 
     def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
@@ -118,6 +122,7 @@ class OpenAIEmbedder:
         self._url = settings.embedding_base_url or _OPENAI
         self._key = settings.embedding_api_key
         self._seconds = settings.embedding_timeout
+        self._patience = settings.embedding_max_wait
         self._size = settings.embedding_batch_size
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
@@ -126,6 +131,8 @@ class OpenAIEmbedder:
         self._under_way: set[asyncio.Future[None]] = set()
         self._queries: dict[str, Vectors] = {}
         self._opened: AsyncOpenAI | None = None
+        self.tokens = 0
+        self.unrecorded = 0
 
     async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
         """Return unit-length float32 vectors, shape (len(texts), dimensions). Recent queries are not sent again.
@@ -153,12 +160,13 @@ class OpenAIEmbedder:
     async def _embed(self, texts: Sequence[str], input_type: InputType) -> Vectors:
         inputs = [self._convention.text(text if text.strip() else ".", input_type) for text in texts]
         body = self._convention.body(input_type)
+        patience = self._patience if input_type == "document" else 0.0  # behind a query somebody waits
         batches = [inputs[start : start + self._size] for start in range(0, len(inputs), self._size)]
         tasks: list[asyncio.Task[Vectors]] = []
         failed: list[EmbeddingError] = []
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._batch(batch, body)) for batch in batches]
+                tasks = [group.create_task(self._batch(batch, body, patience)) for batch in batches]
         except* EmbeddingError as errors:
             failed = [error for error in errors.exceptions if isinstance(error, EmbeddingError)]
         if failed:
@@ -171,26 +179,28 @@ class OpenAIEmbedder:
             client, self._opened = self._opened, None
             await client.close()
 
-    async def _batch(self, texts: list[str], body: dict[str, str]) -> Vectors:
+    async def _batch(self, texts: list[str], body: dict[str, str], patience: float) -> Vectors:
         """One batch, with retries. The error is raised outside any handler: the SDK's own errors, which hold the
         request and so the key, must not hang on it."""
         async with self._slots:  # a long text has many batches: waiting for the others does not count
-            answer = await self._send(texts, body)
+            answer = await self._send(texts, body, patience)
             if isinstance(answer, Failure) and answer.retry_at is not None:
                 # one of the others may be the breaker's probe, which an error raised here would cancel, every time
                 # anew; it may also have ended while this batch was being refused
                 if self._under_way:
                     await asyncio.wait(set(self._under_way))
-                answer = await self._send(texts, body)
+                answer = await self._send(texts, body, patience)
         if isinstance(answer, Failure):
-            raise answer.on(EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}"))
+            error = answer.on(EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}"))
+            error.transient = answer.transient or answer.retry_at is not None
+            raise error
         return answer
 
-    async def _send(self, texts: list[str], body: dict[str, str]) -> Vectors | Failure:
+    async def _send(self, texts: list[str], body: dict[str, str], patience: float) -> Vectors | Failure:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._under_way.add(done)
         try:
-            return await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds)
+            return await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds, patience=patience)
         finally:
             self._under_way.discard(done)
             done.set_result(None)
@@ -215,6 +225,9 @@ class OpenAIEmbedder:
         rows = _rows(answer)
         if rows is None:
             return Failure("the answer is not one of an embeddings endpoint (check EMBEDDING_BASE_URL)")
+        tokens = _tokens(answer)
+        self.tokens += tokens
+        self.unrecorded += tokens
         return self._vectors(rows, len(texts))
 
     def _vectors(self, rows: list[tuple[object, object]], count: int) -> Vectors | Failure:
@@ -249,6 +262,12 @@ class OpenAIEmbedder:
                 ),
             )
         return self._opened
+
+
+def _tokens(answer: object) -> int:
+    """The tokens that the endpoint charges; 0 where it counts none."""
+    tokens = getattr(getattr(answer, "usage", None), "prompt_tokens", None)
+    return tokens if type(tokens) is int and tokens > 0 else 0
 
 
 def _numbers(values: object) -> object:
@@ -288,6 +307,19 @@ def identity_of(settings: Settings) -> ModelIdentity:
         "l2",
         convention_of(settings).of_documents,
     )
+
+
+def embedding_tokens(embedder: Embedder) -> int:
+    """Tokens that the endpoint of `embedder` charged since it was made; 0 where it counts none, or there is none."""
+    return embedder.tokens if isinstance(embedder, OpenAIEmbedder) else 0
+
+
+def take_tokens(embedder: Embedder) -> int:
+    """Tokens charged since the last call, for the database."""
+    if not isinstance(embedder, OpenAIEmbedder):
+        return 0
+    taken, embedder.unrecorded = embedder.unrecorded, 0
+    return taken
 
 
 def make_embedder(settings: Settings, breakers: Breakers | None = None) -> Embedder:

@@ -116,26 +116,29 @@ class RetryingEndpoint(Generic[Form]):
         send: Callable[[Form], Awaitable[Answer | Failure]],
         seconds: float,
         slots: AbstractAsyncContextManager[object] | None = None,
+        patience: float = 0.0,
     ) -> Answer | Failure:
         """Call `send` with the first accepted form (HTTP 400 and 422 refuse one) and return its result.
 
-        Transient failures are retried within `seconds`, after Retry-After or exponential backoff. `slots` is held for
-        all attempts; waiting for it counts. Failures are returned, not raised: the caller raises them outside any
-        handler, since SDK errors contain the request and so the key.
+        Transient failures are retried within `seconds`, after Retry-After or exponential backoff. Up to `patience`
+        seconds that the endpoint asks to wait (Retry-After) come on top. `slots` is held for all attempts; waiting for
+        it counts. Failures are returned, not raised: the caller raises them outside any handler, since SDK errors
+        contain the request and so the key.
         """
-        return await through(self._breaker, lambda: self._patiently(send, seconds, slots))
+        return await through(self._breaker, lambda: self._patiently(send, seconds, slots, patience))
 
     async def _patiently(
         self,
         send: Callable[[Form], Awaitable[Answer | Failure]],
         seconds: float,
         slots: AbstractAsyncContextManager[object] | None,
+        patience: float,
     ) -> Answer | Failure:
         failure = Failure(f"no answer within {seconds:.4g} s", asked=False)
         clock = asyncio.get_running_loop().time
         ends = clock() + seconds
         try:
-            async with asyncio.timeout_at(ends), slots or nullcontext():
+            async with asyncio.timeout_at(ends) as limit, slots or nullcontext():
                 failure = replace(failure, transient=True, asked=True)
                 form, attempt = self._first, 0
                 while True:
@@ -152,8 +155,13 @@ class RetryingEndpoint(Generic[Form]):
                     wait = wait if failure.wait is None else failure.wait
                     if not failure.again or attempt == self._attempts:
                         return failure
-                    if clock() + wait >= ends:
-                        reason = f"{failure.reason}; waiting {wait:.0f} s exceeds the limit of {seconds:.4g} s"
+                    if failure.wait is not None and wait <= patience:
+                        patience -= wait
+                        ends += wait
+                        limit.reschedule(ends)
+                    elif clock() + wait >= ends:
+                        most = max(seconds, patience)
+                        reason = f"{failure.reason}; waiting {wait:.0f} s exceeds the limit of {most:.4g} s"
                         return replace(failure, reason=reason, again=False, wait=None, status=None)
                     await sleep(wait)
         except TimeoutError:

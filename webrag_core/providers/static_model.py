@@ -1,8 +1,13 @@
-"""The static model that ships inside the `wordllama` wheel: tokenizer and 256-dimensional token vectors, offline."""
+"""The static model that ships inside the `wordllama` wheel: tokenizer and 256-dimensional token vectors, offline.
+
+Its tokenizer looks at a text as a whole. No token of its vocabulary reaches over the end of a word, a number or a run
+of marks, though, so the tokens of a text are those of its pieces, which are looked up.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +21,14 @@ if TYPE_CHECKING:
     from wordllama.inference import WordLlamaInference
 
 _WEIGHTS = Path(__file__).with_name("token_weights.npy")
-_BATCH = 256  # texts
+_MAX_PIECES = 100_000  # remembered: about 20 MB
+_MAX_PIECE = 40  # characters of one that is remembered
+# words and runs of marks, with the spaces before them (a space is the first character of a token, never a later one),
+# digits, line ends; beside characters that are not ASCII all up to the next space, for there tokens mix
+_PIECE = re.compile(
+    r" *+[A-Za-z]++(?![^ -~\n])| *+[!-/:-@\[-`{-~]++(?![^ -~\n])|[0-9]{1,3}| ++(?=[0-9\n]|\Z)| *+[^ \n]+|\n+| +"
+)
+_WHOLE = re.compile("<s>|</s>|<unk>|\u2581")  # what the tokenizer takes for marks of its own
 
 
 @lru_cache(maxsize=1)
@@ -42,19 +54,58 @@ def _tokenizer() -> Tokenizer:
     return tokenizer
 
 
+class _Pieces(dict[str, bytes]):
+    """Piece of a text -> its token ids, two bytes each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from tokenizers import Tokenizer, normalizers
+
+        self._tokenizer = Tokenizer.from_str(_tokenizer().to_str())
+        self._tokenizer.normalizer = normalizers.Replace(" ", "\u2581")  # without the space before a whole text
+
+    def __missing__(self, piece: str) -> bytes:
+        ids = np.array(self._tokenizer.encode(piece, add_special_tokens=False).ids, dtype=np.uint16).tobytes()
+        if len(piece) <= _MAX_PIECE:
+            if len(self) >= _MAX_PIECES:
+                self.clear()
+            self[piece] = ids
+        return ids
+
+
+@lru_cache(maxsize=1)
+def _pieces() -> _Pieces:
+    return _Pieces()
+
+
+def _packed_ids(text: str) -> bytes:
+    """Token ids of a text, two bytes each, without start or end marks."""
+    if not text:
+        return b""
+    if _WHOLE.search(text):
+        ids = _tokenizer().encode_batch_fast([text], add_special_tokens=False)[0].ids
+        return np.array(ids, dtype=np.uint16).tobytes()
+    return b"".join(map(_pieces().__getitem__, _PIECE.findall(" " + text)))
+
+
 def count_tokens(texts: list[str]) -> list[int]:
     """Tokens of each text in the Llama-2 vocabulary (32,000), without start or end marks."""
-    encodings = _tokenizer().encode_batch_fast(texts, add_special_tokens=False)
-    return [len(encoding.ids) for encoding in encodings]
+    return [len(_packed_ids(text)) // 2 for text in texts]
 
 
 def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
     """Token ids of each text in order, without start or end marks; each below 32,000."""
-    return [
-        np.array(encoding.ids, dtype=np.uint16)
-        for first in range(0, len(texts), _BATCH)  # a token takes 60 bytes until its id is copied
-        for encoding in _tokenizer().encode_batch_fast(list(texts[first : first + _BATCH]), add_special_tokens=False)
-    ]
+    return [np.frombuffer(_packed_ids(text), dtype=np.uint16) for text in texts]
+
+
+def text_vectors(ids: Sequence[NDArray[np.uint16]]) -> NDArray[np.float32]:
+    """Unit-length mean of the token vectors of each text, by its `token_ids`; NaN for a text without tokens."""
+    table = static_model().embedding
+    means = np.empty((len(ids), table.shape[1]), dtype=np.float32)
+    for row, tokens in enumerate(ids):
+        np.sum(table[tokens], axis=0, dtype=np.float32, out=means[row])
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    return means
 
 
 def word_rarities(words: Sequence[str]) -> list[float]:

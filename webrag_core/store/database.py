@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import selectors
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Database:
             max_size=_POOL_SIZE,
             timeout=_CONNECT_SECONDS,
             configure=self._configure,
-            check=AsyncConnectionPool.check_connection,
+            check=_check,
             open=False,
             kwargs={"autocommit": True},
         )
@@ -182,6 +183,15 @@ async def require_sessions(first: AsyncConnection, second: AsyncConnection) -> N
             " connect to PostgreSQL directly, or set pool_mode = session",
             code="database_pooled",
         )
+
+
+async def _check(connection: AsyncConnection) -> None:
+    """Raise when the server is gone. An idle connection that ended is readable; one that is silent is whole."""
+    with selectors.DefaultSelector() as selector:  # `select.select` takes no descriptor above 1,023
+        selector.register(connection.fileno(), selectors.EVENT_READ)
+        silent = not selector.select(0)
+    if not silent:
+        await AsyncConnectionPool.check_connection(connection)
 
 
 async def _connect(url: str) -> AsyncConnection:

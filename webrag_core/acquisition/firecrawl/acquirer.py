@@ -7,11 +7,13 @@ does beyond its documentation is not known from here.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.firecrawl.api import FirecrawlApi
+from webrag_core.acquisition.firecrawl.batches import AT_A_TIME, run_batch
 from webrag_core.acquisition.firecrawl.wire import MappedPage, Scraped, ScrapeFailure, copied_at
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.sitemaps.files import Scope, in_scope
@@ -36,6 +38,7 @@ class FirecrawlAcquirer:
     name = "firecrawl"
     frozen = False
     metered = True
+    at_a_time = AT_A_TIME
 
     def __init__(self, settings: Settings, gate: NetworkGate, breakers: Breakers | None = None) -> None:
         """`gate` checks every URL that goes out and comes back. Raises InvalidInputError without the SDK."""
@@ -44,6 +47,7 @@ class FirecrawlAcquirer:
         self._max_age_s = settings.firecrawl_max_age
         self._max_bytes = settings.webrag_max_body_bytes
         self._slots = asyncio.Semaphore(_CONCURRENT)
+        self._announced: dict[str, asyncio.Future[Scraped | ScrapeFailure | None]] = {}
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
         """The page at `url` as HTML (Markdown when nothing else came), within FIRECRAWL_TIMEOUT.
@@ -55,11 +59,61 @@ class FirecrawlAcquirer:
         """
         if not url.strip():
             raise InvalidInputError("no URL given")
+        announced = self._announced.get(canonicalise(url)) if self._announced else None
+        delivered = None if announced is None else await asyncio.shield(announced)
+        if delivered is not None:
+            return await self._page(canonicalise(url), delivered)
         async with self._slots:
             asked = await self._admit(url)
             scraped = await self._api.patiently(lambda left: self._api.scrape(asked, left))
             # raised here and not in a handler: the SDK's errors hold the request and so the key
             return await self._page(asked, scraped)
+
+    @asynccontextmanager
+    async def announced(self, urls: Sequence[str]) -> AsyncIterator[None]:
+        """See `BatchAcquirer`. A job has half of FIRECRAWL_TIMEOUT per page: the smallest plan works on two at a time.
+
+        Pages that the gate refuses are not sent, and fail when they are fetched. Where no job can be started each page
+        is scraped by itself.
+        """
+        admitted: list[str] = []
+        for url in urls:
+            try:
+                admitted.append(await self._admit(canonicalise(url)))
+            except FetchError:
+                continue  # its fetch says why
+        admitted = list(dict.fromkeys(admitted))
+        if len(admitted) < 2:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        announced: dict[str, asyncio.Future[Scraped | ScrapeFailure | None]] = {
+            url: loop.create_future() for url in admitted
+        }
+        self._announced |= announced
+
+        def deliver(url: str, page: Scraped | ScrapeFailure | None) -> None:
+            future = announced.get(url)
+            if future is not None and not future.done():
+                future.set_result(page)
+
+        async def work() -> None:
+            failure: ScrapeFailure | None = None
+            try:
+                failure = await run_batch(self._api, admitted, self._api.seconds * len(admitted) / 2, deliver)
+            finally:
+                for url in admitted:
+                    deliver(url, failure)
+
+        task = asyncio.create_task(work())
+        try:
+            yield
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+            for url in admitted:
+                self._announced.pop(url, None)
 
     async def map_site(self, url: str, search: str | None = None, limit: int = 5_000) -> list[MappedPage]:
         """Pages of the site at `url`, best match of `search` first; canonical, each once, http(s) only.

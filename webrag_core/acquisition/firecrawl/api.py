@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Awaitable, Callable, Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import quote, urlsplit
 
 import httpx
 from pydantic import ValidationError
@@ -24,14 +27,31 @@ from webrag_core.store.breakers import Breakers
 if TYPE_CHECKING:
     from firecrawl import AsyncFirecrawl
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
 
 _CLOUD = "https://api.firecrawl.dev"
 _ORIGIN = "webrag"  # the SDK would send the name of the package that calls it
 _ATTEMPTS = 3
 _RECENT_MS = 120_000
+_CANCEL_S = 5.0
 _FORMATS = ["markdown", "html", "links"]
 _NO_REPLY = ScrapeFailure("Firecrawl answered something that is no reply of its API")
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPage:
+    """One page of a batch job's results. `next` is where the following page is."""
+
+    status: str
+    next: str | None
+    documents: tuple[Scraped, ...]
+
+    @property
+    def over(self) -> bool:
+        """True when the job will deliver nothing more."""
+        return self.status in ("completed", "failed", "cancelled")
 
 
 class FirecrawlApi:
@@ -86,6 +106,49 @@ class FirecrawlApi:
         else:
             links = answer if isinstance(answer, ScrapeFailure) else getattr(answer, "links", None)
         return links if isinstance(links, (list, ScrapeFailure)) else _NO_REPLY
+
+    async def start_batch(self, urls: Sequence[str], left: float) -> str | ScrapeFailure:
+        """Start a job and return its id. Asked again only where nothing can have been started."""
+        from firecrawl.v2.types import ScrapeOptions  # options given in any other way are dropped without a word
+
+        options = ScrapeOptions(**self._options(left))
+        answer = await self._sdk(
+            lambda client: client.start_batch_scrape(list(urls), options=options, ignore_invalid_urls=True)
+        )
+        if isinstance(answer, ScrapeFailure):
+            return dataclasses.replace(answer, again=answer.again and answer.code is Reason.RATE_LIMITED)
+        job = getattr(answer, "id", None)
+        return job if isinstance(job, str) and job else _NO_REPLY
+
+    async def batch_page(self, job: str, following: str | None = None) -> BatchPage | ScrapeFailure:
+        """State and results of a job, or the page of results at `following` (always on our own server)."""
+        path = f"/v2/batch/scrape/{quote(job, safe='')}"
+        answer = await self._sdk(lambda client: client.get_batch_scrape_status_page(following or path))
+        if isinstance(answer, ScrapeFailure) and answer.unreadable:
+            answer = await self._raw("GET", self._pinned(following) if following else f"{self._url}{path}")
+        if isinstance(answer, ScrapeFailure):
+            return answer
+        said = answer if isinstance(answer, Mapping) else vars(answer)
+        data, onward = said.get("data"), said.get("next")
+        documents = (Scraped.of(document) for document in (data if isinstance(data, list) else []))
+        return BatchPage(
+            status=str(said.get("status")),
+            next=onward if isinstance(onward, str) and onward else None,
+            documents=tuple(document for document in documents if document is not None),
+        )
+
+    async def cancel_batch(self, job: str) -> None:
+        """Stop a job that nobody waits for any more, as far as the server lets us."""
+        try:
+            async with asyncio.timeout(_CANCEL_S):
+                await self._sdk(lambda client: client.cancel_batch_scrape(quote(job, safe="")))
+        except TimeoutError:
+            logger.warning("a batch of Firecrawl could not be cancelled; it ends by itself")
+
+    def _pinned(self, url: str) -> str:
+        """`url` on our server's host: the key goes nowhere else."""
+        api, parts = urlsplit(self._url), urlsplit(url)
+        return parts._replace(scheme=api.scheme, netloc=api.netloc, fragment="").geturl()
 
     def _options(self, left: float) -> dict[str, Any]:
         return {

@@ -136,41 +136,73 @@ def edges_of(version: StoredVersion, inputs: PageInputs, blocks: Sequence[Block]
 
 
 async def resolve_nodes(connection: AsyncConnection, extraction: Extraction) -> dict[Node, int]:
-    """Ids of all nodes; new ones get one. Needs autocommit, as `TermIds.resolve` does."""
-    nodes = _nodes(extraction)
-    by_key = {(node.kind, node.key): node for node in sorted(nodes)}  # of two labels one that is not empty
-    ids: dict[tuple[str, str], int] = {}
-    named: dict[int, str] = {}
-    for insert in (False, True):
-        missing = sorted(by_key.keys() - ids.keys())
+    """Ids of all nodes; new ones get one. Needs autocommit, as `TermLookup` does."""
+    lookup = NodeLookup(extraction)
+    for _ in range(2):
+        await lookup.ask(connection)
+        await lookup.read(connection)
+    return lookup.ids
+
+
+class NodeLookup:
+    """The ids of the nodes of a page; new nodes get one. Ask, read, and once more where some are `unknown`."""
+
+    def __init__(self, extraction: Extraction) -> None:
+        self._nodes = _nodes(extraction)
+        # of two labels one that is not empty
+        self._by_key = {(node.kind, node.key): node for node in sorted(self._nodes)}
+        self._ids: dict[tuple[str, str], int] = {}
+        self._asked: AsyncCursor | None = None
+        self._again = False
+
+    @property
+    def ids(self) -> dict[Node, int]:
+        """Id of each node that has one."""
+        return {node: self._ids[node.kind, node.key] for node in self._nodes if (node.kind, node.key) in self._ids}
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a node has no id yet."""
+        return len(self._ids) < len(self._by_key)
+
+    async def ask(self, connection: AsyncConnection) -> None:
+        """Send the statements, which may be part of a pipeline."""
+        missing = sorted(self._by_key.keys() - self._ids.keys())
         if not missing:
-            break
+            return
         kinds, keys = [kind for kind, _ in missing], [key for _, key in missing]
-        if insert:  # after a look-up: a conflicting insert would use up an id for every known node
+        if self._again:  # after a look-up: a conflicting insert would use up an id for every known node
             await connection.execute(
                 # not flushed by itself: the commit of the edges that need it is written behind it, and flushes both
                 "WITH quick AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS is)"
                 " INSERT INTO graph_nodes (kind, key, label) SELECT u.* FROM quick, unnest(%s::text[], %s::text[],"
                 " %s::text[]) u WHERE quick.is = 'off' ON CONFLICT DO NOTHING",
-                (kinds, keys, [by_key[one].label for one in missing]),
+                (kinds, keys, [self._by_key[one].label for one in missing]),
             )
-        cursor = await connection.execute(
+        self._asked = await connection.execute(
             "SELECT n.kind, n.key, n.id, n.kind = 'entity' AND n.label = '' FROM unnest(%s::text[], %s::text[])"
             " AS w (kind, key) JOIN graph_nodes n ON n.key = w.key AND n.kind = w.kind",
             (kinds, keys),
         )
+        self._again = True
+
+    async def read(self, connection: AsyncConnection) -> None:
+        """Take in what was asked last, and name entities that other pages only refer to."""
+        cursor, self._asked = self._asked, None
+        if cursor is None:
+            return
+        named: dict[int, str] = {}
         for kind, key, node, nameless in await cursor.fetchall():
-            ids[str(kind), str(key)] = int(node)
-            if nameless and by_key[kind, key].label:
-                named[int(node)] = by_key[kind, key].label
-    if named:  # an entity that other pages only refer to
-        await connection.execute(
-            "UPDATE graph_nodes n SET label = w.label FROM (SELECT g.id, u.label FROM unnest(%s::int[], %s::text[])"
-            " AS u (id, label) JOIN graph_nodes g ON g.id = u.id ORDER BY g.id FOR UPDATE OF g) w"
-            " WHERE n.id = w.id AND n.label = ''",
-            (list(named), list(named.values())),
-        )
-    return {node: ids[node.kind, node.key] for node in nodes if (node.kind, node.key) in ids}
+            self._ids[str(kind), str(key)] = int(node)
+            if nameless and self._by_key[kind, key].label:
+                named[int(node)] = self._by_key[kind, key].label
+        if named:
+            await connection.execute(
+                "UPDATE graph_nodes n SET label = w.label FROM (SELECT g.id, u.label FROM unnest(%s::int[], %s::text[])"
+                " AS u (id, label) JOIN graph_nodes g ON g.id = u.id ORDER BY g.id FOR UPDATE OF g) w"
+                " WHERE n.id = w.id AND n.label = ''",
+                (list(named), list(named.values())),
+            )
 
 
 async def replace_edges(
@@ -184,36 +216,75 @@ async def replace_edges(
 
     Call inside the transaction that makes the version current, under the locks of its URL.
     """
-    node_ids = sorted(set(ids.values()))
+    change = EdgeChange(version, inputs, extraction, ids)
     async with connection.pipeline():  # one way to the server and back for all
-        await connection.execute(_NODES_STAY)
-        present = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (node_ids,))
-        stored = await connection.execute(_LIVE, (version.document_id,))
-        began = await _begin(connection, version.document_id, version.id)
-    begin = await _only(began)
-    if (await present.fetchone() or (0,))[0] < len(node_ids) or len(ids) < len(_nodes(extraction)):
+        await change.ask(connection)
+    if not await change.read():
         return False
-    rows = [_Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in extraction.edges]
-    live = {
-        (src, kind, dst, place, name): _Live(int(edge), int(of), since)
-        for edge, src, kind, dst, place, of, name, since in await stored.fetchall()
-    }
     async with connection.pipeline():
-        await _write(connection, version, rows, live, begin)
+        await change.write(connection)
+    await change.copy(connection)
+    return True
+
+
+class EdgeChange:
+    """The change of a document's live edges, in the order of its methods; `ask` and `write` may be parts of a pipeline.
+
+    Within the transaction that makes the version current, under the locks of its URL.
+    """
+
+    def __init__(
+        self, version: StoredVersion, inputs: PageInputs, extraction: Extraction, ids: Mapping[Node, int]
+    ) -> None:
+        self._version = version
+        self._inputs = inputs
+        self._extraction = extraction
+        self._ids = ids
+
+    async def ask(self, connection: AsyncConnection) -> None:
+        """Ask what is there."""
+        await connection.execute(_NODES_STAY)
+        node_ids = sorted(set(self._ids.values()))
+        self._present = await connection.execute("SELECT count(*) FROM graph_nodes WHERE id = ANY(%s)", (node_ids,))
+        self._stored = await connection.execute(_LIVE, (self._version.document_id,))
+        self._began = await _begin(connection, self._version.document_id, self._version.id)
+
+    async def read(self) -> bool:
+        """Take that in. False when a node was removed meanwhile: resolve again."""
+        ids = self._ids
+        self._begin = await _only(self._began)
+        present = int((await self._present.fetchone() or (0,))[0])
+        if present < len(set(ids.values())) or len(ids) < len(_nodes(self._extraction)):
+            return False
+        self._rows = [
+            _Row(ids[edge.src], edge.kind, ids[edge.dst], ids[edge.place], edge) for edge in self._extraction.edges
+        ]
+        self._live = {
+            (src, kind, dst, place, name): _Live(int(edge), int(of), since)
+            for edge, src, kind, dst, place, of, name, since in await self._stored.fetchall()
+        }
+        return True
+
+    async def write(self, connection: AsyncConnection) -> None:
+        """Move the edges that stay, end the others, and write what they were made of."""
+        await _write(connection, self._version, self._rows, self._live, self._begin)
         await connection.execute(
             _DONE,
             (
-                version.document_id,
-                version.id,
+                self._version.document_id,
+                self._version.id,
                 EXTRACTION_VERSION,
-                inputs.source_key,
-                inputs.digest,
-                len(rows),
-                extraction.reason,
+                self._inputs.source_key,
+                self._inputs.digest,
+                len(self._rows),
+                self._extraction.reason,
             ),
         )
-    await _insert(connection, version, [row for row in rows if row.identity not in live], begin)
-    return True
+
+    async def copy(self, connection: AsyncConnection) -> None:
+        """Add the new ones."""
+        new = [row for row in self._rows if row.identity not in self._live]
+        await _insert(connection, self._version, new, self._begin)
 
 
 async def rebuild_edges(database: Database, version: StoredVersion) -> bool:

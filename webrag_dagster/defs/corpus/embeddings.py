@@ -43,6 +43,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
     """Index the pending pages."""
     from webrag_core.indexing.graph.totals import graph_totals
     from webrag_core.indexing.model_switch import adopt_model
+    from webrag_core.providers.embedder import embedding_tokens
     from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.graph_picture import draw_source
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
@@ -67,7 +68,9 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             pages, _ = await layer_of(opened, context.partition_key, EMBEDDINGS)
             urls = {page.version_id: page.url for page in pages if page.version_id is not None}
             pending = await opened.indexer.pending(list(urls), "activate")
-            done = {urls[version_id]: await opened.indexer.activate(version_id) for version_id in pending}
+            activated = await opened.indexer.activate_all(pending)
+            done = {urls[version_id]: outcome for version_id, outcome in activated.items()}
+            tokens = embedding_tokens(opened.indexer.embedder)
             vector_index = await opened.indexer.finish_bulk()
             pages, layer = await layer_of(opened, context.partition_key, EMBEDDINGS)
             async with opened.database.connection() as connection:
@@ -83,6 +86,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             **layer_metadata(layer),
             "pages_gone": dg.MetadataValue.int(gone),
             "texts_embedded_for_a_new_model": dg.MetadataValue.int(model.embedded if model is not None else 0),
+            "embedding_tokens": dg.MetadataValue.int(tokens),
             "vector_index": dg.MetadataValue.bool(vector_index),
             **graph_metadata(graph, picture),
             "model": dg.MetadataValue.text(code_versions.embedding()),

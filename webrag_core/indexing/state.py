@@ -1,0 +1,49 @@
+"""What the index has of a version and its document."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from psycopg import AsyncConnection, AsyncCursor, sql
+
+from webrag_core.store.vector_tables import vector_table
+
+_STATE = (
+    "SELECT coalesce(c.fetched_at > v.fetched_at, false) OR d.status = 'gone'"
+    " OR EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url),"
+    " coalesce(d.current_version = v.id AND d.status = 'ready' AND v.chunker = %(chunker)s"
+    "  AND v.child_count = (SELECT count(*) FROM {vectors} e WHERE e.document_id = d.id), false),"
+    " EXISTS (SELECT FROM url_aliases a JOIN documents o ON o.canonical_url = a.url WHERE a.document_id = d.id"
+    "  AND o.id <> d.id AND o.status <> 'gone'),"
+    " d.current_version IS NULL AND NOT EXISTS (SELECT FROM chunks n WHERE n.document_id = d.id)"
+    "  AND NOT EXISTS (SELECT FROM {vectors} e WHERE e.document_id = d.id)"
+    "  AND NOT EXISTS (SELECT FROM lexical_postings l WHERE l.document_id = d.id)"
+    "  AND NOT EXISTS (SELECT FROM document_versions o WHERE o.document_id = d.id AND o.id <> v.id)"
+    " FROM document_versions v JOIN documents d ON d.id = v.document_id"
+    " LEFT JOIN document_versions c ON c.id = d.current_version WHERE v.id = %(version)s"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """`settled`: the version is current and complete, or must not become current. `is_empty`: it is the only one of its
+    document, and the index has nothing of it."""
+
+    settled: bool
+    is_empty: bool
+
+
+async def read_state(asked: AsyncCursor) -> IndexState:
+    """Read what `ask_state` asked."""
+    row = await asked.fetchone()
+    if row is None:  # removed on request meanwhile
+        return IndexState(settled=True, is_empty=False)
+    overtaken, complete, moved, empty = row
+    return IndexState(settled=overtaken or (complete and not moved), is_empty=empty and not moved)
+
+
+async def ask_state(connection: AsyncConnection, version_id: int, chunker: str, model_id: int) -> AsyncCursor:
+    """Ask for the state of a version, to be chunked by `chunker`. May be part of a pipeline."""
+    return await connection.execute(
+        sql.SQL(_STATE).format(vectors=vector_table(model_id)), {"version": version_id, "chunker": chunker}
+    )
