@@ -53,9 +53,9 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
             yield hashlib.sha256(text.encode()).hexdigest(), text
 
 
-def child_columns(inputs: Sequence[tuple[str, str]]) -> list[tuple[str, bytes]]:
-    """(sha256, packed passage) of every child, in the order of `embedding_inputs`."""
-    passages = extract_passages([text for _, text in inputs])
+def child_columns(inputs: Sequence[tuple[str, str]], language: str | None = None) -> list[tuple[str, bytes]]:
+    """(sha256, packed passage) of every child of a page in this language, in the order of `embedding_inputs`."""
+    passages = extract_passages([text for _, text in inputs], language)
     return [(digest, passage.packed()) for (digest, _), passage in zip(inputs, passages, strict=True)]
 
 

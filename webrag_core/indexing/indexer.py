@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pgvector import Vector
@@ -34,9 +34,11 @@ from webrag_core.indexing.graph.edges import (
     replace_edges,
     resolve_nodes,
 )
-from webrag_core.indexing.lexical import TermIds, replace_postings, term_counts
+from webrag_core.indexing.lexical import TermIds, note_rules, replace_postings, term_counts
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.retirement import moved_urls, retire_absent, retire_gone, retire_moved
+from webrag_core.language.detection import UNCLEAR, detected_page
+from webrag_core.language.words import rules_of
 from webrag_core.providers.embedder import Embedder
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
@@ -117,7 +119,7 @@ class Indexer:
         if version.chunker == self._key:
             return 0
         parents, texts = await asyncio.to_thread(lambda: self._chunks(version, parse_blocks(version.markdown)))
-        columns = await asyncio.to_thread(chunk_table.child_columns, texts)
+        columns = await asyncio.to_thread(chunk_table.child_columns, texts, version.language)
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, version.canonical_url)
             cursor = await connection.execute(
@@ -164,8 +166,9 @@ class Indexer:
         parents, texts = await asyncio.to_thread(self._chunks, version, blocks)
         extraction = await asyncio.to_thread(edges_of, version, inputs, blocks)
         counts = await asyncio.to_thread(_count_terms, version, parents)
-        columns = await asyncio.to_thread(chunk_table.child_columns, texts)
+        columns = await asyncio.to_thread(chunk_table.child_columns, texts, version.language)
         async with self._database.connection() as connection:
+            await note_rules(connection, rules_of(version.language))
             term_ids = await self._term_ids.resolve(connection, {term for count in counts for term in count})
         embedded = 0
         for _ in range(_ATTEMPTS):
@@ -225,6 +228,13 @@ class Indexer:
             version = await documents.load_version(connection, version_id)
         if version is None:
             raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
+        if version.detected_language is None:  # stored by an earlier version of the software
+            language = await asyncio.to_thread(detected_page, version.markdown) or UNCLEAR
+            async with self._database.connection() as connection:
+                await connection.execute(
+                    "UPDATE document_versions SET detected_language = %s WHERE id = %s", (language, version_id)
+                )
+            version = replace(version, detected_language=language)
         return version
 
     def _chunks(self, version: StoredVersion, blocks: Sequence[Block]) -> tuple[list[Chunk], list[tuple[str, str]]]:
@@ -320,5 +330,6 @@ class Indexer:
 
 def _count_terms(version: StoredVersion, parents: list[Chunk]) -> list[Counter[str]]:
     return [
-        term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end]) for parent in parents
+        term_counts(parent.heading_path, version.markdown[parent.char_start : parent.char_end], version.language)
+        for parent in parents
     ]

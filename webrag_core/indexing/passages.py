@@ -53,6 +53,9 @@ def term_codes(words: Iterable[str]) -> NDArray[np.uint32]:
     return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.uint32)
 
 
-def extract_passages(texts: Sequence[str]) -> list[Passage]:
-    """Extract features of plain texts; an empty text gives an empty passage."""
-    return [Passage(term_codes(terms(text)), np.unique(ids)) for text, ids in zip(texts, token_ids(texts), strict=True)]
+def extract_passages(texts: Sequence[str], language: str | None = None) -> list[Passage]:
+    """Extract features of plain texts in a language (None = not clear); an empty text gives an empty passage."""
+    return [
+        Passage(term_codes(terms(text, language)), np.unique(ids))
+        for text, ids in zip(texts, token_ids(texts), strict=True)
+    ]

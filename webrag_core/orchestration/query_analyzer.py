@@ -14,7 +14,8 @@ from itertools import combinations, pairwise
 from typing import Final, Literal, get_args
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.terms import STOP_WORDS, terms
+from webrag_core.indexing.terms import terms
+from webrag_core.language.stop_words import ENGLISH as STOP_WORDS
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 
 MAX_SUB_QUERIES: Final = 4

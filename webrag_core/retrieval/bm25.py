@@ -17,7 +17,7 @@ for candidates.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from psycopg import AsyncConnection
@@ -35,6 +35,10 @@ _FEW_PARENTS = 250  # whose codes are all read, about ten microseconds each; mor
 _FEW_SHARE = 1 / 400
 
 
+Word = tuple[str, ...]
+"""The terms of one word of a query, one for each way in which pages may have cut it (`indexing.terms.query_terms`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
     """A parent chunk with its BM25 score (0 upwards) and the share of the attainable score, in [0, 1]."""
@@ -47,10 +51,11 @@ class LexicalHit:
 @dataclass(frozen=True, slots=True)
 class LexicalResult:
     """Best parents first; `idf` of each query term in the scope, in the query's order (terms that never occur have the
-    highest)."""
+    highest). `words` are those terms by the word of the query that they come from, where a word has several."""
 
     hits: list[LexicalHit]
     idf: dict[str, float]
+    words: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +175,18 @@ def _statement(template: str, **pieces: str) -> bytes:
 
 
 async def search_parents(
-    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, *, limit: int, also: Sequence[int] = ()
+    connection: AsyncConnection,
+    query_terms: Sequence[str] | Sequence[Word],
+    scope: Scope,
+    *,
+    limit: int,
+    also: Sequence[int] = (),
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
-    term of the query. Call inside a transaction."""
-    terms = list(dict.fromkeys(query_terms))
+    term of the query. Of a word with several terms those that occur count, each where it stands. Call inside a
+    transaction."""
+    words = list(dict.fromkeys((one,) if isinstance(one, str) else one for one in query_terms))
+    terms = list(dict.fromkeys(term for word in words for term in word))
     if not terms:
         return LexicalResult([], {})
     values: dict[str, object] = {"documents": scope.id_array, "terms": terms}
@@ -194,6 +206,9 @@ async def search_parents(
         _statement(_COUNTS_BY_PARENT if few else _COUNTS_BY_TERM, inside=inside), values, prepare=prepare
     )
     known = [_Term(*row) for row in await counts.fetchall()]
+    words = present_words(words, {term.term: term.parents for term in known})
+    kept = {term for word in words for term in word}
+    known = [term for term in known if term.term in kept]
     idf = {term.term: term.idf(parents) for term in known}
     used = [term for term in known if term.id is not None and term.parents]
     read = used if few else _rarest(used)
@@ -215,12 +230,23 @@ async def search_parents(
         inside=inside,
     )
     scores = await connection.execute(statement, values, prepare=prepare)
-    attainable = math.fsum(idf.values()) * (K1 + 1)
+    attainable = attainable_score(words, idf)
     hits = [
         LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)
         for parent_id, score in await scores.fetchall()
     ]
-    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf)
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words))
+
+
+def present_words(words: Sequence[Word], holders: Mapping[str, int]) -> list[Word]:
+    """Each word with those of its terms that parents hold; one that none holds with its first term. `holders` is the
+    number of parents by term."""
+    return [tuple(term for term in word if holders.get(term)) or word[:1] for word in words]
+
+
+def attainable_score(words: Sequence[Word], idf: Mapping[str, float]) -> float:
+    """What a parent of infinite frequencies would score: every word counts by its rarest term."""
+    return math.fsum(max(idf[term] for term in word) for word in words) * (K1 + 1)
 
 
 def _sum_of(ids: str) -> str:

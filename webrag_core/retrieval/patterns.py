@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection
 
-from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.bm25 import LexicalResult, search_parents
+from webrag_core.indexing.terms import query_terms
+from webrag_core.language.detection import detected
+from webrag_core.retrieval.bm25 import LexicalResult, Word, search_parents
 from webrag_core.retrieval.chunk_store import Child, load_children, load_parents, load_scope_children
 from webrag_core.retrieval.dense import ChildHit, search_children
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
@@ -51,6 +52,11 @@ class RetrievalContext:
     floor: float
     ef_search: int
     weights: ScoreWeights = SHIPPED
+
+    @property
+    def words(self) -> list[Word]:
+        """The words of the query with their terms, by each of the rules that pages are indexed by."""
+        return query_terms(self.query, self.size.rules, detected(self.query))
 
     @property
     def to_read(self) -> int | None:
@@ -221,12 +227,13 @@ async def lexical_hits(connection: AsyncConnection, context: RetrievalContext, a
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
     if not flags or not limit:
-        return await search_parents(connection, terms(context.query), context.scope, limit=limit, also=sorted(also))
+        return await search_parents(connection, context.words, context.scope, limit=limit, also=sorted(also))
     # postings know documents, not flags: take all parents with a term, then those that carry a flag
-    result = await search_parents(connection, terms(context.query), context.scope, limit=_NO_LIMIT, also=sorted(also))
+    result = await search_parents(connection, context.words, context.scope, limit=_NO_LIMIT, also=sorted(also))
     cursor = await connection.execute(
         "SELECT id FROM chunks WHERE id = ANY(%s) AND flags && %s", ([hit.parent_id for hit in result.hits], flags)
     )
     flagged = {row[0] for row in await cursor.fetchall()}
     hits = [hit for hit in result.hits if hit.parent_id in flagged]
-    return LexicalResult([*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)], result.idf)
+    hits = [*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)]
+    return LexicalResult(hits, result.idf, result.words)

@@ -52,12 +52,14 @@ WHERE d.id = ANY(%(documents)s::integer[])
 """
 
 _SIZE = """
-SELECT count(*), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0)
+SELECT count(*), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0),
+       ARRAY(SELECT rules FROM lexical_rules ORDER BY rules)
 FROM document_sizes WHERE document_id = ANY(%(documents)s::integer[])
 """
 
 _FLAGGED_SIZE = """
-SELECT count(DISTINCT document_id), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0)
+SELECT count(DISTINCT document_id), coalesce(sum(parents), 0), coalesce(sum(children), 0), coalesce(sum(tokens), 0),
+       ARRAY(SELECT rules FROM lexical_rules ORDER BY rules)
 FROM document_flag_sizes WHERE document_id = ANY(%(documents)s::integer[]) AND flags && %(flags)s::text[]
 """
 
@@ -87,12 +89,14 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSize:
-    """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents."""
+    """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents; and the `rules` of
+    words by which pages of the corpus are indexed (`language.words`)."""
 
     documents: int
     parents: int
     children: int
     tokens: int
+    rules: tuple[str, ...] = ()
 
 
 async def source_scope(connection: AsyncConnection, keys: Sequence[str] | None) -> Scope:
@@ -170,7 +174,8 @@ async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
     )
     row = await cursor.fetchone()
     assert row is not None
-    return ScopeSize(*(int(value) for value in row))
+    documents, parents, children, tokens, rules = row
+    return ScopeSize(int(documents), int(parents), int(children), int(tokens), tuple(rules))
 
 
 @lru_cache(maxsize=16)
