@@ -89,7 +89,7 @@ def test_what_a_filter_lets_through(settings: Settings, wanted: ScopeFilter, exp
     scoped(settings, work)
 
 
-def test_documents_and_other_fields_must_agree(settings: Settings) -> None:
+def test_pagesand_other_fields_must_agree(settings: Settings) -> None:
     async def work(corpus: Corpus, ids: dict[str, int]) -> None:
         some = [ids["/plain"], ids["/code"]]
         assert await paths(corpus, ids, ScopeFilter(documents=some)) == {"/plain", "/code"}
@@ -130,7 +130,8 @@ async def check_sizes(connection: AsyncConnection, documents: tuple[int, ...]) -
         cursor = await connection.execute(_COUNTED, (list(documents), list(flags), list(flags)))
         row = await cursor.fetchone()
         assert row is not None
-        assert await scope_size(connection, scope) == ScopeSize(*map(int, row)), flags
+        pages, parents, children, tokens = map(int, row)
+        assert await scope_size(connection, scope) == ScopeSize(pages, parents, children, tokens, ("en",)), flags
     return await scope_size(connection, Scope(documents, {}))
 
 

@@ -36,6 +36,7 @@ from webrag_core.language.detection import detected, detected_page
 from webrag_core.language.words import rules_of
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, Word, attainable_score, present_words
 from webrag_core.retrieval.chunk_store import Child, ParentRow
+from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, rank_parents
@@ -221,7 +222,8 @@ async def _with_past(
     async with corpus.database.snapshot() as connection:
         versions = await _best_by_words(connection, request.query, [page.version_id for page in past])
         pages = await _prepare(corpus, connection, versions, model_id, embeds=vector is not None)
-    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live, weights_in_force(corpus.settings))
+    weights = weights_for(request.query, weights_in_force(corpus.settings), corpus.settings)
+    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live, weights)
     budget = request.context_budget or corpus.settings.retrieval_context_budget
     merged = within_budget(by_score([*live.chunks, *chunks]), budget, tokens=lambda chunk: chunk.token_count)
     stats = live.corpus_stats
