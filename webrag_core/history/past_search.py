@@ -326,6 +326,7 @@ def _cut(
                 fetched_at=fetched_at,
                 sha256=version.sha256,
                 dated=dated,
+                language=language,
             )
         )
         for child in parent.children:

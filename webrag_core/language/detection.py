@@ -20,8 +20,10 @@ from webrag_core.language.words import writes_in
 UNCLEAR = "und"
 """What is stored for a text whose language is not clear (BCP 47's undetermined)."""
 
-_LEAST = 0.5  # probability below which a language is not clear
+# probabilities below which a language is not clear: of a question; of a page; where a wrong one would do harm
+_LEAST, _LEAST_OF_PAGE, _BEYOND_DOUBT = 0.5, 0.7, 0.6
 _LEAST_LETTERS = 3
+_LEAST_WORDS = 4  # of a short text in plain ASCII letters, of which every name is made
 _READ = 250_000  # characters of a page from which samples are taken
 _SAMPLE = 4_000  # characters that are looked at
 _SAMPLES = 4  # from so many places of it: a page may begin with a menu or a notice in another language
@@ -52,6 +54,16 @@ def detected(text: str) -> str | None:
 
     Pure and thread-safe.
     """
+    return _detected(text, _LEAST)
+
+
+@lru_cache(maxsize=4096)
+def detected_beyond_doubt(text: str) -> str | None:
+    """As `detected`, but None wherever a doubt is left: names and single words are in any language."""
+    return _detected(text, _BEYOND_DOUBT) if len(text.split()) >= _LEAST_WORDS or not text.isascii() else None
+
+
+def _detected(text: str, least: float) -> str | None:
     plain = " ".join(_INVISIBLE.sub("", _CODE.sub(" ", text)).split())
     shares = script_shares(plain[:_LETTERS])
     if not shares or sum(map(str.isalpha, plain[:_LETTERS])) < _LEAST_LETTERS:
@@ -66,7 +78,7 @@ def detected(text: str) -> str | None:
     labels, probabilities = _model().predict(plain, k=_GUESSES)
     for label, probability in zip(labels, probabilities, strict=True):
         language = str(label).removeprefix("__label__")
-        if probability < _LEAST:
+        if probability < least:
             return None
         if writes_in(language, shares):
             return language
@@ -80,4 +92,4 @@ def detected_page(markdown: str) -> str | None:
     if len(prose) > _SAMPLE:
         step = len(prose) // _SAMPLES
         prose = " ".join(prose[at : at + _SAMPLE // _SAMPLES] for at in range(0, step * _SAMPLES, step))
-    return detected(prose)
+    return _detected(prose, _LEAST_OF_PAGE)

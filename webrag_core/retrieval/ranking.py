@@ -199,4 +199,5 @@ def to_chunk(
         flags=row.flags,
         fetched_at=row.fetched_at,
         dated=row.dated,
+        language=row.language,
     )

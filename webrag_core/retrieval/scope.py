@@ -31,7 +31,7 @@ FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
 WHERE d.current_version IS NOT NULL
 {places}
 AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::text[]) AS t (tag)
-     WHERE starts_with(lower(replace(v.language, '_', '-')) || '-', t.tag || '-')))
+     WHERE starts_with(language_of(v.language, v.detected_language) || '-', t.tag || '-')))
 AND (%(types)s::text[] IS NULL OR CASE
      WHEN v.media_type IN ('text/html', 'application/xhtml+xml') THEN 'html'
      WHEN v.media_type = 'application/pdf' THEN 'pdf'
