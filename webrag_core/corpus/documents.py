@@ -51,7 +51,8 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A row of `document_versions` with its document."""
+    """A row of `document_versions` with its document. `detected_language` is None where nobody has looked yet;
+    `language` is the one that counts, what the page declares included, None where there is none."""
 
     id: int
     document_id: int
@@ -61,12 +62,8 @@ class StoredVersion:
     sha256: str
     title: str | None
     chunker: str | None
-    detected_language: str | None = None
-
-    @property
-    def language(self) -> str | None:
-        """The language that the text is in, as it shows; None when it is not clear."""
-        return None if self.detected_language == UNCLEAR else self.detected_language
+    detected_language: str | None
+    language: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,8 @@ async def load_version(connection: AsyncConnection, version_id: int) -> StoredVe
     async with connection.cursor(row_factory=class_row(StoredVersion)) as cursor:
         await cursor.execute(
             "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
-            " v.detected_language FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s"
+            " v.detected_language, language_of(v.language, v.detected_language) AS language"
+            " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s"
             " AND v.pruned_at IS NULL",
             (version_id,),
         )

@@ -31,7 +31,7 @@ from webrag_core.indexing.chunker import chunk_markdown
 from webrag_core.indexing.chunks import child_columns, embedding_inputs
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.indexing.terms import query_terms, terms
+from webrag_core.indexing.terms import beginnings, query_terms
 from webrag_core.language.detection import detected, detected_page
 from webrag_core.language.words import rules_of
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, Word, attainable_score, present_words
@@ -249,7 +249,7 @@ async def _best_by_words(connection: AsyncConnection, query: str, versions: Sequ
     if len(versions) <= _PAGES:
         return list(versions)
     weights = dict.fromkeys(versions, 0.0)
-    for term in dict.fromkeys(terms(query, detected(query))):
+    for term in beginnings(query, detected(query)):
         pattern = f"{term}:*" if len(term) >= _PREFIX else term
         cursor = await connection.execute(
             "SELECT id FROM document_versions WHERE superseded_at IS NOT NULL AND id = ANY(%s)"
@@ -289,13 +289,14 @@ async def _prepare(
 async def _load(connection: AsyncConnection, version_id: int, parent_max: int, child_target: int) -> _PastPage:
     cursor = await connection.execute(
         "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
-        " v.detected_language, v.fetched_at, coalesce(v.modified, v.published)"
+        " v.detected_language, language_of(v.language, v.detected_language), v.fetched_at,"
+        " coalesce(v.modified, v.published)"
         " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
         (version_id,),
     )
     row = await cursor.fetchone()
     assert row is not None
-    return await asyncio.to_thread(_cut, StoredVersion(*row[:9]), row[9], row[10], parent_max, child_target)
+    return await asyncio.to_thread(_cut, StoredVersion(*row[:10]), row[10], row[11], parent_max, child_target)
 
 
 def _cut(
@@ -303,7 +304,9 @@ def _cut(
 ) -> _PastPage:
     parents = chunk_markdown(version.markdown, parent_max=parent_max, child_target=child_target)
     inputs = list(embedding_inputs(version, parents))
-    language = version.language if version.detected_language is not None else detected_page(version.markdown)
+    language = version.language
+    if version.detected_language is None:
+        language = detected_page(version.markdown) or language
     columns = iter(child_columns(inputs, language))
     rows: list[ParentRow] = []
     children: list[Child] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from pgvector import Vector
@@ -226,15 +226,14 @@ class Indexer:
     async def _version(self, version_id: int) -> StoredVersion:
         async with self._database.connection() as connection:
             version = await documents.load_version(connection, version_id)
-        if version is None:
-            raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
-        if version.detected_language is None:  # stored by an earlier version of the software
-            language = await asyncio.to_thread(detected_page, version.markdown) or UNCLEAR
-            async with self._database.connection() as connection:
+            if version is not None and version.detected_language is None:  # of an earlier version of the software
+                language = await asyncio.to_thread(detected_page, version.markdown) or UNCLEAR
                 await connection.execute(
                     "UPDATE document_versions SET detected_language = %s WHERE id = %s", (language, version_id)
                 )
-            version = replace(version, detected_language=language)
+                version = await documents.load_version(connection, version_id)
+        if version is None:
+            raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
         return version
 
     def _chunks(self, version: StoredVersion, blocks: Sequence[Block]) -> tuple[list[Chunk], list[tuple[str, str]]]:

@@ -151,6 +151,18 @@ def terms(text: str, language: str | None = None) -> list[str]:
     return list(chain.from_iterable(map(_cache(rules_of(language)).__getitem__, words_of(text))))
 
 
+def beginnings(query: str, language: str | None = None) -> list[str]:
+    """The terms of a query, distinct, as letters that a text may begin a word with: where a stem has lost an accent, as
+    many letters of the word itself."""
+    found: dict[str, None] = {}
+    for word in words_of(query):
+        lower = normalised(word).lower()
+        for term in terms(word, language):
+            folded = not term.isascii() or not lower.isascii()
+            found[lower[: len(term)] if folded and len(term) <= len(lower) and term not in lower else term] = None
+    return list(found)
+
+
 def query_terms(query: str, present: Sequence[str], language: str | None = None) -> list[tuple[str, ...]]:
     """The terms of a query over pages indexed by the rules `present`: for each word its term by each of them (alike
     ones once), in order, without duplicates.
