@@ -111,6 +111,7 @@ class _TermCache(dict[str, tuple[str, ...]]):
     def __init__(self, name: str = DEFAULT) -> None:
         super().__init__()
         self._rules = rules(name)
+        self._size = _CACHE_SIZE if name == DEFAULT else _CACHE_SIZE // 4
         self._lock = threading.Lock()
 
     def __missing__(self, word: str) -> tuple[str, ...]:
@@ -121,13 +122,13 @@ class _TermCache(dict[str, tuple[str, ...]]):
         )
         if len(word) <= _MAX_CACHED:
             with self._lock:
-                if len(self) >= _CACHE_SIZE:
+                if len(self) >= self._size:
                     self.clear()
                 self[word] = terms
         return terms
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)  # of the languages at hand: a full one takes some 10 MB
 def _cache(name: str) -> _TermCache:
     return _TermCache(name)
 

@@ -106,7 +106,7 @@ _FOLDED = frozenset({"en", "es", "fr", "it", "pt", "ca", "ro", "ga"})
 # marks that scripts may leave out: points, tones of Greek, vowels of Arabic and Hebrew
 _UNPOINTED = frozenset({"Arabic", "Hebrew", "Greek"})
 _FORMAT = re.compile(f"[{FORMAT}\u0640]")  # and the tatweel, which only makes an Arabic word longer
-_CACHE_SIZE = 100_000
+_CACHE_SIZE = 20_000
 
 
 def rules_of(language: str | None) -> str:
@@ -133,7 +133,7 @@ def normalised(word: str) -> str:
 
 
 class Rules:
-    """Stop words and stems of one set of rules; thread-safe. Every word is analysed once."""
+    """Stop words and stems of one set of rules; thread-safe."""
 
     def __init__(self, name: str) -> None:
         self.name = name
