@@ -135,7 +135,7 @@ def _cache(name: str) -> _TermCache:
 
 def words_of(text: str) -> list[str]:
     """The words of `text` as they are written, identifiers whole, in order."""
-    marked = not text.isascii() and _MARK.search(text) is not None
+    marked = not text.isascii() and _MARK.search("".join(set(text))) is not None
     return (_MARKED_WORD if marked else WORD).findall(text)
 
 
