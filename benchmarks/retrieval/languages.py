@@ -3,7 +3,7 @@
 Each of the 240 paragraphs is a document, indexed by the product's own indexer with the settings in force. A question
 is answered by its paragraph; a ranking is that of documents, each at its best chunk. `local` is what a user gets, bm25
 and dense are its parts alone, over the same chunks in the same database. Intervals are 95 %, by bootstrap over
-paragraphs.
+paragraphs. With `--together` one corpus holds all languages: translations of the paragraph are passed over.
 
 The folder holds `xquad.LANGUAGE.json` (Artetxe, Ruder and Yogatama, 2020; CC BY-SA 4.0, not part of this repository).
 Rules were made on `DEVELOPED` and there on every other article only; nothing was fitted on the other languages.
@@ -65,7 +65,7 @@ def read_set(path: Path) -> tuple[list[BenchDocument], list[Question]]:
     questions: list[Question] = []
     for parity, article in enumerate(json.loads(path.read_text(encoding="utf-8"))["data"]):
         for paragraph in article["paragraphs"]:
-            name = f"p{len(documents)}"
+            name = f"{path.name.split('.')[1]}.{len(documents)}"
             documents.append(BenchDocument(id=name, text=_clean(paragraph["context"]) + "\n"))
             questions += [Question(_clean(one["question"]), name, parity % 2) for one in paragraph["qas"]]
     return documents, questions
@@ -86,14 +86,17 @@ async def ranks_of(
     async with open_bench(documents, bench_settings(settings, documents)) as bench:
         for question in questions:
             for system in SYSTEMS:
-                ranked = _documents(await bench.systems[system](question.text))
+                ranked = _documents(await bench.systems[system](question.text), question.paragraph)
                 ranks[system].append(ranked.index(question.paragraph) + 1 if question.paragraph in ranked else None)
             _show(path.name, len(ranks["local"]), len(questions))
     return ranks
 
 
-def _documents(units: Sequence[Unit]) -> list[str]:
-    return list(dict.fromkeys(unit.document for unit in units))[:_RANKS]
+def _documents(units: Sequence[Unit], answer: str) -> list[str]:
+    """The first ten documents, without translations of the answer."""
+    number = answer.partition(".")[2]
+    ranked = dict.fromkeys(unit.document for unit in units)
+    return [one for one in ranked if one == answer or one.partition(".")[2] != number][:_RANKS]
 
 
 def figures(
@@ -135,11 +138,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="holds xquad.LANGUAGE.json")
     parser.add_argument("--languages", nargs="*", help="only these (default: every file of the folder)")
     parser.add_argument("--develop", action="store_true", help="ask the questions that rules are made on, no others")
+    parser.add_argument("--together", action="store_true", help="all these languages in one corpus")
+    parser.add_argument("--every", type=int, default=1, help="only every so many questions")
     chosen = parser.parse_args()
     paths = {path.name.split(".")[1]: path for path in sorted(chosen.folder.glob("xquad.*.json"))}
     tables: dict[str, list[Figures]] = {}
-    for language in chosen.languages or ([*DEVELOPED] if chosen.develop else list(paths)):
-        documents, questions = read_set(paths[language])
+    languages = chosen.languages or ([*DEVELOPED] if chosen.develop else list(paths))
+    sets = {language: read_set(paths[language]) for language in languages}
+    together = [document for documents, _ in sets.values() for document in documents]
+    for language, (documents, questions) in sets.items():
+        documents, questions = together if chosen.together else documents, questions[:: chosen.every]
         if chosen.develop:
             questions = [question for question in questions if question.parity == 0]
         ranks = asyncio.run(ranks_of(paths[language], load_settings(), questions, documents))
