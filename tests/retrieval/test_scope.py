@@ -40,9 +40,10 @@ def scoped(settings: Settings, work: Callable[[Corpus, dict[str, int]], Awaitabl
                     ("/code", "de", "text/markdown", None),
                 ):
                     await connection.execute(
-                        "UPDATE document_versions SET language = %s, media_type = %s, published = %s, modified = %s"
+                        "UPDATE document_versions SET language = %s, detected_language = %s, media_type = %s,"
+                        " published = %s, modified = %s"
                         " WHERE document_id = %s",
-                        (language, media_type, published, published, ids[path]),
+                        (language, language[:2], media_type, published, published, ids[path]),
                     )
             await work(corpus, ids)
 
@@ -89,7 +90,7 @@ def test_what_a_filter_lets_through(settings: Settings, wanted: ScopeFilter, exp
     scoped(settings, work)
 
 
-def test_pagesand_other_fields_must_agree(settings: Settings) -> None:
+def test_documents_and_other_fields_must_agree(settings: Settings) -> None:
     async def work(corpus: Corpus, ids: dict[str, int]) -> None:
         some = [ids["/plain"], ids["/code"]]
         assert await paths(corpus, ids, ScopeFilter(documents=some)) == {"/plain", "/code"}
