@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -63,6 +63,9 @@ bench-scope: $(VENV)/.runtime ## what resolving and measuring a scope costs amon
 
 bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
 	$(BIN)/python -m benchmarks.retrieval.vectors
+
+bench-languages: $(VENV)/.runtime ## XQuAD in twelve languages, beside BM25 and dense search alone: FOLDER=... holds its files
+	$(BIN)/python -m benchmarks.retrieval.languages $(FOLDER)
 
 bench-sitewalk: $(VENV)/.runtime ## the loop on the sites that nothing was fitted on, with twins, then stored (after make sites)
 	for site in tomcat-10.1 postfix-3.7 debian-policy-4.6 libreoffice-writer-7.4 git-2.39 maxima-5.46; do \

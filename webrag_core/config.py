@@ -137,6 +137,12 @@ class Settings(BaseSettings):
     embedding_dimensions: int = Field(
         default=1536, ge=1, le=4000, description="Length of the model's vectors; the vector index holds 4,000 at most"
     )
+    embedding_languages: str | None = Field(
+        default=None,
+        pattern=r"^ *(\*|[A-Za-z]{2,3}( *, *[A-Za-z]{2,3})*)? *$",
+        description="Languages that the model knows, as en,de; * = any; unset = any of an endpoint's model, and of the"
+        " offline one English, others as far as its vocabulary has their words",
+    )
     embedding_query_prefix: str | None = Field(
         default=None, description="Put before a query; unset = what the model's name implies (E5, BGE, Nomic, Qwen3 …)"
     )

@@ -22,7 +22,8 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.chunks import chunker_key
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.indexing.terms import terms
+from webrag_core.indexing.terms import query_terms
+from webrag_core.language.detection import detected
 from webrag_core.orchestration.query_analyzer import key_concepts
 from webrag_core.retrieval.bm25 import search_parents
 from webrag_core.retrieval.dense import search_children
@@ -123,7 +124,9 @@ class Bench:
 
     async def _lexical_order(self, question: str) -> dict[int, float]:
         async with self.corpus.database.snapshot() as connection:
-            matches = await search_parents(connection, terms(question), self.scope, limit=_CANDIDATES)
+            size = await scope_size(connection, self.scope)
+            words = query_terms(question, size.rules, detected(question))
+            matches = await search_parents(connection, words, self.scope, limit=_CANDIDATES)
         return {hit.parent_id: hit.score for hit in matches.hits}
 
     async def _dense_order(self, question: str) -> dict[int, float]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from tests.answering.test_passage import cited
-from webrag_core.answering.languages import language_notes, language_of
+from webrag_core.answering.languages import language_notes
+from webrag_core.config import Settings
+from webrag_core.language.detection import detected_beyond_doubt
+from webrag_core.language.names import language_name
 
 QUESTIONS = {
     "English": """
@@ -145,7 +148,8 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("language", QUESTIONS)
 def test_ten_questions(language: str) -> None:
-    found = [language_of(line) for line in QUESTIONS[language].strip().splitlines()]
+    codes = [detected_beyond_doubt(line.strip()) for line in QUESTIONS[language].strip().splitlines()]
+    found = [code and language_name(code) for code in codes]
     assert len(found) == 10
     assert set(found) <= {language, None}
     assert found.count(language) >= 9
@@ -156,13 +160,20 @@ def test_ten_questions(language: str) -> None:
     ["", "???", "asyncio queue thread safe", "max_connections default", "die in perl", "git push --force", "Mutex"],
 )
 def test_what_is_not_clear_has_no_language(text: str) -> None:
-    assert language_of(text) is None
+    assert detected_beyond_doubt(text) is None
 
 
-def test_a_note_says_so_when_the_evidence_is_in_another_language() -> None:
+def test_a_note_says_so_when_the_evidence_is_in_another_language(settings: Settings) -> None:
     quotes = [cited("Although queues are not thread-safe, they are designed to be used in async code.")]
-    [note] = language_notes("Wie viele Elemente sind in der Warteschlange?", quotes)
+    [note] = language_notes("Wie viele Elemente sind in der Warteschlange?", quotes, settings)
     assert "the question is in German, the pages are in English" in note
-    assert language_notes("How many items are in the queue?", quotes) == []
-    assert language_notes("asyncio.Queue maxsize", quotes) == []
-    assert language_notes("Wie viele Elemente sind in der Warteschlange?", []) == []
+    assert language_notes("How many items are in the queue?", quotes, settings) == []
+    assert language_notes("asyncio.Queue maxsize", quotes, settings) == []
+    assert language_notes("Wie viele Elemente sind in der Warteschlange?", [], settings) == []
+
+
+def test_a_note_knows_a_multilingual_embedding_model(settings: Settings) -> None:
+    quotes = [cited("Although queues are not thread-safe, they are designed to be used in async code.")]
+    bridging = settings.model_copy(update={"embedding_languages": "*"})
+    [note] = language_notes("Wie viele Elemente sind in der Warteschlange?", quotes, bridging)
+    assert "by meaning" in note

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webrag_core.indexing import terms as terms_module
-from webrag_core.indexing.terms import STOP_WORDS, TERMS_VERSION, terms
+from webrag_core.indexing.terms import TERMS_VERSION, terms
+from webrag_core.language.stop_words import ENGLISH
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,7 @@ from webrag_core.indexing.terms import STOP_WORDS, TERMS_VERSION, terms
         ("HTTP 404", ["http", "404"]),
         ("state-of-the-art", ["state", "art"]),
         ("It's what you don't do.", []),
-        ("Café Zürich", ["café", "zürich"]),
+        ("Café Zürich", ["cafe", "zurich"]),
         ("東京都", ["東京", "京都"]),
         ("ららら", ["らら", "らら"]),
         ("Python3で書く", ["python3", "python", "で書", "書く"]),
@@ -48,10 +49,10 @@ def test_terms(text: str, expected: list[str]) -> None:
 
 
 def test_version_is_part_of_the_contract() -> None:
-    assert TERMS_VERSION == 1
+    assert TERMS_VERSION == 2
 
 
-@given(st.lists(st.sampled_from(sorted(STOP_WORDS))))
+@given(st.lists(st.sampled_from(sorted(ENGLISH))))
 def test_stop_words_give_nothing(words: list[str]) -> None:
     assert terms(" ".join(words).title()) == []
 
@@ -84,7 +85,8 @@ def test_a_word_is_analysed_once_however_often_it_occurs(monkeypatch: pytest.Mon
             analysed.append(word)
             return super().__missing__(word)
 
-    monkeypatch.setattr(terms_module, "_CACHE", Counting())
+    counting = Counting()
+    monkeypatch.setattr(terms_module, "_cache", lambda name: counting)
     text = "Waits for all tasks in asyncio.TaskGroup and cancels the remaining ones.\n" * 14_000
     assert len(terms(text)) > 100_000
     assert len(analysed) == len(set(analysed)) == 11

@@ -248,3 +248,17 @@ def test_rewrites_in_order() -> None:
 @pytest.mark.parametrize("query", ["the who", "HNSW", "What is HNSW?"])
 def test_no_rewrite_when_nothing_differs(query: str) -> None:
     assert alternative_sub_queries(analyze_query(query), set()) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "concepts"),
+    [
+        ("Wie viele Elemente hat die Warteschlange von asyncio?", ["viele", "Elemente", "Warteschlange", "asyncio"]),
+        ("¿Cuál es el tamaño máximo de la cola?", ["Cuál", "tamaño", "máximo", "cola"]),
+        ("Was ist der Unterschied between Threads und Tasks?", ["Unterschied", "between", "Threads", "Tasks"]),
+    ],
+)
+def test_a_question_in_another_language_loses_its_own_stop_words_only(question: str, concepts: list[str]) -> None:
+    analysis = analyze_query(question)
+    assert analysis.key_concepts == concepts
+    assert analysis.sub_queries == [question]

@@ -40,9 +40,10 @@ def scoped(settings: Settings, work: Callable[[Corpus, dict[str, int]], Awaitabl
                     ("/code", "de", "text/markdown", None),
                 ):
                     await connection.execute(
-                        "UPDATE document_versions SET language = %s, media_type = %s, published = %s, modified = %s"
+                        "UPDATE document_versions SET language = %s, detected_language = %s, media_type = %s,"
+                        " published = %s, modified = %s"
                         " WHERE document_id = %s",
-                        (language, media_type, published, published, ids[path]),
+                        (language, language[:2], media_type, published, published, ids[path]),
                     )
             await work(corpus, ids)
 
@@ -131,7 +132,8 @@ async def check_sizes(connection: AsyncConnection, documents: tuple[int, ...]) -
         cursor = await connection.execute(_COUNTED, (list(documents), list(flags), list(flags)))
         row = await cursor.fetchone()
         assert row is not None
-        assert await scope_size(connection, scope) == ScopeSize(*map(int, row)), flags
+        pages, parents, children, tokens = map(int, row)
+        assert await scope_size(connection, scope) == ScopeSize(pages, parents, children, tokens, ("en",)), flags
     return await scope_size(connection, Scope(documents, {}))
 
 

@@ -14,6 +14,7 @@ from webrag_core.answering.compose.units import Unit
 from webrag_core.config import Settings
 from webrag_core.errors import GuardrailsViolationError
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.page_text import visible
 from webrag_core.routing.question import Form
 
@@ -72,7 +73,8 @@ def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[U
     unless the question is about such text; requests that share no word with a question that wants no steps; those with
     an address of a site that the evidence is not from. What stands behind one of the first two counts with it."""
     hosts = {_host(unit.chunk.source_url) for unit in units}
-    words = set(terms(question))
+    language = detected(question)
+    words = set(terms(question, language))
     about_orders = bool(_ORDERS.search(question))
     safe: list[Unit] = []
     withheld: Counter[str] = Counter()
@@ -82,7 +84,7 @@ def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[U
         cause: Withheld | None = None
         if not about_orders and _ORDERS.search(text):
             cause = "order"
-        elif not about_orders and form not in ("steps", "list") and _strange_request(text, words):
+        elif not about_orders and form not in ("steps", "list") and _strange_request(text, words, language):
             cause = "request"
         elif before is not None and _continues(before[0], unit):
             cause = before[1]
@@ -97,10 +99,10 @@ def safe_units(units: Sequence[Unit], question: str, form: Form) -> tuple[list[U
     return safe, withheld
 
 
-def _strange_request(text: str, words: set[str]) -> bool:
+def _strange_request(text: str, words: set[str], language: str | None) -> bool:
     """Whether `text` requests something that has no word in common with the question."""
     request = _REQUEST.match(text)
-    return request is not None and words.isdisjoint(terms(text[request[0].find(":") + 1 :]))
+    return request is not None and words.isdisjoint(terms(text[request[0].find(":") + 1 :], language))
 
 
 def _continues(order: Unit, unit: Unit) -> bool:

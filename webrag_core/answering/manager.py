@@ -168,7 +168,7 @@ class Manager:
                     notes=[
                         *plan_notes(question, plan, gathered),
                         *evidence_notes(citations, {} if statements.sentences else draft.withheld),
-                        *language_notes(question.text, citations),
+                        *language_notes(question.text, citations, self._settings),
                         *time_notes(question, statements.sentences, compared=_compared(gathered)),
                     ],
                     look_next=gathered.look_next if sure < confidence.SURE_AT else [],

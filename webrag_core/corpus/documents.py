@@ -16,6 +16,7 @@ from webrag_core.conversion.links import PageLink
 from webrag_core.corpus.markup import store_markup
 from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
+from webrag_core.language.detection import UNCLEAR, detected_page
 from webrag_core.trace import current_trace_id
 
 CONFIRMATIONS = 3
@@ -52,7 +53,8 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A row of `document_versions` with its document."""
+    """A row of `document_versions` with its document. `detected_language` is None where nobody has looked yet;
+    `language` is the one that counts, what the page declares included, None where there is none."""
 
     id: int
     document_id: int
@@ -62,6 +64,8 @@ class StoredVersion:
     sha256: str
     title: str | None
     chunker: str | None
+    detected_language: str | None
+    language: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,8 @@ async def load_version(connection: AsyncConnection, version_id: int) -> StoredVe
     """One version with its text; None when it does not exist or its text was pruned."""
     async with connection.cursor(row_factory=class_row(StoredVersion)) as cursor:
         await cursor.execute(
-            "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker"
+            "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
+            " v.detected_language, language_of(v.language, v.detected_language) AS language"
             " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s"
             " AND v.pruned_at IS NULL",
             (version_id,),
@@ -218,9 +223,10 @@ async def _write_version(
     digest = hashlib.sha256(converted.markdown.encode()).hexdigest()
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
-        " http_status, media_type, fetched_at, superseded_at, published, modified, extractor, body_sha256, cause)"
+        " detected_language, http_status, media_type, fetched_at, superseded_at, published, modified, extractor,"
+        " body_sha256, cause)"
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
-        " %(language)s, %(status)s, %(media_type)s, %(fetched_at)s,"
+        " %(language)s, %(detected)s, %(status)s, %(media_type)s, %(fetched_at)s,"
         " CASE WHEN max(fetched_at) > %(fetched_at)s THEN now() END, %(published)s, %(modified)s, %(extractor)s,"
         " %(body)s, coalesce((SELECT CASE WHEN n.extractor = %(extractor)s THEN 'page'"
         "  WHEN n.body_sha256 = %(body)s THEN 'extractor' ELSE 'unsure' END FROM document_versions n"
@@ -229,7 +235,7 @@ async def _write_version(
         " FROM document_versions WHERE document_id = %(document)s"
         " ON CONFLICT (document_id, sha256) DO UPDATE SET"
         " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
-        " markdown = EXCLUDED.markdown, pruned_at = NULL,"
+        " markdown = EXCLUDED.markdown, pruned_at = NULL, detected_language = EXCLUDED.detected_language,"
         " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor, body_sha256 = EXCLUDED.body_sha256"
         " RETURNING id",
         {
@@ -239,6 +245,7 @@ async def _write_version(
             "title": converted.title,
             "description": converted.description,
             "language": converted.language,
+            "detected": detected_page(converted.markdown) or UNCLEAR,
             "status": page.status,
             "media_type": page.media_type or "text/html",
             "fetched_at": page.fetched_at,

@@ -79,6 +79,7 @@ class _Row:
     url: str
     version_id: int
     version: int
+    language: str | None
     char_start: int
     char_end: int
     quote: str
@@ -115,6 +116,7 @@ class _Row:
 # counts while that page has the version in which it was found.
 _CITATIONS = """
 SELECT c.answer_id, c.number, d.id AS document_id, d.source_id, d.canonical_url AS url, v.id AS version_id,
+       language_of(v.language, v.detected_language) AS language,
        v.number AS version, c.char_start, c.char_end,
        substring(v.markdown FROM c.char_start + 1 FOR c.char_end - c.char_start) AS quote, c.quote_sha256,
        n.document_id AS current_document, n.id AS current_id, n.number AS current_version,
@@ -279,7 +281,7 @@ async def _place(pages: _Pages, row: _Row) -> tuple[Place, int | None]:
 
 async def _on_another_page(pages: _Pages, row: _Row, old: PageText) -> tuple[Place, int] | None:
     """The only page of the source, among those that share the quote's rarest words, that has all of its text."""
-    words = terms(plain_text(row.quote))
+    words = terms(plain_text(row.quote), row.language)
     if len(words) < _LEAST_WORDS:
         return None
     connection, scope = pages.connection, Scope(None, {}, source_ids=(row.source_id,))

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +31,12 @@ from webrag_core.indexing.chunker import chunk_markdown
 from webrag_core.indexing.chunks import child_columns, embedding_inputs
 from webrag_core.indexing.lexical import term_counts
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult
+from webrag_core.indexing.terms import beginnings, query_terms
+from webrag_core.language.detection import detected, detected_page
+from webrag_core.language.words import rules_of
+from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, Word, attainable_score, present_words
 from webrag_core.retrieval.chunk_store import Child, ParentRow
+from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, rank_parents
@@ -61,14 +65,15 @@ class _Then:
 
 @dataclass(frozen=True, slots=True)
 class _PastPage:
-    """A text of then, cut into chunks. `counts` are the terms of each parent, `digests` those of the texts that are
-    embedded, `texts` these texts by digest."""
+    """A text of then, cut into chunks. `counts` are the terms of each parent, made by `rules`; `digests` are those of
+    the texts that are embedded, `texts` these texts by digest."""
 
     parents: tuple[ParentRow, ...]
     counts: tuple[Counter[str], ...]
     children: tuple[Child, ...]
     digests: tuple[str, ...]
     texts: Mapping[str, str]
+    rules: str
     vectors: NDArray[np.float32] | None = None
 
 
@@ -217,7 +222,8 @@ async def _with_past(
     async with corpus.database.snapshot() as connection:
         versions = await _best_by_words(connection, request.query, [page.version_id for page in past])
         pages = await _prepare(corpus, connection, versions, model_id, embeds=vector is not None)
-    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live, weights_in_force(corpus.settings))
+    weights = weights_for(request.query, weights_in_force(corpus.settings), corpus.settings)
+    chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live, weights)
     budget = request.context_budget or corpus.settings.retrieval_context_budget
     merged = within_budget(by_score([*live.chunks, *chunks]), budget, tokens=lambda chunk: chunk.token_count)
     stats = live.corpus_stats
@@ -243,7 +249,7 @@ async def _best_by_words(connection: AsyncConnection, query: str, versions: Sequ
     if len(versions) <= _PAGES:
         return list(versions)
     weights = dict.fromkeys(versions, 0.0)
-    for term in dict.fromkeys(terms(query)):
+    for term in beginnings(query, detected(query)):
         pattern = f"{term}:*" if len(term) >= _PREFIX else term
         cursor = await connection.execute(
             "SELECT id FROM document_versions WHERE superseded_at IS NOT NULL AND id = ANY(%s)"
@@ -283,13 +289,14 @@ async def _prepare(
 async def _load(connection: AsyncConnection, version_id: int, parent_max: int, child_target: int) -> _PastPage:
     cursor = await connection.execute(
         "SELECT v.id, v.document_id, d.source_id, d.canonical_url, v.markdown, v.sha256, v.title, v.chunker,"
-        " v.fetched_at, coalesce(v.modified, v.published)"
+        " v.detected_language, language_of(v.language, v.detected_language), v.fetched_at,"
+        " coalesce(v.modified, v.published)"
         " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s",
         (version_id,),
     )
     row = await cursor.fetchone()
     assert row is not None
-    return await asyncio.to_thread(_cut, StoredVersion(*row[:8]), row[8], row[9], parent_max, child_target)
+    return await asyncio.to_thread(_cut, StoredVersion(*row[:10]), row[10], row[11], parent_max, child_target)
 
 
 def _cut(
@@ -297,7 +304,10 @@ def _cut(
 ) -> _PastPage:
     parents = chunk_markdown(version.markdown, parent_max=parent_max, child_target=child_target)
     inputs = list(embedding_inputs(version, parents))
-    columns = iter(child_columns(inputs))
+    language = version.language
+    if version.detected_language is None:
+        language = detected_page(version.markdown) or language
+    columns = iter(child_columns(inputs, language))
     rows: list[ParentRow] = []
     children: list[Child] = []
     for ordinal, parent in enumerate(parents):
@@ -319,13 +329,15 @@ def _cut(
                 fetched_at=fetched_at,
                 sha256=version.sha256,
                 dated=dated,
+                language=language,
             )
         )
         for child in parent.children:
             _, passage = next(columns)
             children.append(Child(number, child.char_start, child.char_end, list(child.heading_path), 0.0, passage))
-    counts = [term_counts(parent.heading_path, row.body) for parent, row in zip(parents, rows, strict=True)]
-    return _PastPage(tuple(rows), tuple(counts), tuple(children), tuple(digest for digest, _ in inputs), dict(inputs))
+    counts = [term_counts(parent.heading_path, row.body, language) for parent, row in zip(parents, rows, strict=True)]
+    digests = tuple(digest for digest, _ in inputs)
+    return _PastPage(tuple(rows), tuple(counts), tuple(children), digests, dict(inputs), rules_of(language))
 
 
 async def _vectors(corpus: Corpus, connection: AsyncConnection, model_id: int, page: _PastPage) -> NDArray[np.float32]:
@@ -368,25 +380,30 @@ def _rank(
         ]
     parents = [row for page in pages for row in page.parents]
     counts = [count for page in pages for count in page.counts]
-    lexical = _lexical(query, parents, counts, live)
+    words = query_terms(query, sorted({page.rules for page in pages}), detected(query))
+    lexical = _lexical(words, parents, counts, live)
     return rank_parents(query, parents, children, lexical, Depths({}, 0.0, 1.0), weights)
 
 
 def _lexical(
-    query: str, parents: Sequence[ParentRow], counts: Sequence[Counter[str]], live: RetrievalResult
+    words: Sequence[Word], parents: Sequence[ParentRow], counts: Sequence[Counter[str]], live: RetrievalResult
 ) -> LexicalResult:
     """BM25 of the past parents. How rare a term is, is counted over them and the parents of the live scope."""
     lengths = [max(1, count.total()) for count in counts]
     mean = sum(lengths) / max(1, len(lengths))
     live_parents = live.corpus_stats.total_parent_chunks
     total = live_parents + len(parents)
-    idf: dict[str, float] = {}
-    for term in dict.fromkeys(terms(query)):
-        holders = sum(term in count for count in counts)
+    holders: dict[str, int] = {}
+    for term in dict.fromkeys(chain.from_iterable(words)):
+        holders[term] = sum(term in count for count in counts)
         if term in live.term_idf and live_parents:  # the number of parents from BM25's idf, solved for it
-            holders += round((live_parents + 1) / math.exp(live.term_idf[term]) - 0.5)
-        idf[term] = math.log(1 + (total - holders + 0.5) / (holders + 0.5))
-    attainable = math.fsum(idf.values()) * (K1 + 1)
+            holders[term] += round((live_parents + 1) / math.exp(live.term_idf[term]) - 0.5)
+    words = present_words(words, holders)
+    idf = {
+        term: math.log(1 + (total - holders[term] + 0.5) / (holders[term] + 0.5))
+        for term in dict.fromkeys(chain.from_iterable(words))
+    }
+    attainable = attainable_score(words, idf)
     hits = []
     for row, count, length in zip(parents, counts, lengths, strict=True):
         score = math.fsum(
@@ -396,4 +413,4 @@ def _lexical(
         )
         if score > 0:
             hits.append(LexicalHit(row.id, score, min(1.0, score / attainable) if attainable else 0.0))
-    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf)
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words))

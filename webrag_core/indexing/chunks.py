@@ -56,10 +56,13 @@ def embedding_inputs(version: StoredVersion, parents: Sequence[Chunk]) -> Iterat
 
 
 def child_columns(
-    inputs: Sequence[tuple[str, str]], ids: Sequence[NDArray[np.uint16]] | None = None
+    inputs: Sequence[tuple[str, str]],
+    language: str | None = None,
+    ids: Sequence[NDArray[np.uint16]] | None = None,
 ) -> list[tuple[str, bytes]]:
-    """(sha256, packed passage) of every child, in the order of `embedding_inputs`; `ids` as `extract_passages`."""
-    passages = extract_passages([text for _, text in inputs], ids)
+    """(sha256, packed passage) of every child of a page in this language, in the order of `embedding_inputs`; `ids` as
+    `extract_passages`."""
+    passages = extract_passages([text for _, text in inputs], language, ids)
     return [(digest, passage.packed()) for (digest, _), passage in zip(inputs, passages, strict=True)]
 
 

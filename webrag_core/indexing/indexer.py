@@ -37,11 +37,20 @@ from webrag_core.indexing.graph.edges import (
     rebuild_edges,
 )
 from webrag_core.indexing.graph.model import Node
-from webrag_core.indexing.lexical import TermIds, copy_postings, count_terms, replace_postings, write_sizes
+from webrag_core.indexing.lexical import (
+    TermIds,
+    copy_postings,
+    count_terms,
+    note_rules,
+    replace_postings,
+    write_sizes,
+)
 from webrag_core.indexing.markdown import Block, parse_blocks
 from webrag_core.indexing.prepared import PreparedPage, prepare
 from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone, retire_moved
 from webrag_core.indexing.state import ask_state, read_state
+from webrag_core.language.detection import UNCLEAR, detected_page
+from webrag_core.language.words import rules_of
 from webrag_core.providers.embedder import Embedder, WordLlamaEmbedder
 from webrag_core.store.database import Database
 from webrag_core.store.vacuum import vacuum_grown
@@ -167,7 +176,7 @@ class Indexer:
         if version.chunker == self._key:
             return 0
         parents, texts = await asyncio.to_thread(lambda: self._chunks(version, parse_blocks(version.markdown)))
-        columns = await asyncio.to_thread(chunk_table.child_columns, texts)
+        columns = await asyncio.to_thread(chunk_table.child_columns, texts, version.language)
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, version.canonical_url)
             cursor = await connection.execute(
@@ -213,7 +222,7 @@ class Indexer:
         page = await asyncio.to_thread(self._prepare, version, inputs)
         embedded = 0
         for attempt in range(_ATTEMPTS):
-            ids = await self._resolve(page, model_id)
+            ids = await self._resolve(page, rules_of(version.language), model_id)
             vectors = None
             if state.is_empty and not attempt and len(ids.missing) == len(page.texts):
                 vectors = await self._own_vectors(page)
@@ -250,14 +259,16 @@ class Indexer:
                 return IndexOutcome(version.document_id, version_id, embedded, True)
         raise IntegrityError(f"vectors or nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
-    async def _resolve(self, page: PreparedPage, model_id: int) -> _Ids:
-        """Ids of terms and nodes, new ones among them, and the digests of texts without a vector."""
+    async def _resolve(self, page: PreparedPage, rules: str, model_id: int) -> _Ids:
+        """Ids of terms (made by these rules) and nodes, new ones among them, and the digests of texts without a
+        vector."""
         terms = self._term_ids.of(term for count in page.counts for term in count)
         nodes = NodeLookup(page.extraction)
         missing: set[str] | None = None
         async with self._database.connection() as connection:
             for _ in range(2):
                 async with connection.pipeline():  # one way to the server and back
+                    await note_rules(connection, rules)
                     await terms.ask(connection)
                     await nodes.ask(connection)
                     if missing is None:
@@ -369,6 +380,12 @@ class Indexer:
 
     async def _load(self, connection: AsyncConnection, version_id: int) -> StoredVersion:
         version = await documents.load_version(connection, version_id)
+        if version is not None and version.detected_language is None:  # of an earlier version of the software
+            language = await asyncio.to_thread(detected_page, version.markdown) or UNCLEAR
+            await connection.execute(
+                "UPDATE document_versions SET detected_language = %s WHERE id = %s", (language, version_id)
+            )
+            version = await documents.load_version(connection, version_id)
         if version is None:
             raise FetchError(Reason.FORGOTTEN, f"version {version_id} was removed while it was indexed")
         return version

@@ -1,4 +1,4 @@
-"""Tables `lexical_terms`, `lexical_postings`, `lexical_documents`: the inverted index that BM25 is computed from."""
+"""Tables `lexical_terms`, `lexical_postings`, `lexical_documents`, `lexical_rules`: the inverted index of BM25."""
 
 from __future__ import annotations
 
@@ -21,9 +21,19 @@ _RECOUNT = 0.05  # of the parents have come or gone since: idf moves by as much 
 _MAX_IDS = 200_000  # terms whose ids are remembered: about 30 MB
 
 
-def term_counts(heading_path: Sequence[str], body: str) -> Counter[str]:
-    """Terms of a chunk with their frequency, its heading path counted in."""
-    return Counter(terms(" ".join(heading_path) + "\n" + plain_text(body)))
+def term_counts(heading_path: Sequence[str], body: str, language: str | None = None) -> Counter[str]:
+    """Terms of a chunk in a language (None = not clear) with their frequency, its heading path counted in."""
+    return Counter(terms(" ".join(heading_path) + "\n" + plain_text(body), language))
+
+
+async def note_rules(connection: AsyncConnection, rules: str) -> None:
+    """Remember that postings are made by these rules of words, so that queries are cut by them too. Needs autocommit:
+    two long transactions would wait for each other."""
+    await connection.execute(
+        "INSERT INTO lexical_rules (rules) SELECT %(rules)s WHERE NOT EXISTS"
+        " (SELECT FROM lexical_rules WHERE rules = %(rules)s) ON CONFLICT DO NOTHING",
+        {"rules": rules},
+    )
 
 
 class TermIds:

@@ -53,7 +53,12 @@ def term_codes(words: Iterable[str]) -> NDArray[np.uint32]:
     return np.fromiter((zlib.crc32(word.encode()) for word in words), dtype=np.uint32)
 
 
-def extract_passages(texts: Sequence[str], ids: Sequence[NDArray[np.uint16]] | None = None) -> list[Passage]:
-    """Extract features of plain texts, whose `token_ids` may be known; an empty text gives an empty passage."""
+def extract_passages(
+    texts: Sequence[str], language: str | None = None, ids: Sequence[NDArray[np.uint16]] | None = None
+) -> list[Passage]:
+    """Extract features of plain texts in a language (None = not clear), whose `token_ids` may be known; an empty text
+    gives an empty passage."""
     ids = token_ids(texts) if ids is None else ids
-    return [Passage(term_codes(terms(text)), np.unique(tokens)) for text, tokens in zip(texts, ids, strict=True)]
+    return [
+        Passage(term_codes(terms(text, language)), np.unique(tokens)) for text, tokens in zip(texts, ids, strict=True)
+    ]

@@ -50,7 +50,10 @@ def prepare(
         digests,
         dict(texts),
         dict(zip(digests, tokens, strict=True)),
-        child_columns(texts, tokens),
-        [term_counts(one.heading_path, version.markdown[one.char_start : one.char_end]) for one in parents],
+        child_columns(texts, version.language, tokens),
+        [
+            term_counts(one.heading_path, version.markdown[one.char_start : one.char_end], version.language)
+            for one in parents
+        ],
         edges_of(version, inputs, blocks),
     )

@@ -1,6 +1,7 @@
 """Tokenise text into search terms for lexical search, link scoring and query analysis.
 
-Queries and pages must be tokenised alike. Change
+Queries and pages must be tokenised alike: a page's terms are made by the rules of its language (`language.words`), and
+a query's by those of every language that the corpus holds (`query_terms`). Change
 `TERMS_VERSION` with every change of the output: stored postings hold these terms.
 """
 
@@ -8,45 +9,57 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
+from typing import Literal
 
-import snowballstemmer
+from webrag_core.language.scripts import FORMAT, HAN_AND_KANA, MARKS, SOUTH_EAST_ASIAN
+from webrag_core.language.words import DEFAULT, Rules, normalised, rules, rules_of
 
-TERMS_VERSION = 1
+TERMS_VERSION = 2
 """Version of the mapping text -> terms. Postings of another version must be rebuilt."""
 
-STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-    a about above after again against all also am an and any are aren as at be because been before being below
-    between both but by can cannot could couldn d did didn do does doesn doing don down during each either
-    else ever few for from further had hadn has hasn have haven having he her here hers herself him himself
-    his how i if in into is isn it its itself just let ll m may me might more most must mustn my myself
-    neither no nor not of off on once only or other ought our ours ourselves out over own please re s same
-    shall shan she should shouldn so some such t than that the their theirs them themselves then there these
-    they this those through to too under until up upon us ve very was wasn we were weren what when where
-    whether which while who whom whose why will with within without won would wouldn you your yours yourself
-    yourselves
-        """,
-    )
-)
-"""English function words, lower case, with what an apostrophe leaves behind ("don't" -> don, t)."""
 
-# C++, C# and F# would lose what distinguishes them; then words, joined when a dot or :: stands between two of
-# them (asyncio.to_thread, std::move, node.js, 3.11). The underscore is a word character of `\w`.
-WORD = re.compile(r"[cCfF](?:\+\+|\#)(?!\w)|\w+(?:(?:\.|::)\w+)*")
+def _words(name: str) -> re.Pattern[str]:
+    # C++, C# and F# would lose what distinguishes them; then words, joined when a dot or :: stands between two of
+    # them (asyncio.to_thread, std::move, node.js, 3.11). The underscore is a word character of `\w`.
+    return re.compile(rf"[cCfF](?:\+\+|\#)(?!\w)|{name}(?:(?:\.|::){name})*")
 
+
+WORD = _words(r"\w+")
+_MARKED_WORD = _words(rf"\w+(?:[{MARKS}{FORMAT}]+\w*)*")  # twice as slow, so only where a mark is
+_MARK = re.compile(f"[{MARKS}{FORMAT}]")
 _JOINTS = re.compile(r"\.|::")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-# kana and Han, written without spaces
-_UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+)")
+# scripts without spaces: pairs of Han and kana, triples of South-East Asian letters measured best (docs/benchmarks.md)
+_UNSPACED = re.compile(f"([{HAN_AND_KANA}]+|[{SOUTH_EAST_ASIAN}]+)")
+_PAIRED = re.compile(f"[{HAN_AND_KANA}]")
 _MAX_TERM = 64  # longer runs are data (hashes, base64), not words
 _CACHE_SIZE = 200_000
+_MAX_CACHED = 64  # characters: longer words hardly come twice
+_MAX_RULES = 6  # of one query
 
 
-def _pairs(run: str) -> list[str]:
-    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A part of a word. A `word` is stemmed as its language is, a `code` piece (of an identifier) as English is, a
+    `whole` (an identifier, characters of an unspaced script) stays as it is."""
+
+    text: str
+    kind: Literal["word", "code", "whole"]
+
+    def term(self, own: Rules) -> str:
+        """Its term; "" for a stop word."""
+        if self.kind == "whole":
+            return self.text
+        return (own if self.kind == "word" else rules(DEFAULT)).term(self.text)
+
+
+def _grams(run: str) -> list[str]:
+    size = 2 if _PAIRED.match(run) else 3
+    return [run[at : at + size] for at in range(len(run) - size + 1)] or [run]
 
 
 def _humps(word: str) -> list[str]:
@@ -54,67 +67,119 @@ def _humps(word: str) -> list[str]:
     return _CAMEL.findall(word) if word.isascii() and not word.islower() else [word]
 
 
-class _TermCache(dict[str, tuple[str, ...]]):
-    """Cache of raw word -> terms: each distinct word is split and stemmed once."""
+def _pieces(word: str) -> list[list[_Piece]]:
+    """The parts of a word as it is written. Those of one list are one name: equal terms count once."""
+    if not word.isascii():
+        plain = normalised(word)
+        if plain != word:
+            return list(chain.from_iterable(map(_pieces, words_of(plain))))
+    runs = _UNSPACED.split(word)
+    if len(runs) == 1:
+        return [_dotted(word)]
+    spaced = chain.from_iterable(_pieces(run.strip(".:")) for run in runs[::2] if run)
+    return [*spaced, *([_Piece(gram.lower(), "whole")] for run in runs[1::2] for gram in _grams(run))]
 
-    def __init__(self) -> None:
+
+def _dotted(word: str) -> list[_Piece]:
+    parts = _JOINTS.split(word)
+    if len(parts) == 1:
+        return _name(word)
+    whole = [_Piece(word.lower(), "whole")] if len(word) <= _MAX_TERM else []
+    return [*whole, *chain.from_iterable(_name(part, part=True) for part in parts)]
+
+
+def _name(name: str, part: bool = False) -> list[_Piece]:
+    """Pieces of a word without dots. As `part` of a longer name a number is dropped (3.11 is not 3)."""
+    core = name.strip("_")
+    if not 0 < len(core) <= _MAX_TERM or (part and core.isdigit()):
+        return []
+    snake = [piece for piece in core.split("_") if piece]
+    camel = [piece for word in snake for piece in _humps(word)]
+    simple = len(snake) == 1 and len(camel) == 1 and not part
+    out = [_Piece(core, "word" if simple else "code")] if len(snake) == 1 else [_Piece(core.lower(), "whole")]
+    if len(snake) > 1:
+        out += [_Piece(piece, "code") for piece in snake if not piece.isdigit()]
+    if len(camel) > len(snake):
+        # pieces of one or two letters (PyPI, OAuth) are no words of their own
+        out += [_Piece(piece, "code") for piece in camel if len(piece) > 2 and not piece.isdigit()]
+    return out
+
+
+class _TermCache(dict[str, tuple[str, ...]]):
+    """Cache of raw word -> terms by one set of rules: each distinct word is split and stemmed once."""
+
+    def __init__(self, name: str = DEFAULT) -> None:
         super().__init__()
-        self._stemmer = snowballstemmer.stemmer("english")
-        self._lock = threading.Lock()  # the stemmer is stateful
+        self._rules = rules(name)
+        self._size = _CACHE_SIZE if name == DEFAULT else _CACHE_SIZE // 4
+        self._lock = threading.Lock()
 
     def __missing__(self, word: str) -> tuple[str, ...]:
-        with self._lock:
-            if len(self) >= _CACHE_SIZE:
-                self.clear()
-            split = tuple(self._split(word))
-            self[word] = split
-        return split
-
-    def _split(self, word: str) -> list[str]:
-        runs = _UNSPACED.split(word)
-        if len(runs) > 1:
-            spaced = chain.from_iterable(self._split(run.strip(".:")) for run in runs[::2])
-            return [*spaced, *chain.from_iterable(map(_pairs, runs[1::2]))]
-        pieces = _JOINTS.split(word)
-        if len(pieces) == 1:
-            return self._split_name(word)
-        whole = [word.lower()] if len(word) <= _MAX_TERM else []
-        parts = chain.from_iterable(self._split_name(piece, part=True) for piece in pieces)
-        return list(dict.fromkeys([*whole, *parts]))
-
-    def _split_name(self, name: str, part: bool = False) -> list[str]:
-        """Return terms of a word without dots. As `part` of a longer name a number is dropped (3.11 is not 3)."""
-        core = name.strip("_")
-        if not 0 < len(core) <= _MAX_TERM or (part and core.isdigit()):
-            return []
-        snake = [piece for piece in core.split("_") if piece]
-        camel = [piece for word in snake for piece in _humps(word)]
-        out = [self._simple(core)] if len(snake) == 1 else [core.lower()]
-        if len(snake) > 1:
-            out += [self._simple(piece) for piece in snake if not piece.isdigit()]
-        if len(camel) > len(snake):
-            # pieces of one or two letters (PyPI, OAuth) are no words of their own
-            out += [self._simple(piece) for piece in camel if len(piece) > 2 and not piece.isdigit()]
-        return list(dict.fromkeys(filter(None, out)))
-
-    def _simple(self, word: str) -> str:
-        lower = word.lower()
-        if lower in STOP_WORDS:
-            return ""
-        return str(self._stemmer.stemWord(lower)) if lower.isalpha() else lower
+        terms = tuple(
+            chain.from_iterable(
+                dict.fromkeys(filter(None, (piece.term(self._rules) for piece in pieces))) for pieces in _pieces(word)
+            )
+        )
+        if len(word) <= _MAX_CACHED:
+            with self._lock:
+                if len(self) >= self._size:
+                    self.clear()
+                self[word] = terms
+        return terms
 
 
-_CACHE = _TermCache()
+@lru_cache(maxsize=8)  # of the languages at hand: a full one takes some 10 MB
+def _cache(name: str) -> _TermCache:
+    return _TermCache(name)
 
 
-def terms(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of `text` as they are written, identifiers whole, in order."""
+    marked = not text.isascii() and _MARK.search("".join(set(text))) is not None
+    return (_MARKED_WORD if marked else WORD).findall(text)
+
+
+def terms(text: str, language: str | None = None) -> list[str]:
     """Return lower-cased, stemmed content terms of `text`, in order, with duplicates.
 
-    A code identifier yields itself and its parts: `asyncio.to_thread` -> asyncio.to_thread, asyncio,
-    to_thread, thread; `TaskGroup` -> taskgroup, task, group. Stop words are dropped.
-    Text without spaces between words (Chinese, Japanese) yields character bigrams. Stems:
-    Snowball English (Porter 2).
+    `language` (ISO 639; None = not clear) names the stemmer and the stop words. A code identifier yields itself and its
+    parts in any language: `asyncio.to_thread` -> asyncio.to_thread, asyncio, to_thread, thread; `TaskGroup` ->
+    taskgroup, task, group. Text without spaces between words yields pairs (Chinese, Japanese) or triples of characters
+    (Thai, Lao, Burmese, Khmer).
 
     Pure and thread-safe. Empty list for text without content words.
     """
-    return list(chain.from_iterable(map(_CACHE.__getitem__, WORD.findall(text))))
+    return list(chain.from_iterable(map(_cache(rules_of(language)).__getitem__, words_of(text))))
+
+
+def beginnings(query: str, language: str | None = None) -> list[str]:
+    """The terms of a query, distinct, as letters that a text may begin a word with: where a stem has lost an accent, as
+    many letters of the word itself."""
+    found: dict[str, None] = {}
+    for word in words_of(query):
+        lower = normalised(word).lower()
+        for term in terms(word, language):
+            folded = not term.isascii() or not lower.isascii()
+            found[lower[: len(term)] if folded and len(term) <= len(lower) and term not in lower else term] = None
+    return list(found)
+
+
+def query_terms(query: str, present: Sequence[str], language: str | None = None) -> list[tuple[str, ...]]:
+    """The terms of a query over pages indexed by the rules `present`: for each word its term by each of them (alike
+    ones once), in order, without duplicates.
+
+    `language` is the query's, None = not clear: words that are stop words of it are left out. It comes first, then
+    English, then the others in their order, six at most.
+    """
+    own = rules_of(language)
+    names = sorted(present or [own], key=lambda name: (name != own, name != DEFAULT))[:_MAX_RULES]
+    found: dict[tuple[str, ...], None] = {}
+    for word in words_of(query):
+        for pieces in _pieces(word):
+            for piece in pieces:
+                if piece.kind == "word" and language is not None and rules(own).is_stop_word(piece.text):
+                    continue
+                variants = tuple(dict.fromkeys(filter(None, (piece.term(rules(name)) for name in names))))
+                if variants:
+                    found[variants] = None
+    return list(found)

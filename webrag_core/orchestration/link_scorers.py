@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from webrag_core.config import LinkScorer
 from webrag_core.indexing.passages import Passage, term_codes
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
+from webrag_core.language.words import rules_of
 from webrag_core.orchestration.models import QueryAnalysis, ScoredCandidate
 from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
 from webrag_core.retrieval.scoring import QueryProfile, best_cosines, profile
@@ -115,9 +117,10 @@ def words_and_meaning(candidates: Sequence[LinkCandidate], query: str) -> list[S
 
     A query or a candidate without a known token scores 0 on its parts. Pure; raises nothing.
     """
-    names = _features([_name(candidate) for candidate in candidates])
-    surroundings = _features([_surroundings(candidate) for candidate in candidates])
-    query_profile = profile(query, dict.fromkeys(terms(query), 1.0))
+    language = detected(query)
+    names = _features([_name(candidate) for candidate in candidates], language)
+    surroundings = _features([_surroundings(candidate) for candidate in candidates], language)
+    query_profile = profile(query, dict.fromkeys(terms(query, language), 1.0))
     query_profile = dataclasses.replace(
         query_profile, weights=_rarity(_term_matches(query_profile, names), len(candidates))
     )
@@ -153,14 +156,15 @@ def seed_weights(candidates: Iterable[LinkCandidate], query: str, analysis: Quer
 
     `score_breakdown` holds the value of every signal; an absent text has no entry. Pure; raises nothing.
     """
-    query_terms = frozenset(terms(query))
-    concepts = frozenset(terms(" ".join(analysis.key_concepts))) or query_terms
+    language = detected(query)
+    query_terms = frozenset(terms(query, language))
+    concepts = frozenset(terms(" ".join(analysis.key_concepts), language)) or query_terms
     # Menus repeat the same few words on every page, so most texts come more than once.
     shares: dict[str, float | None] = {}
 
     def share(text: str) -> float | None:
         if text not in shares:
-            words = terms(text)
+            words = terms(text, language)
             shares[text] = len(query_terms.intersection(words)) / len(query_terms) if words and query_terms else None
         return shares[text]
 
@@ -227,19 +231,20 @@ class _Features:
     lengths: Array
 
 
-_FEATURES: dict[str, tuple[Passage, NDArray[np.uint16], float]] = {}
+_FEATURES: dict[tuple[str, str], tuple[Passage, NDArray[np.uint16], float]] = {}
 """Cache of the process: a frontier keeps most of its links from round to round."""
 
 
-def _features(texts: Sequence[str]) -> _Features:
-    """Tokenise each text once per process."""
-    rows = {text: _FEATURES[text] for text in texts if text in _FEATURES}
+def _features(texts: Sequence[str], language: str | None) -> _Features:
+    """Tokenise each text once per process and rules of words, those of the question's language."""
+    rules = rules_of(language)
+    rows = {text: _FEATURES[rules, text] for text in texts if (rules, text) in _FEATURES}
     missing = [text for text in dict.fromkeys(texts) if text not in rows]
     for text, ids in zip(missing, token_ids(missing), strict=True):
         total = token_weights()[ids] @ token_vectors()[ids]
-        rows[text] = Passage(term_codes(terms(text)), np.unique(ids)), ids, float(np.linalg.norm(total))
+        rows[text] = Passage(term_codes(terms(text, language)), np.unique(ids)), ids, float(np.linalg.norm(total))
     for text in missing:
-        _FEATURES[text] = rows[text]
+        _FEATURES[rules, text] = rows[text]
     while len(_FEATURES) > _CACHED_TEXTS:
         del _FEATURES[next(iter(_FEATURES))]  # the oldest first
     return _Features(

@@ -11,7 +11,8 @@ from psycopg import AsyncConnection
 
 from webrag_core.acquisition.urls import page_key
 from webrag_core.corpus.ingestor import LIVE
-from webrag_core.indexing.terms import terms
+from webrag_core.indexing.terms import beginnings
+from webrag_core.language.detection import detected
 from webrag_core.retrieval.scope import source_scope
 
 RunScope = Literal["run", "source", "all"]
@@ -123,7 +124,7 @@ async def mapped_pages(
     The score is BM25 over pages as sets of words (k1 = 1.2, b = .75; Robertson and Zaragoza 2009, with a term
     frequency of 1); a word in title, description or URL counts twice. Words match by their beginning.
     """
-    stems = {term[: max(_LEAST_STEM, len(term) - 1)] for term in terms(query)}
+    stems = {term[: max(_LEAST_STEM, len(term) - 1)] for term in beginnings(query, detected(query))}
     words = sorted(stems, key=lambda stem: (-len(stem), stem))[:_MOST_WORDS]
     cursor = await connection.execute(
         _MAPPED, {"words": words, "seeds": list(seeds), "since": since, "limit": MAPPED, "k1": _K1, "b": _B}

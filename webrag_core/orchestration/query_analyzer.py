@@ -3,7 +3,8 @@
 The patterns are deliberately few. A query that matches none of them stays whole: a wrong part brings in wrong evidence,
 while a missing one costs little, because the original query is always searched too. Four constructions are split
 (specification 000, section 7), tried in this order: several questions, advantages and disadvantages, comparisons,
-"X and Y for Z". Quoted text is never split. English only.
+"X and Y for Z". Quoted text is never split. A question that is clearly in another language than English is not
+split, and loses the stop words of its own language only.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from itertools import combinations, pairwise
 from typing import Final, Literal, get_args
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.indexing.terms import STOP_WORDS, terms
+from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected_beyond_doubt
+from webrag_core.language.stop_words import ENGLISH as STOP_WORDS
+from webrag_core.language.stop_words import stop_words
 from webrag_core.orchestration.models import QueryAnalysis, QueryType
 
 MAX_SUB_QUERIES: Final = 4
@@ -86,7 +90,8 @@ def analyze_query(
         raise InvalidInputError("constraints must be a list of non-empty texts")
 
     read = text[:_MAX_READ]
-    parts, implied = split(text) if mode == "rule_based" and read == text else ([], None)
+    has_grammar = mode == "rule_based" and read == text and detected_beyond_doubt(text) in (None, "en")
+    parts, implied = split(text) if has_grammar else ([], None)
     sub_queries = distinct([text, *parts])[:MAX_SUB_QUERIES]
     concepts = key_concepts(read)
     n_parts = max(1, len(sub_queries) - 1)
@@ -111,7 +116,10 @@ def key_concepts(query: str) -> list[str]:
     alone.
     """
     matches = [next(filter(None, match.groups())).strip() for match in _CONCEPT.finditer(query)]
-    content = distinct(word for word in matches if word and word.lower() not in STOP_WORDS)
+    language = detected_beyond_doubt(query) or "en"
+    content = distinct(word for word in matches if word and word.lower() not in stop_words(language))
+    if language != "en":
+        return content
     return [word for word in content if word.lower() not in _REQUEST_WORDS] or content
 
 

@@ -13,6 +13,7 @@ from webrag_core.corpus.refresh import describe_site
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.evidence import Evidence
@@ -298,7 +299,7 @@ class Run:
             part=judged if len(weakest.queries) > 1 else None,
             passage=weakest.passage,
             joins_parts=joins_parts(judged),
-            query_terms=len(set(terms(judged))),
+            query_terms=len(set(terms(judged, detected(judged)))),
             previews_left=len(self.previews),
             best_preview_score=self._best_preview(),
             reading=weakest.reading,

@@ -82,10 +82,10 @@ def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collectio
     query = frozenset(query_terms)
     head = f"{chunk.title or ''} {' '.join(chunk.match_heading_path)}"
     text = without_link_lines(chunk.match_text)
-    matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}"))
-    stated = query.intersection(terms(f"{head} {plain_text(text)}"))
+    matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}", chunk.language))
+    stated = query.intersection(terms(f"{head} {plain_text(text)}", chunk.language))
     headings = (" ".join(block.heading_path[-1:]) for block in parse_blocks(chunk.text) if block.kind == "heading")
-    headed = query.intersection(terms(" ".join(headings)))
+    headed = query.intersection(terms(" ".join(headings), chunk.language))
     size = len(query) or 1
     return PassageFeatures(
         raw_score=score * len(stated) / len(matched) if matched else score,

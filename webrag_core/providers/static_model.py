@@ -29,6 +29,8 @@ _PIECE = re.compile(
     r" *+[A-Za-z]++(?![^ -~\n])| *+[!-/:-@\[-`{-~]++(?![^ -~\n])|[0-9]{1,3}| ++(?=[0-9\n]|\Z)| *+[^ \n]+|\n+| +"
 )
 _WHOLE = re.compile("<s>|</s>|<unk>|\u2581")  # what the tokenizer takes for marks of its own
+_BATCH = 256  # texts
+_LEAST_LETTERS = 3  # of a token that means something by itself
 
 
 @lru_cache(maxsize=1)
@@ -112,6 +114,21 @@ def word_rarities(words: Sequence[str]) -> list[float]:
     """Rarity in general language of each word: the largest weight of its tokens (`token_weights`), 0 for none."""
     weights = token_weights()
     return [float(max(weights[ids], default=0.0)) for ids in token_ids([f" {word}" for word in words])]
+
+
+def known_letters(text: str) -> float:
+    """Share of the letters of `text` that stand in tokens of at least three letters, in [0, 1]: how far the vocabulary,
+    made of English for the most part, has its words. 1 without letters."""
+    letters = sum(map(str.isalpha, text))
+    lengths = _letters_of_tokens()[token_ids([text])[0]]
+    return min(1.0, float(lengths[lengths >= _LEAST_LETTERS].sum()) / letters) if letters else 1.0
+
+
+@lru_cache(maxsize=1)
+def _letters_of_tokens() -> NDArray[np.int32]:
+    return np.array(
+        [0 if token.startswith("<0x") else sum(map(str.isalpha, token)) for token in token_texts()], dtype=np.int32
+    )
 
 
 def token_texts() -> list[str]:

@@ -38,6 +38,10 @@ _FEW_SHARE = 1 / 400
 _HASHED_PARENTS = 10_000  # of sources: their documents are hashed, a third of a microsecond each
 
 
+Word = tuple[str, ...]
+"""The terms of one word of a query, one for each way in which pages may have cut it (`indexing.terms.query_terms`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class LexicalHit:
     """A parent chunk with its BM25 score (0 upwards) and the share of the attainable score, in [0, 1]."""
@@ -50,10 +54,11 @@ class LexicalHit:
 @dataclass(frozen=True, slots=True)
 class LexicalResult:
     """Best parents first; `idf` of each query term in the scope, in the query's order (terms that never occur have the
-    highest)."""
+    highest). `words` are those terms by the word of the query that they come from, where a word has several."""
 
     hits: list[LexicalHit]
     idf: dict[str, float]
+    words: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +188,7 @@ def _statement(template: str, **pieces: str) -> bytes:
 class CountedTerms:
     """Terms of a query that the server counts in a scope of these sizes, and what the search for them is made of."""
 
+    words: list[Word]
     scope: Scope
     sizes: IndexSizes
     few: bool
@@ -197,19 +203,24 @@ class CountedTerms:
 
 
 async def count_terms(
-    connection: AsyncConnection, query_terms: Sequence[str], scope: Scope, sizes: IndexSizes | None = None
+    connection: AsyncConnection,
+    query_terms: Sequence[str] | Sequence[Word],
+    scope: Scope,
+    sizes: IndexSizes | None = None,
 ) -> CountedTerms:
     """Ask for the document frequencies of terms, without waiting for them where the connection is in a pipeline.
     `sizes` are those of the scope (None = looked up). Call inside a transaction."""
-    terms = list(dict.fromkeys(query_terms))
+    words = list(dict.fromkeys((one,) if isinstance(one, str) else one for one in query_terms))
+    terms = list(dict.fromkeys(term for word in words for term in word))
     if sizes is None:
         sizes = (await scope_size(connection, scope)).indexes
     if not terms or not sizes.parents:
-        return CountedTerms(scope, sizes, True, {}, {}, None)
+        return CountedTerms(words, scope, sizes, True, {}, {}, None)
     few = sizes.parents <= max(_FEW_PARENTS, sizes.corpus_parents * _FEW_SHARE)
     whole = sizes.parents == sizes.corpus_parents
     inside = "true" if whole else scope.test("p.document_id", hashed=sizes.parents <= _HASHED_PARENTS)
     counted = CountedTerms(
+        words,
         scope,
         sizes,
         few,
@@ -231,7 +242,7 @@ async def count_terms(
 
 async def search_parents(
     connection: AsyncConnection,
-    query_terms: Sequence[str],
+    query_terms: Sequence[str] | Sequence[Word],
     scope: Scope,
     *,
     limit: int,
@@ -239,13 +250,17 @@ async def search_parents(
     counted: CountedTerms | None = None,
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
-    term of the query. `counted` are its terms (None = counted here). Call inside a transaction."""
+    term of the query. Of a word with several terms those that occur count, each where it stands. `counted` are its
+    terms (None = counted here). Call inside a transaction."""
     if counted is None:
         counted = await count_terms(connection, query_terms, scope)
     if counted.cursor is None:
         return LexicalResult([], {})
     parents, length, few = counted.sizes.parents, counted.sizes.length, counted.few
     known = [_Term(*row) for row in await counted.cursor.fetchall()]
+    words = present_words(counted.words, {term.term: term.parents for term in known})
+    present = {term for word in words for term in word}
+    known = [term for term in known if term.term in present]
     idf = {term.term: term.idf(parents) for term in known}
     used = [term for term in known if term.id is not None and term.parents]
     if few:  # the ids of all
@@ -273,12 +288,23 @@ async def search_parents(
         await connection.execute(_SCANS_OFF)
         scores = await connection.execute(statement, values, prepare=counted.prepare)
         await connection.execute(_SCANS_ON)
-    attainable = math.fsum(idf.values()) * (K1 + 1)
+    attainable = attainable_score(words, idf)
     hits = [
         LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)
         for parent_id, score in await scores.fetchall()
     ]
-    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf)
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words))
+
+
+def present_words(words: Sequence[Word], holders: Mapping[str, int]) -> list[Word]:
+    """Each word with those of its terms that parents hold; one that none holds with its first term. `holders` is the
+    number of parents by term."""
+    return [tuple(term for term in word if holders.get(term)) or word[:1] for word in words]
+
+
+def attainable_score(words: Sequence[Word], idf: Mapping[str, float]) -> float:
+    """What a parent of infinite frequencies would score: every word counts by its rarest term."""
+    return math.fsum(max(idf[term] for term in word) for word in words) * (K1 + 1)
 
 
 def _sum_of(ids: str) -> str:

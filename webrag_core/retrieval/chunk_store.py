@@ -37,6 +37,7 @@ class ParentRow:
     fetched_at: datetime
     sha256: str
     dated: datetime | None
+    language: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Child:
 _PARENTS = (
     "SELECT c.id, c.document_id, c.version_id, d.canonical_url, v.title, c.body, c.heading_path, c.ordinal,"
     " c.char_start, c.char_end, c.token_count, c.flags, v.fetched_at, v.sha256,"
-    " coalesce(v.modified, v.published) AS dated"
+    " coalesce(v.modified, v.published) AS dated, language_of(v.language, v.detected_language) AS language"
     " FROM chunks c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = c.document_id"
 )
 

@@ -16,6 +16,15 @@ TYPES: tuple[DocumentType, ...] = get_args(DocumentType)
 FLAGS = ("admonition", "code", "definition_list", "image", "math", "steps", "table")
 """Flags that the parser gives chunks for content other than plain text."""
 
+# pages by language, and by the declared one where the text shows another
+_LANGUAGES = """
+SELECT l.language, CASE WHEN language_group(v.language) <> language_group(l.language)
+                        THEN lower(replace(v.language, '_', '-')) END, count(*)
+FROM documents d JOIN document_versions v ON v.id = d.current_version,
+LATERAL (SELECT language_of(v.language, v.detected_language) AS language) l
+WHERE l.language IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2
+"""
+
 _TAG = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,8})*")
 _LISTED = 12
 
@@ -27,7 +36,7 @@ def document_types(names: Sequence[str] | None) -> list[DocumentType] | None:
 
 
 async def check_filters(connection: AsyncConnection, filters: ScopeFilter) -> list[str]:
-    """A warning for each language that no page is in.
+    """A warning for each language that no page is in, and for pages that declare another one than their text is in.
 
     Raises InvalidInputError, listing the valid values, for an unknown source, type or flag and for a language that is
     not a BCP 47 tag.
@@ -43,11 +52,9 @@ async def check_filters(connection: AsyncConnection, filters: ScopeFilter) -> li
 
 
 async def _check_languages(connection: AsyncConnection, languages: Sequence[str]) -> list[str]:
-    cursor = await connection.execute(
-        "SELECT DISTINCT lower(replace(v.language, '_', '-')) FROM documents d"
-        " JOIN document_versions v ON v.id = d.current_version WHERE v.language IS NOT NULL ORDER BY 1"
-    )
-    known = [row[0] for row in await cursor.fetchall()]
+    cursor = await connection.execute(_LANGUAGES)
+    pages: dict[tuple[str, str | None], int] = {(row[0], row[1]): int(row[2]) for row in await cursor.fetchall()}
+    known = sorted({language for language, _ in pages})
     warnings = []
     for language in languages:
         tag = language.strip().lower().replace("_", "-")
@@ -55,9 +62,23 @@ async def _check_languages(connection: AsyncConnection, languages: Sequence[str]
             raise InvalidInputError(
                 f"{language.strip()!r} is not a language tag such as en or pt-BR; pages are in {_list(known)}"
             )
-        if not any(f"{tagged}-".startswith(f"{tag}-") for tagged in known):
-            warnings.append(f"no page is marked as {language.strip()!r}; pages are in {_list(known)}")
+        if not any(_is(one, tag) for one in known):
+            warnings.append(f"no page is in {language.strip()!r}; pages are in {_list(known)}")
+        other = [(text, declared, count) for (text, declared), count in pages.items() if declared is not None]
+        left_out = sum(count for text, declared, count in other if _is(declared, tag) and not _is(text, tag))
+        if left_out:
+            warnings.append(
+                f"pages that declare {language.strip()!r} but are in another language, left out: {left_out}"
+            )
+        found = sum(count for text, declared, count in other if _is(text, tag))
+        if found:
+            warnings.append(f"pages in {language.strip()!r} that declare another language, searched: {found}")
     return warnings
+
+
+def _is(language: str, tag: str) -> bool:
+    """Whether a language is the one of the tag, or a variety of it."""
+    return f"{language}-".startswith(f"{tag}-")
 
 
 def _check_known(kind: str, names: Sequence[str] | None, known: Sequence[str]) -> None:

@@ -10,9 +10,11 @@ from webrag_core.config import Settings
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.providers.embedder import Embedder
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.retrieval.calibration import relevance
+from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.scoring import lexical_share, profile, score_passages
 from webrag_core.retrieval.weights import SHIPPED, weights_in_force
@@ -58,9 +60,11 @@ class LocalReranker:
         if not passages:
             return Reranked([])
         vectors = await self._embedder.embed([query, *passages])
-        target = profile(query, term_idf or dict.fromkeys(terms(query), 1.0))
-        cut = extract_passages(passages)
-        weights = SHIPPED if self._settings is None else weights_in_force(self._settings)
+        language = detected(query)
+        target = profile(query, term_idf or dict.fromkeys(terms(query, language), 1.0))
+        cut = extract_passages(passages, language)
+        # its embedder is the static model, whatever the settings name for the index
+        weights = weights_for(query, SHIPPED if self._settings is None else weights_in_force(self._settings))
         own = score_passages(target, cut).total(vectors[1:] @ vectors[0], weights)
         raw = np.clip(own + weights.lexical * lexical_share(target, cut), 0, 1)
         scores = relevance([float(score) for score in raw])
@@ -68,8 +72,9 @@ class LocalReranker:
 
 
 def _instructed(scores: Sequence[float], instruction: str, passages: Sequence[str]) -> list[float]:
-    target = profile(instruction, dict.fromkeys(terms(instruction), 1.0))
-    parts = score_passages(target, extract_passages(passages))
+    language = detected(instruction)
+    target = profile(instruction, dict.fromkeys(terms(instruction, language), 1.0))
+    parts = score_passages(target, extract_passages(passages, language))
     share = (parts.coverage + parts.token_match) / 2
     return [
         (1 - _INSTRUCTION_SHARE) * score + _INSTRUCTION_SHARE * float(match)

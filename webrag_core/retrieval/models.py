@@ -50,7 +50,7 @@ class RetrievedChunk(Contract):
     raw score (with the bonus of `graph`, where there is one) times the link depth's weight, by which the result is
     ranked. `relevance` is the calibrated probability of relevance, None for patterns without a calibration; a bonus
     raises it, too. Neighbours, which are not scored, have 0. `dated` is the date that the page states: its last
-    modification, else its publication.
+    modification, else its publication, `language` that of its text (BCP 47, lower case), None where none is clear.
     """
 
     chunk_id: int
@@ -78,6 +78,7 @@ class RetrievedChunk(Contract):
     flags: list[str]
     fetched_at: datetime
     dated: datetime | None = None
+    language: str | None = None
     graph: GraphLift | None = None
 
     @property

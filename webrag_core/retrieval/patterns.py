@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import AsyncConnection
 
-from webrag_core.indexing.terms import terms
-from webrag_core.retrieval.bm25 import CountedTerms, LexicalResult, count_terms, search_parents
+from webrag_core.indexing.terms import query_terms
+from webrag_core.language.detection import detected
+from webrag_core.retrieval.bm25 import CountedTerms, LexicalResult, Word, count_terms, search_parents
 from webrag_core.retrieval.chunk_store import Child, load_families, load_parents, load_scope_children
 from webrag_core.retrieval.dense import ChildHit, search_children
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
@@ -52,6 +53,11 @@ class RetrievalContext:
     floor: float
     ef_search: int
     weights: ScoreWeights = SHIPPED
+
+    @property
+    def words(self) -> list[Word]:
+        """The words of the query with their terms, by each of the rules that pages are indexed by."""
+        return query_terms(self.query, self.size.rules, detected(self.query))
 
     @property
     def to_read(self) -> int | None:
@@ -220,7 +226,7 @@ async def nearest_children(connection: AsyncConnection, context: RetrievalContex
 
 async def counted_terms(connection: AsyncConnection, context: RetrievalContext) -> CountedTerms:
     """The query's terms, which the server counts meanwhile where the connection is in a pipeline."""
-    return await count_terms(connection, terms(context.query), context.scope, context.size.indexes)
+    return await count_terms(connection, context.words, context.scope, context.size.indexes)
 
 
 async def lexical_hits(
@@ -236,7 +242,7 @@ async def lexical_hits(
     search = partial(
         search_parents,
         connection,
-        terms(context.query),
+        context.words,
         context.scope,
         also=sorted(also),
         counted=counted or await counted_terms(connection, context),
@@ -250,4 +256,5 @@ async def lexical_hits(
     )
     flagged = {row[0] for row in await cursor.fetchall()}
     hits = [hit for hit in result.hits if hit.parent_id in flagged]
-    return LexicalResult([*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)], result.idf)
+    hits = [*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)]
+    return LexicalResult(hits, result.idf, result.words)

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 
 MAX_PASSAGE_CHARS = 8_000
 """Characters of a passage that are read; longer passages are endless tables."""
@@ -52,8 +53,9 @@ def best_sentences(passage: str, query: str, limit: int = 300) -> Span | None:
     units = list(sentence_spans(passage[:MAX_PASSAGE_CHARS]))
     if not units:
         return None
-    query_terms = set(terms(query))
-    matches = [query_terms.intersection(terms(plain_text(unit.of(passage)))) for unit in units]
+    language = detected(query)
+    query_terms = set(terms(query, language))
+    matches = [query_terms.intersection(terms(plain_text(unit.of(passage)), language)) for unit in units]
     best, best_score = units[0], (-1.0, 0)
     for first, start in enumerate(units):
         covered: set[str] = set()

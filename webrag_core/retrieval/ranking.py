@@ -129,7 +129,7 @@ def _scored(
     """The cosine of each child, and its scores."""
     cosines = np.array([child.similarity for child in children], dtype=np.float32)
     parent_ids = [child.parent_id for child in children]
-    return cosines, score_passages(profile(query, lexical.idf), _passages(rows, children), parent_ids)
+    return cosines, score_passages(profile(query, lexical.idf, lexical.words), _passages(rows, children), parent_ids)
 
 
 def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
@@ -199,4 +199,5 @@ def to_chunk(
         flags=row.flags,
         fetched_at=row.fetched_at,
         dated=row.dated,
+        language=row.language,
     )

@@ -20,6 +20,7 @@ from webrag_core.errors import ReadingModelError
 from webrag_core.indexing.markdown import plain_text, without_link_lines
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.providers.reading_model import token_states, token_words
 from webrag_core.providers.static_model import word_rarities
 from webrag_core.retrieval.models import RetrievedChunk
@@ -109,7 +110,9 @@ def best_window(query: str, passage: str) -> str:
     if len(windows) < 2:
         return plain_text(passage)[:WINDOW]
     texts = [plain_text(window) for window in windows]
-    scores = score_passages(profile(query, dict.fromkeys(terms(query), 1.0)), extract_passages(texts))
+    language = detected(query)
+    target = profile(query, dict.fromkeys(terms(query, language), 1.0))
+    scores = score_passages(target, extract_passages(texts, language))
     return texts[int(np.argmax(scores.coverage + scores.token_match))]
 
 

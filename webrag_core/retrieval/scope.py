@@ -36,7 +36,7 @@ FROM documents d LEFT JOIN document_versions v ON v.id = d.current_version
 WHERE d.current_version IS NOT NULL
 {places}
 AND (%(languages)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(languages)s::text[]) AS t (tag)
-     WHERE starts_with(lower(replace(v.language, '_', '-')) || '-', t.tag || '-')))
+     WHERE starts_with(language_of(v.language, v.detected_language) || '-', t.tag || '-')))
 AND (%(types)s::text[] IS NULL OR CASE
      WHEN v.media_type IN ('text/html', 'application/xhtml+xml') THEN 'html'
      WHEN v.media_type = 'application/pdf' THEN 'pdf'
@@ -67,12 +67,12 @@ _KEPT = """
 SELECT coalesce(sum(documents) FILTER (WHERE {inside}), 0), coalesce(sum(parents) FILTER (WHERE {inside}), 0),
        coalesce(sum(children) FILTER (WHERE {inside}), 0), coalesce(sum(tokens) FILTER (WHERE {inside}), 0),
        coalesce(sum(indexed) FILTER (WHERE {inside}), 0), coalesce(sum(length) FILTER (WHERE {inside}), 0),
-       coalesce(sum(indexed), 0), coalesce(sum(children), 0)
+       coalesce(sum(indexed), 0), coalesce(sum(children), 0), ARRAY(SELECT rules FROM lexical_rules ORDER BY rules)
 FROM source_sizes
 """
 
 _ADDED_UP = """
-SELECT s.*, l.*, k.* FROM ({sizes}) AS s CROSS JOIN (
+SELECT s.*, l.*, k.*, ARRAY(SELECT rules FROM lexical_rules ORDER BY rules) FROM ({sizes}) AS s CROSS JOIN (
     SELECT coalesce(sum(parents), 0), coalesce(sum(length), 0) FROM lexical_documents
     WHERE document_id = ANY(%(documents)s::integer[])
 ) AS l CROSS JOIN (SELECT coalesce(sum(indexed), 0), coalesce(sum(children), 0) FROM source_sizes) AS k
@@ -170,13 +170,15 @@ class IndexSizes:
 
 @dataclass(frozen=True, slots=True)
 class ScopeSize:
-    """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents. `indexes` says what
-    the searches by words and by vectors choose their ways by."""
+    """Searchable content of a scope: documents, parent chunks, child chunks, tokens of the parents; the `rules` of
+    words by which pages of the corpus are indexed (`language.words`). `indexes` says what the searches by words and by
+    vectors choose their ways by."""
 
     documents: int
     parents: int
     children: int
     tokens: int
+    rules: tuple[str, ...] = ()
     indexes: IndexSizes = field(default=IndexSizes(), compare=False)
 
 
@@ -275,8 +277,9 @@ async def scope_size(connection: AsyncConnection, scope: Scope) -> ScopeSize:
         )
     row = await cursor.fetchone()
     assert row is not None
-    documents, parents, children, tokens, *indexes = map(int, row)
-    return ScopeSize(documents, parents, children, tokens, IndexSizes(*indexes))
+    *numbers, rules = row
+    documents, parents, children, tokens, *indexes = map(int, numbers)
+    return ScopeSize(documents, parents, children, tokens, tuple(rules), IndexSizes(*indexes))
 
 
 @lru_cache(maxsize=16)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from webrag_core.indexing.passages import Passage, term_codes
 from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
-from webrag_core.retrieval.bm25 import K1
+from webrag_core.retrieval.bm25 import K1, Word
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 
 Array = NDArray[np.float32]
@@ -37,12 +37,14 @@ _MAX_TOKENS = 256  # of a query; the rest, with the least weight, is ignored
 class QueryProfile:
     """A query prepared for scoring.
 
-    `codes` (ascending) and `weights` (idf) run parallel; `pairs` holds neighbouring terms as positions in `codes`
-    and `pair_weights` the smaller idf of each pair. `tokens` are unit vectors, shape (n, 256); `token_weights` sum to
+    `codes` (ascending) are hashes of its terms and `slots` the word of each, a position in `weights` (idf): a word may
+    have several terms. `pairs` holds neighbouring words as such positions and `pair_weights` the smaller idf of each
+    pair. `tokens` are unit vectors, shape (n, 256); `token_weights` sum to
     1. All may be empty.
     """
 
     codes: NDArray[np.uint32]
+    slots: NDArray[np.int64]
     weights: Array
     pairs: NDArray[np.int64]
     pair_weights: Array
@@ -50,13 +52,17 @@ class QueryProfile:
     token_weights: Array
 
 
-def profile(query: str, idf: Mapping[str, float]) -> QueryProfile:
-    """Prepare a query; `idf` holds its terms in the query's order."""
-    codes = term_codes(idf)
+def profile(query: str, idf: Mapping[str, float], words: Sequence[Word] = ()) -> QueryProfile:
+    """Prepare a query; `idf` holds its terms in the query's order, `words` says which of them belong to one word (empty
+    = each stands for itself)."""
+    words = words or [(term,) for term in idf]
+    slot_of = {term: slot for slot, word in enumerate(words) for term in word}
+    codes = term_codes(slot_of)
     order = np.argsort(codes, kind="stable")
-    position = np.argsort(order, kind="stable")
-    weights = np.array(list(idf.values()), dtype=np.float32)
-    pairs = np.stack([position[:-1], position[1:]], axis=1) if len(codes) > 1 else np.empty((0, 2), dtype=np.int64)
+    slots = np.fromiter(slot_of.values(), dtype=np.int64, count=len(slot_of))
+    weights = np.array([max(idf[term] for term in word) for word in words], dtype=np.float32)
+    position = np.arange(len(words), dtype=np.int64)
+    pairs = np.stack([position[:-1], position[1:]], axis=1) if len(words) > 1 else np.empty((0, 2), dtype=np.int64)
     ids, counts = np.unique(token_ids([query])[0], return_counts=True)
     share = token_weights()[ids] * counts
     top = np.sort(np.argsort(-share, kind="stable")[:_MAX_TOKENS])
@@ -64,9 +70,10 @@ def profile(query: str, idf: Mapping[str, float]) -> QueryProfile:
     ids, share = ids[top], share[top]
     return QueryProfile(
         codes=codes[order],
-        weights=weights[order],
+        slots=slots[order],
+        weights=weights,
         pairs=pairs,
-        pair_weights=np.minimum(weights[:-1], weights[1:]) if len(codes) > 1 else np.empty(0, dtype=np.float32),
+        pair_weights=np.minimum(weights[:-1], weights[1:]) if len(words) > 1 else np.empty(0, dtype=np.float32),
         tokens=token_vectors()[ids],
         token_weights=share / share.sum() if len(share) else share,
     )
@@ -121,13 +128,13 @@ def score_passages(
     coverage = np.zeros(len(passages), dtype=np.float32)
     proximity = np.zeros(len(passages), dtype=np.float32)
     if len(query.codes) and len(all_terms):
-        slot = np.minimum(np.searchsorted(query.codes, all_terms), len(query.codes) - 1)
-        positions = np.flatnonzero(query.codes[slot] == all_terms)
-        slot, owner = slot[positions], owner[positions]
-        has_term = np.zeros((len(passages), len(query.codes)), dtype=bool)
-        has_term[owner, slot] = True
+        place = np.minimum(np.searchsorted(query.codes, all_terms), len(query.codes) - 1)
+        positions = np.flatnonzero(query.codes[place] == all_terms)
+        slot, owner = query.slots[place[positions]], owner[positions]
+        has_word = np.zeros((len(passages), len(query.weights)), dtype=bool)
+        has_word[owner, slot] = True
         if query.weights.sum() > 0:
-            coverage = has_term @ query.weights / query.weights.sum()
+            coverage = has_word @ query.weights / query.weights.sum()
         proximity = _term_proximity(query, len(passages), positions, slot, owner)
     cosines = best_cosines(query, passages)
     token_match = np.clip(query.token_weights @ cosines, 0, 1)
@@ -138,9 +145,9 @@ def score_passages(
 def _term_proximity(
     query: QueryProfile, count: int, positions: NDArray[np.int64], slot: NDArray[np.int64], owner: NDArray[np.int64]
 ) -> Array:
-    """Weighted share of the query's term pairs within each of `count` passages.
+    """Weighted share of the query's pairs of words within each of `count` passages.
 
-    `positions` are those of query terms in all passages laid end to end, `slot` which term, `owner` which passage.
+    `positions` are those of query terms in all passages laid end to end, `slot` which word, `owner` which passage.
     """
     total = query.pair_weights.sum()
     if not len(query.pairs) or total <= 0 or len(positions) < 2:
@@ -148,7 +155,7 @@ def _term_proximity(
     close = (np.diff(positions) <= _NEAR) & (owner[:-1] == owner[1:])
     left, right, passage = slot[:-1][close], slot[1:][close], owner[:-1][close]
     # a pair of terms as one number, whatever its order
-    size = len(query.codes)
+    size = len(query.weights)
     query_pairs = query.pairs.min(axis=1) * size + query.pairs.max(axis=1)
     order = np.argsort(query_pairs, kind="stable")
     pairs = np.minimum(left, right) * size + np.maximum(left, right)
@@ -201,7 +208,8 @@ def lexical_share(query: QueryProfile, passages: Sequence[Passage]) -> Array:
     total = query.weights.sum()
     if total <= 0:
         return np.zeros(len(passages), dtype=np.float32)
-    frequency = np.array(
-        [[np.count_nonzero(passage.terms == code) for code in query.codes] for passage in passages], dtype=np.float32
-    ).reshape(len(passages), len(query.codes))
+    frequency = np.zeros((len(passages), len(query.weights)), dtype=np.float32)
+    for row, passage in enumerate(passages):
+        for code, slot in zip(query.codes, query.slots, strict=True):
+            frequency[row, slot] += np.count_nonzero(passage.terms == code)
     return np.asarray(frequency / (frequency + K1) @ query.weights / total, dtype=np.float32)

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.result_warnings import log_warning
 from webrag_core.retrieval.citations import cite, prove_citations
+from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.merging import reading_order, without_redundancy
 from webrag_core.retrieval.models import (
     Capability,
@@ -96,7 +97,11 @@ async def finish_search(
     citations = cite(ranked)
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
-    for warning in ranking.warnings:
+    warnings = [
+        *ranking.warnings,
+        *language_warnings(request.query, [one.chunk for one in ranked], settings),
+    ]
+    for warning in warnings:
         log_warning(logger, warning)
     return CorpusSearch(
         query=request.query,
@@ -111,5 +116,5 @@ async def finish_search(
         corpus_stats=retrieved.corpus_stats,
         timing=retrieved.timing,
         degraded=retrieved.degraded,
-        warnings=[*retrieved.warnings, *ranking.warnings],
+        warnings=[*retrieved.warnings, *warnings],
     )

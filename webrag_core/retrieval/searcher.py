@@ -20,13 +20,14 @@ from webrag_core.providers.embedder import Embedder, Vectors
 from webrag_core.retrieval.chunk_store import ParentRow, load_siblings
 from webrag_core.retrieval.filters import check_filters
 from webrag_core.retrieval.graph.boost import boost
+from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk, TimingInfo
 from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_pattern
 from webrag_core.retrieval.ranking import Depths, to_chunk
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
-from webrag_core.retrieval.weights import SHIPPED, weights_in_force
+from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
 from webrag_core.store.database import Database
 
 _RETIRED = (
@@ -124,7 +125,7 @@ class Searcher:
             max_candidates=_MAX_CANDIDATES * 2**relaxed,
             floor=settings.retrieval_similarity_floor / 2**relaxed,
             ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
-            weights=weights_in_force(settings),
+            weights=weights_for(query, weights_in_force(settings), settings),
         )
 
     async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
@@ -154,7 +155,7 @@ class Searcher:
         for position, query in enumerate(request.queries):
             vector = None if vectors is None else vectors[position]
             context = self.context(query, vector, scope, size, full=full, relaxed=relaxed)
-            release = _release_of(request.pattern, context)
+            release = _release_of(request.pattern, weights_in_force(settings))
             result = await run_pattern(connection, request.pattern, context, request.cosine_weight)
             if request.pattern is Pattern.GRAPH:
                 result = await boost(connection, context, result)
@@ -188,10 +189,10 @@ class Searcher:
         return await connection.execute("SELECT state = 'live' FROM embedding_models WHERE id = %s", (self._model_id,))
 
 
-def _release_of(pattern: Pattern, context: RetrievalContext) -> str | None:
+def _release_of(pattern: Pattern, weights: ScoreWeights) -> str | None:
     """The released weights that score the candidates; None for those that ship, and for patterns that need none."""
     needed = pattern not in (Pattern.SEMANTIC, Pattern.HYBRID)
-    return context.weights.digest if needed and context.weights != SHIPPED else None
+    return weights.digest if needed and weights != SHIPPED else None
 
 
 def _finished(

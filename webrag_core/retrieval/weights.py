@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Self
@@ -60,6 +60,15 @@ class ScoreWeights:
         shares = np.round(values / values.sum(), _DIGITS)
         shares[0] += 1 - shares.sum()
         return cls.of(dict(zip(NAMES, (round(float(share), _DIGITS) for share in shares), strict=True)))
+
+    def trusting(self, words: float, cosine: float) -> Self:
+        """The weights where the models behind the scores know a question's language only so far, both in [0, 1]:
+        `words` halves what lies beside BM25 at 0, `cosine` takes the cosine away. BM25's share takes what they leave,
+        even above `MOST`."""
+        half = (1 + words) / 2
+        less = {name: getattr(self, name) * half for name in ("coverage", "proximity", "token_match", "sibling")}
+        less["cosine"] = self.cosine * cosine
+        return self if words == cosine == 1 else replace(self, lexical=1 - math.fsum(less.values()), **less)
 
     def by_name(self) -> dict[str, float]:
         """The weights, by name."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from webrag_core.answering.compose.units import Unit
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.providers.static_model import word_rarities
 from webrag_core.retrieval.scoring import profile, score_passages
 
@@ -37,9 +38,10 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
     """Shape (units, features)."""
     if not units:
         return np.zeros((0, len(FEATURES)))
-    weighted = profile(query, word_weights(query))
-    plain = score_passages(weighted, extract_passages([unit.text for unit in units]))
-    headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units]))
+    language = detected(query)
+    weighted = profile(query, word_weights(query, language))
+    plain = score_passages(weighted, extract_passages([unit.text for unit in units], language))
+    headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units], language))
     columns = [
         plain.coverage,
         headed.coverage,
@@ -55,9 +57,9 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
     return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
 
 
-def word_weights(text: str) -> dict[str, float]:
+def word_weights(text: str, language: str | None = None) -> dict[str, float]:
     """The terms of a text in their order, each with its weight, above 0: rare ones weigh more."""
-    words = list(dict.fromkeys(terms(text)))
+    words = list(dict.fromkeys(terms(text, language)))
     return {word: rarity + _LEAST for word, rarity in zip(words, word_rarities(words), strict=True)}
 
 

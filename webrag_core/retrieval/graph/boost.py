@@ -16,7 +16,6 @@ from dataclasses import replace
 
 from psycopg import AsyncConnection
 
-from webrag_core.indexing.terms import terms
 from webrag_core.retrieval.bm25 import count_terms, search_parents
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import load_children, load_parents
@@ -115,10 +114,8 @@ async def _candidates(
     if not chosen:
         return []
     # the same scores as P4's need the same idf: of the whole scope
-    counted = await count_terms(connection, terms(context.query), context.scope, context.size.indexes)
-    lexical = await search_parents(
-        connection, terms(context.query), context.scope, limit=1, also=chosen, counted=counted
-    )
+    counted = await count_terms(connection, context.words, context.scope, context.size.indexes)
+    lexical = await search_parents(connection, context.words, context.scope, limit=1, also=chosen, counted=counted)
     children = await load_children(connection, context.model_id, context.vector, sorted(chosen))
     own = [rows[parent] for parent in chosen]
     return await asyncio.to_thread(rank_parents, context.query, own, children, lexical, context.depths, context.weights)

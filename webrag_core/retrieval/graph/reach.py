@@ -18,6 +18,7 @@ from psycopg import AsyncConnection
 from webrag_core.indexing.graph.model import EdgeKind
 from webrag_core.indexing.graph.names import referred_name
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.retrieval.graph.walk import BEAM, FAN_OUT, Step, next_steps
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.scope import Scope
@@ -118,13 +119,13 @@ async def reach_pages(
                 further[step.node] = _Path(step.weight, (*before.edges, step.edge), before.seed, step.label)
                 incoming[step.node] = step.incoming
         paths = further
-    return await _best_paths(connection, term_idf, ends, seeds, scope)
+    return await _best_paths(connection, term_idf, ends, seeds, scope, detected(query))
 
 
-def share_of(text: str, term_idf: Mapping[str, float]) -> float:
-    """Share of the query's idf mass in `text`, in [0, 1]."""
+def share_of(text: str, term_idf: Mapping[str, float], language: str | None = None) -> float:
+    """Share of the query's idf mass in `text`, in [0, 1]; `language` is the query's."""
     total = math.fsum(term_idf.values())
-    held = set(terms(text))
+    held = set(terms(text, language))
     return min(1.0, math.fsum(idf for term, idf in term_idf.items() if term in held) / total) if total else 0.0
 
 
@@ -145,7 +146,7 @@ async def _seeds(
             seeds.weights[node] = best[document] / most if most else 0.0
             seeds.documents[node] = document
         else:
-            named[node], seeds.labels[node] = share_of(label, term_idf), label
+            named[node], seeds.labels[node] = share_of(label, term_idf, detected(query)), label
     telling = sorted(named.items(), key=lambda item: (-item[1], item[0]))
     seeds.weights |= dict(telling[:_MOST_NAMED])
     seeds.weights = {node: weight for node, weight in seeds.weights.items() if weight > 0}
@@ -176,6 +177,7 @@ async def _best_paths(
     ends: Sequence[tuple[Step, _Path]],
     seeds: _Seeds,
     scope: Scope,
+    language: str | None,
 ) -> dict[int, Reached]:
     """The best path to each page of the scope; what leads back to its own beginning is none."""
     if not ends:
@@ -197,7 +199,7 @@ async def _best_paths(
             continue
         words = (anchors.get(step.edge) or path.label, title)
         if words not in shares:
-            shares[words] = share_of(" ".join(words), term_idf)
+            shares[words] = share_of(" ".join(words), term_idf, language)
         worth = step.weight * shares[words]
         known = best.get(document)
         if known is None or (worth, step.weight) > (known[0], known[1].strength):

@@ -66,7 +66,7 @@ def _read(text: str, chunks: Sequence[RetrievedChunk], tables: FoundTables) -> N
     """Add the tables of one version that `chunks`, best first, have parts of."""
     for table in tables_at(text, [(chunk.char_start, chunk.char_end) for chunk in chunks]):
         best = next(one for one in chunks if one.char_start < table.end and table.start < one.char_end)
-        tables.candidates.append(Candidate(text, table, best.title or "", best.relevance or 0.0))
+        tables.candidates.append(Candidate(text, table, best.title or "", best.relevance or 0.0, best.language))
         tables.passages.append(best)
 
 

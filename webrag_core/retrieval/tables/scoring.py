@@ -22,6 +22,7 @@ from functools import lru_cache
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
+from webrag_core.language.detection import detected
 from webrag_core.retrieval.scoring import profile, score_passages
 from webrag_core.retrieval.tables.parsing import Cell, Row, Table
 
@@ -50,6 +51,7 @@ class Candidate:
     table: Table
     title: str
     relevance: float
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,8 @@ class ScoredCell:
 def best_cells(question: str, idf: Mapping[str, float], candidates: Sequence[Candidate], k: int) -> list[ScoredCell]:
     """The `k` best cells, best first; equal ones in the order of the tables. `idf` holds the weights of the question's
     terms. A cell in whose row no term of the question stands is none."""
-    asked = dict.fromkeys(terms(question), 1.0) | dict(idf)
+    language = detected(question)
+    asked = dict.fromkeys(terms(question, language), 1.0) | dict(idf)
     total = sum(asked.values())
     if total <= 0:
         return []
@@ -78,7 +81,7 @@ def best_cells(question: str, idf: Mapping[str, float], candidates: Sequence[Can
     cells.sort(key=lambda one: -one.score)
     best = cells[: max(k, _READ)]
     texts = [_read_text(candidates[one.candidate], one) for one in best]
-    matches = score_passages(profile(question, asked), extract_passages(texts)).token_match
+    matches = score_passages(profile(question, asked), extract_passages(texts, language)).token_match
     read = [replace(one, score=one.score + TOKEN_SHARE * float(m)) for one, m in zip(best, matches, strict=True)]
     return _spread(sorted(read, key=lambda one: -one.score))[:k]
 
@@ -98,20 +101,20 @@ def _spread(cells: Sequence[ScoredCell]) -> list[ScoredCell]:
 
 def _scored(candidate: Candidate, asked: Mapping[str, float], total: float) -> Iterator[tuple[Row, Cell, float]]:
     """Every cell of a table that may answer, with its score but for the token match."""
-    text, table = candidate.text, candidate.table
-    above = _terms(" ".join((*table.heading_path, candidate.title)))
+    text, table, language = candidate.text, candidate.table, candidate.language
+    above = _terms(" ".join((*table.heading_path, candidate.title)), language)
     for row in table.rows:
-        cells = [_terms(cell.of(text)) for cell in row.cells]
+        cells = [_terms(cell.of(text), language) for cell in row.cells]
         whole = frozenset[str]().union(*cells)
         if whole.isdisjoint(asked):
             continue
         name = frozenset[str]().union(*cells[: row.keys])
-        around = above if row.section is None else above | _terms(row.section.of(text))
+        around = above if row.section is None else above | _terms(row.section.of(text), language)
         given = [bool(own) and own <= asked.keys() for own in cells]
         for place, (cell, own) in enumerate(zip(row.cells, cells, strict=True)):
             if cell.end == cell.start:
                 continue
-            header = frozenset[str]() if cell.header is None else _terms(cell.header.of(text))
+            header = frozenset[str]() if cell.header is None else _terms(cell.header.of(text), language)
             is_name = place < row.keys
             told = frozenset[str]().union(*(cells[n] for n, all_given in enumerate(given) if all_given and n != place))
             known = told if is_name else told | name
@@ -133,8 +136,8 @@ def _scored(candidate: Candidate, asked: Mapping[str, float], total: float) -> I
 
 
 @lru_cache(maxsize=20_000)  # headers and names come again with every cell, tables with every question
-def _terms(markdown: str) -> frozenset[str]:
-    return frozenset(terms(plain_text(markdown[:_MAX_READ])))
+def _terms(markdown: str, language: str | None) -> frozenset[str]:
+    return frozenset(terms(plain_text(markdown[:_MAX_READ]), language))
 
 
 def _read_text(candidate: Candidate, one: ScoredCell) -> str:

@@ -1,0 +1,1 @@
+"""Languages: which one a text is in, and how its words become search terms."""
