@@ -40,7 +40,7 @@ const gone = ['RTCPeerConnection', 'WebTransport', 'SharedWorker'].filter(name =
 document.getElementById('t').textContent = 'after, with: ' + gone;
 """
 TICKING = "let n = 0; setInterval(() => document.getElementById('t').textContent += ' ' + n++, 20)"
-GROWING = "setInterval(() => document.body.append('x'.repeat(2_000_000)), 10)"
+GROWING = "let n = 0; setInterval(() => n++ < 4 && document.body.append('x'.repeat(2_000_000)), 100)"
 ATTEMPTS = """
 const tries = TRIES, told = [];
 Promise.all(tries.map(url => fetch(url).then(r => r.text()).then(t => told.push(t), e => told.push('no'))))
