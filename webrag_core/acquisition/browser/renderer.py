@@ -23,7 +23,7 @@ from webrag_core.errors import FetchError, Reason
 START_SECONDS = 20.0
 _LOOK_SECONDS = 0.25
 _QUIET_LOOKS = 3  # in a row without a request under way or a change of the text
-_READ_SECONDS = 3.0
+_READ_SECONDS = 5.0
 _WITHOUT = "for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','WebTransport','SharedWorker'])"
 _SCRIPT = _WITHOUT + " { try { delete window[name]; } catch { } }"
 _SIZE = "() => document.readyState === 'loading' ? -1 : document.documentElement.textContent.length"
@@ -124,6 +124,8 @@ class Renderer:
         html, size, quiet = "", -1, 0
         while quiet < _QUIET_LOOKS:
             if time.monotonic() > ends:
+                if not html:
+                    raise FetchError(Reason.TIMEOUT, f"the page showed nothing in {self._seconds:g} s")
                 return html, [f"it did not settle in {self._seconds:g} s: what it showed then is stored"]
             await asyncio.sleep(_LOOK_SECONDS)
             if await asyncio.to_thread(chromium.memory, token) > chromium.MAX_MEMORY_BYTES:
