@@ -14,7 +14,7 @@ from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval import search as lookup
 
-PHASES = {"total", "scope", "size", "dense", "lexical", "children", "parents", "ranking", "redundancy", "proof", "rest"}
+PHASES = {"total", "scope", "size", "dense", "terms", "lexical", "candidates", "ranking", "redundancy", "proof", "rest"}
 
 
 def test_every_phase_of_a_query_is_timed(settings: Settings) -> None:

@@ -20,9 +20,10 @@ from webrag_core.acquisition.browser.requests import Fetch, PageRequests
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
 
-START_SECONDS = 20.0
+START_SECONDS = 30.0
 _LOOK_SECONDS = 0.25
 _QUIET_LOOKS = 3  # in a row without a request under way or a change of the text
+_NAVIGATED = "because of a navigation"  # as the browser words it
 _READ_SECONDS = 5.0
 _WITHOUT = "for (const name of ['RTCPeerConnection','webkitRTCPeerConnection','WebTransport','SharedWorker'])"
 _SCRIPT = _WITHOUT + " { try { delete window[name]; } catch { } }"
@@ -137,6 +138,10 @@ class Renderer:
                         raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
                     if now != size or (requests.opened and not html):
                         html = await tab.content()
+            except BrowserError as error:
+                if _NAVIGATED not in error.message:
+                    raise
+                now = -1  # it went elsewhere while it was read
             except TimeoutError:
                 if not html:
                     raise FetchError(Reason.TIMEOUT, "the page's scripts leave no moment to read it") from None

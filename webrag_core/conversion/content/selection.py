@@ -39,7 +39,7 @@ def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: s
     if len(units) > _MAX_UNITS or total < _MIN_TEXT:
         return False
     probabilities = content_model().probabilities(root, units, is_declared_article=is_declared_article)
-    kept = _selection(root, units, probabilities)
+    kept = _selection(root, units, probabilities, keeps_title=not is_declared_article)
     unwanted = [unit for unit, keep in zip(units, kept, strict=True) if not keep]
     if sum(unit.size for unit in unwanted) > (1 - _MIN_KEPT) * total or (article and _loses(article, units, unwanted)):
         return False
@@ -58,8 +58,13 @@ def _loses(article: str, units: Sequence[TextUnit], unwanted: Sequence[TextUnit]
     return lost > _MAX_LOST * sum(unit.size for unit in within)
 
 
-def _selection(root: HtmlElement, units: Sequence[TextUnit], probabilities: NDArray[np.float32]) -> list[bool]:
-    """Whether each unit stays: a list or table as a whole, code where text around it stays, headings with text."""
+def _selection(
+    root: HtmlElement, units: Sequence[TextUnit], probabilities: NDArray[np.float32], *, keeps_title: bool
+) -> list[bool]:
+    """Whether each unit stays: a list or table as a whole, code where text around it stays, headings with text.
+
+    `keeps_title`: a heading of the first level stays; that of an article says what its metadata say.
+    """
     sizes = np.array([unit.size for unit in units], dtype=float)
     groups: dict[HtmlElement, list[int]] = {}
     for i, unit in enumerate(units):
@@ -73,7 +78,8 @@ def _selection(root: HtmlElement, units: Sequence[TextUnit], probabilities: NDAr
             odds[i] = odds[max(0, i - _CODE_REACH) : i + _CODE_REACH + 1].max()
     kept = [bool(p >= _THRESHOLD) for p in odds]
     for i in range(len(units) - 2, -1, -1):  # backwards: headings may follow each other
-        if units[i].block.tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD:
+        tag = units[i].block.tag
+        if (tag == "h1" and keeps_title) or (tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD):
             kept[i] = True
     return kept
 
