@@ -7,7 +7,7 @@ A kill at any instant leaves the previous version whole.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
@@ -36,18 +36,15 @@ from webrag_core.indexing.graph.edges import (
     page_inputs,
     rebuild_edges,
 )
-from webrag_core.indexing.graph.model import Node
 from webrag_core.indexing.lexical import (
     TermIds,
-    copy_postings,
     count_terms,
     note_rules,
-    replace_postings,
-    write_sizes,
 )
 from webrag_core.indexing.markdown import Block, parse_blocks
+from webrag_core.indexing.page_writer import PageIds, PageWriter
 from webrag_core.indexing.prepared import PreparedPage, prepare
-from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone, retire_moved
+from webrag_core.indexing.retirement import ask_moved, retire_absent, retire_gone
 from webrag_core.indexing.state import ask_state, read_state
 from webrag_core.language.detection import UNCLEAR, detected_page
 from webrag_core.language.words import rules_of
@@ -62,10 +59,6 @@ _LOADED = (
 )
 """Tables that bulk loads fill, beside those of the vectors."""
 _PAGES_AHEAD = 24  # more of small pages than fill one request, and memory for as many large ones
-_MAKE_CURRENT = (
-    "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
-    " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')"
-)
 _ATTEMPTS = 5  # to store vectors that another writer deletes meanwhile
 
 
@@ -77,15 +70,6 @@ class IndexOutcome:
     version_id: int
     embedded: int
     became_current: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Ids:
-    """Ids of the terms and nodes of a page; digests of its texts that have no vector."""
-
-    terms: Mapping[str, int]
-    nodes: dict[Node, int]
-    missing: set[str]
 
 
 class Indexer:
@@ -236,6 +220,7 @@ class Indexer:
                     moved = await ask_moved(connection, version.document_id)
                 await models.read_live(live)
                 change = EdgeChange(version, inputs, page.extraction, ids.nodes)
+                writer = PageWriter(version, page, ids, change, model_id, self._key)
                 urls = [str(row[1]) for row in await moved.fetchall()]
                 async with connection.pipeline():
                     await documents.lock_urls(connection, version.canonical_url, *urls)
@@ -248,18 +233,18 @@ class Indexer:
                 if not await change.read():
                     raise Rollback
                 if vectors is None:
-                    changed = await self._replace(connection, version, page, ids, change, model_id)
+                    changed = await writer.replace(connection)
                     if changed is None:
                         raise Rollback
                     return IndexOutcome(version.document_id, version_id, embedded, changed)
                 if not now.is_empty:
                     raise Rollback
                 chunk_ids = [int(row[0]) for row in await new_ids.fetchall()]
-                await self._write_first(connection, version, page, ids, change, model_id, chunk_ids, vectors)
+                await writer.write_first(connection, chunk_ids, vectors)
                 return IndexOutcome(version.document_id, version_id, embedded, True)
         raise IntegrityError(f"vectors or nodes of {version.canonical_url} disappeared {_ATTEMPTS} times")
 
-    async def _resolve(self, page: PreparedPage, rules: str, model_id: int) -> _Ids:
+    async def _resolve(self, page: PreparedPage, rules: str, model_id: int) -> PageIds:
         """Ids of terms (made by these rules) and nodes, new ones among them, and the digests of texts without a
         vector."""
         terms = self._term_ids.of(term for count in page.counts for term in count)
@@ -277,7 +262,7 @@ class Indexer:
                 await nodes.read(connection)
                 if not terms.unknown and not nodes.unknown:
                     break
-        return _Ids(terms.ids, nodes.ids, missing or set())
+        return PageIds(terms.ids, nodes.ids, missing or set())
 
     async def _own_vectors(self, page: PreparedPage) -> dict[str, Vector] | None:
         """Vectors by digest of a model in this process, which cost less than asking for them; else None."""
@@ -286,64 +271,6 @@ class Indexer:
             return None
         vectors = await asyncio.to_thread(embedder.vectors, list(page.tokens.values()))
         return {digest: Vector(vector) for digest, vector in zip(page.tokens, vectors, strict=True)}
-
-    async def _write_first(
-        self,
-        connection: AsyncConnection,
-        version: StoredVersion,
-        page: PreparedPage,
-        ids: _Ids,
-        change: EdgeChange,
-        model_id: int,
-        chunk_ids: Sequence[int],
-        vectors: Mapping[str, Vector],
-    ) -> None:
-        """Write everything of a document of which the index has nothing yet."""
-        document_id, parents = version.document_id, len(page.parents)
-        await chunk_table.copy_chunks(
-            connection, chunk_table.chunk_rows(version, page.parents, page.columns, chunk_ids)
-        )
-        children = zip(chunk_ids[parents:], page.digests, strict=True)
-        await models.copy_in(connection, model_id, [(one, document_id, vectors[digest]) for one, digest in children])
-        await change.copy(connection)
-        counts = dict(zip(chunk_ids[:parents], page.counts, strict=True))
-        await copy_postings(connection, document_id, counts, ids.terms)
-        async with connection.pipeline():
-            await change.write(connection)
-            await write_sizes(connection, document_id, page.counts)
-            await chunk_table.mark_chunked(connection, version.id, page.parents, self._key)
-            await connection.execute(_MAKE_CURRENT, {"version": version.id, "document": document_id})
-            await documents.log_change(connection, document_id, version.id, "version")
-
-    async def _replace(
-        self,
-        connection: AsyncConnection,
-        version: StoredVersion,
-        page: PreparedPage,
-        ids: _Ids,
-        change: EdgeChange,
-        model_id: int,
-    ) -> bool | None:
-        """Write everything of a version in place of what the index has of its document, or of the same version.
-
-        Returns whether it became current; None when vectors that it shares were removed meanwhile.
-        """
-        if not await chunk_table.has_chunks(connection, version.id, self._key):
-            await models.cache_version(connection, model_id, version.id)
-            await chunk_table.write_chunks(connection, version, page.parents, page.columns, self._key)
-        if not await self._write_vectors(connection, version, model_id):
-            return None
-        async with connection.pipeline():
-            await change.write(connection)
-        await change.copy(connection)
-        parents = await chunk_table.parent_ids(connection, version.id)
-        counts = dict(zip(parents, page.counts, strict=True))
-        await replace_postings(connection, version.document_id, counts, ids.terms)
-        changed = await self._make_current(connection, version)
-        if changed:
-            await documents.log_change(connection, version.document_id, version.id, "version")
-        await retire_moved(connection, version.document_id, model_id)
-        return changed
 
     async def retire(self, url: str) -> bool:
         """Remove the document at `url` from the index if it is confirmed gone. Return True if removed."""
@@ -404,47 +331,3 @@ class Indexer:
         blocks = parse_blocks(version.markdown)
         parents, texts = self._chunks(version, blocks)
         return prepare(version, inputs, blocks, parents, texts)
-
-    async def _write_vectors(self, connection: AsyncConnection, version: StoredVersion, model_id: int) -> bool:
-        """Replace the document's vectors by those of this version. Return False when another document's change removed
-        shared vectors meanwhile."""
-        children = sql.SQL(
-            "SELECT id, document_id, embed_sha256 FROM chunks WHERE version_id = %(version)s AND level = 'child'"
-        )
-        await models.copy_vectors(connection, model_id, children, {"version": version.id})
-        await models.cache_superseded(connection, model_id, version.document_id, version.id)
-        await connection.execute(
-            sql.SQL(
-                "DELETE FROM {} e WHERE e.document_id = %s AND NOT EXISTS"
-                " (SELECT FROM chunks c WHERE c.id = e.chunk_id AND c.version_id = %s)"
-            ).format(vector_table(model_id)),
-            (version.document_id, version.id),
-        )
-        cursor = await connection.execute(
-            sql.SQL(
-                "SELECT child_count, (SELECT count(*) FROM {} e WHERE e.document_id = v.document_id)"
-                " FROM document_versions v WHERE id = %s"
-            ).format(vector_table(model_id)),
-            (version.id,),
-        )
-        row = await cursor.fetchone()
-        if row is None or row[1] > row[0]:
-            raise IntegrityError(f"{row and row[1]} vectors for {row and row[0]} children of {version.canonical_url}")
-        return bool(row[0] == row[1])
-
-    async def _make_current(self, connection: AsyncConnection, version: StoredVersion) -> bool:
-        """Make the version current and drop derived rows of older versions; their texts stay."""
-        cursor = await connection.execute(_MAKE_CURRENT, {"version": version.id, "document": version.document_id})
-        others = (version.document_id, version.id)
-        await connection.execute("DELETE FROM chunks WHERE document_id = %s AND version_id <> %s", others)
-        await connection.execute(
-            "DELETE FROM link_candidates WHERE version_id IN"
-            " (SELECT id FROM document_versions WHERE document_id = %s AND id <> %s)",
-            others,
-        )
-        await connection.execute(
-            "UPDATE document_versions SET chunker = NULL, parent_count = NULL, child_count = NULL"
-            " WHERE document_id = %s AND id <> %s AND chunker IS NOT NULL",
-            others,
-        )
-        return cursor.rowcount > 0

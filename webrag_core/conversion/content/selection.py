@@ -39,11 +39,13 @@ def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: s
     if len(units) > _MAX_UNITS or total < _MIN_TEXT:
         return False
     probabilities = content_model().probabilities(root, units, is_declared_article=is_declared_article)
-    kept = _selection(root, units, probabilities, keeps_title=not is_declared_article)
-    unwanted = [unit for unit, keep in zip(units, kept, strict=True) if not keep]
-    if sum(unit.size for unit in unwanted) > (1 - _MIN_KEPT) * total or (article and _loses(article, units, unwanted)):
+    stays = _selection(root, units, probabilities, keeps_title=not is_declared_article)
+    boilerplate = [unit for unit, stay in zip(units, stays, strict=True) if not stay]
+    if sum(unit.size for unit in boilerplate) > (1 - _MIN_KEPT) * total or (
+        article and _loses(article, units, boilerplate)
+    ):
         return False
-    _remove(root, unwanted, units)
+    _remove(root, boilerplate, units)
     return True
 
 
@@ -76,12 +78,12 @@ def _selection(
     for i, unit in enumerate(units):
         if unit.block.tag == "pre":
             odds[i] = odds[max(0, i - _CODE_REACH) : i + _CODE_REACH + 1].max()
-    kept = [bool(p >= _THRESHOLD) for p in odds]
+    stays = [bool(p >= _THRESHOLD) for p in odds]
     for i in range(len(units) - 2, -1, -1):  # backwards: headings may follow each other
         tag = units[i].block.tag
-        if (tag == "h1" and keeps_title) or (tag in _HEADINGS and kept[i + 1] and odds[i] >= _HEADING_THRESHOLD):
-            kept[i] = True
-    return kept
+        if (tag == "h1" and keeps_title) or (tag in _HEADINGS and stays[i + 1] and odds[i] >= _HEADING_THRESHOLD):
+            stays[i] = True
+    return stays
 
 
 def _whole_around(root: HtmlElement, block: HtmlElement) -> HtmlElement | None:

@@ -1,0 +1,139 @@
+"""Write what a version becomes into the index, within one transaction: beside nothing, or in place of what is there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pgvector import Vector
+from psycopg import AsyncConnection, sql
+
+from webrag_core.corpus import documents
+from webrag_core.corpus.documents import StoredVersion
+from webrag_core.errors import IntegrityError
+from webrag_core.indexing import chunks as chunk_table
+from webrag_core.indexing import embedding_models as models
+from webrag_core.indexing.graph.edges import EdgeChange
+from webrag_core.indexing.graph.model import Node
+from webrag_core.indexing.lexical import copy_postings, replace_postings, write_sizes
+from webrag_core.indexing.prepared import PreparedPage
+from webrag_core.indexing.retirement import retire_moved
+from webrag_core.store.vector_tables import vector_table
+
+_MAKE_CURRENT = (
+    "UPDATE documents SET current_version = %(version)s, status = 'ready', reason = NULL, updated_at = now()"
+    " WHERE id = %(document)s AND (current_version IS DISTINCT FROM %(version)s OR status <> 'ready')"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PageIds:
+    """Ids of the terms and nodes of a page; digests of its texts that have no vector."""
+
+    terms: Mapping[str, int]
+    nodes: dict[Node, int]
+    missing: set[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageWriter:
+    """One version to write: `key` is that of its chunker, `change` its edges, `ids` were looked up beforehand."""
+
+    version: StoredVersion
+    page: PreparedPage
+    ids: PageIds
+    change: EdgeChange
+    model_id: int
+    key: str
+
+    async def write_first(
+        self, connection: AsyncConnection, chunk_ids: Sequence[int], vectors: Mapping[str, Vector]
+    ) -> None:
+        """Write everything of a document of which the index has nothing yet. `vectors` are by digest."""
+        document_id, parents = self.version.document_id, len(self.page.parents)
+        await chunk_table.copy_chunks(
+            connection, chunk_table.chunk_rows(self.version, self.page.parents, self.page.columns, chunk_ids)
+        )
+        children = zip(chunk_ids[parents:], self.page.digests, strict=True)
+        await models.copy_in(
+            connection, self.model_id, [(one, document_id, vectors[digest]) for one, digest in children]
+        )
+        await self.change.copy(connection)
+        counts = dict(zip(chunk_ids[:parents], self.page.counts, strict=True))
+        await copy_postings(connection, document_id, counts, self.ids.terms)
+        async with connection.pipeline():
+            await self.change.write(connection)
+            await write_sizes(connection, document_id, self.page.counts)
+            await chunk_table.mark_chunked(connection, self.version.id, self.page.parents, self.key)
+            await connection.execute(_MAKE_CURRENT, {"version": self.version.id, "document": document_id})
+            await documents.log_change(connection, document_id, self.version.id, "version")
+
+    async def replace(self, connection: AsyncConnection) -> bool | None:
+        """Write everything of a version in place of what the index has of its document, or of the same version.
+
+        Returns whether it became current; None when vectors that it shares were removed meanwhile.
+        """
+        if not await chunk_table.has_chunks(connection, self.version.id, self.key):
+            await models.cache_version(connection, self.model_id, self.version.id)
+            await chunk_table.write_chunks(connection, self.version, self.page.parents, self.page.columns, self.key)
+        if not await self._write_vectors(connection):
+            return None
+        async with connection.pipeline():
+            await self.change.write(connection)
+        await self.change.copy(connection)
+        parents = await chunk_table.parent_ids(connection, self.version.id)
+        counts = dict(zip(parents, self.page.counts, strict=True))
+        await replace_postings(connection, self.version.document_id, counts, self.ids.terms)
+        changed = await self._make_current(connection)
+        if changed:
+            await documents.log_change(connection, self.version.document_id, self.version.id, "version")
+        await retire_moved(connection, self.version.document_id, self.model_id)
+        return changed
+
+    async def _write_vectors(self, connection: AsyncConnection) -> bool:
+        """Replace the document's vectors by those of this version. Return False when another document's change removed
+        shared vectors meanwhile."""
+        children = sql.SQL(
+            "SELECT id, document_id, embed_sha256 FROM chunks WHERE version_id = %(version)s AND level = 'child'"
+        )
+        await models.copy_vectors(connection, self.model_id, children, {"version": self.version.id})
+        await models.cache_superseded(connection, self.model_id, self.version.document_id, self.version.id)
+        await connection.execute(
+            sql.SQL(
+                "DELETE FROM {} e WHERE e.document_id = %s AND NOT EXISTS"
+                " (SELECT FROM chunks c WHERE c.id = e.chunk_id AND c.version_id = %s)"
+            ).format(vector_table(self.model_id)),
+            (self.version.document_id, self.version.id),
+        )
+        cursor = await connection.execute(
+            sql.SQL(
+                "SELECT child_count, (SELECT count(*) FROM {} e WHERE e.document_id = v.document_id)"
+                " FROM document_versions v WHERE id = %s"
+            ).format(vector_table(self.model_id)),
+            (self.version.id,),
+        )
+        row = await cursor.fetchone()
+        if row is None or row[1] > row[0]:
+            raise IntegrityError(
+                f"{row and row[1]} vectors for {row and row[0]} children of {self.version.canonical_url}"
+            )
+        return bool(row[0] == row[1])
+
+    async def _make_current(self, connection: AsyncConnection) -> bool:
+        """Make the version current and drop derived rows of older versions; their texts stay."""
+        cursor = await connection.execute(
+            _MAKE_CURRENT, {"version": self.version.id, "document": self.version.document_id}
+        )
+        others = (self.version.document_id, self.version.id)
+        await connection.execute("DELETE FROM chunks WHERE document_id = %s AND version_id <> %s", others)
+        await connection.execute(
+            "DELETE FROM link_candidates WHERE version_id IN"
+            " (SELECT id FROM document_versions WHERE document_id = %s AND id <> %s)",
+            others,
+        )
+        await connection.execute(
+            "UPDATE document_versions SET chunker = NULL, parent_count = NULL, child_count = NULL"
+            " WHERE document_id = %s AND id <> %s AND chunker IS NOT NULL",
+            others,
+        )
+        return cursor.rowcount > 0
