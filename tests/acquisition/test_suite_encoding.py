@@ -117,3 +117,21 @@ def test_the_larger_code_page_reads_what_the_named_one_lacks(label: str, text: s
 )
 def test_a_page_built_to_stop_the_scan_names_nothing(body: bytes) -> None:
     assert page_encoding(body, None) == "cp1252"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1251", "Город решил обновить мост через реку, и жителей спросят об этом заранее."),
+        ("koi8_r", "Город решил обновить мост через реку, и жителей спросят об этом заранее."),
+        ("cp1253", "Η πόλη αποφάσισε να ανακαινίσει τη γέφυρα πάνω από το ποτάμι του χωριού."),
+        ("shift_jis", "市は川にかかる橋を新しくすることを決め、住民に意見を聞くことにしました。"),
+        ("euc_kr", "시는 강을 건너는 다리를 새로 짓기로 하고 주민들의 의견을 듣기로 했습니다."),
+        ("gb18030", "城市决定更新河上的桥梁，并将事先征求居民的意见，施工将于明年开始。"),
+        ("cp1252", "Die Stadt möchte die Brücke über den Fluß erneuern, für die Bürger gewiß schön."),
+        ("cp1252", "La ciudad decidió renovar el puente sobre el río, según dijo el señor alcalde."),
+    ],
+)
+def test_a_page_that_declares_nothing_is_read_by_its_letters(encoding: str, text: str) -> None:
+    body = f"<html><body><script>var a = 1;</script><p>{text}</p></body></html>".encode(encoding)
+    assert text in decode_page(body, None)

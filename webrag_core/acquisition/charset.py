@@ -21,6 +21,11 @@ _LARGER = {
     "x-user-defined": "cp1252",
     "replacement": None,  # encodings that browsers refuse to read
 }
+# guessed where a page declares nothing; Latin ones only compete
+_OTHER_SCRIPTS = ("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874", "shift_jis", "euc_jp", "gb18030", "big5",
+                  "euc_kr")  # fmt: skip
+_LATIN = ("cp1250", "cp1252", "cp1254")
+_BYTE_TAG = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
 # Browsers scan 1,024 bytes and leave a later <meta> to the parser, which skips scripts; so do we, up to a limit.
 _PRESCAN_BYTES = 1_024
 _SCAN_BYTES = 65_536
@@ -48,7 +53,8 @@ def decode_page(body: bytes, declared: str | None) -> str:
 def page_encoding(body: bytes, declared: str | None) -> str:
     """Python's name of the encoding of `body`; `declared` is the charset of the HTTP header.
 
-    Pages without a usable declaration are UTF-8 when most of their non-ASCII characters are, else Windows-1252.
+    Pages without a usable declaration are UTF-8 when most of their non-ASCII characters are; else what their letters
+    say where these are not Latin (Cyrillic, Greek, Japanese and others), else Windows-1252.
     A page that names a one-byte encoding and is valid UTF-8 with more than ASCII in it is UTF-8: this alone
     differs from browsers, which show such a page damaged.
     """
@@ -65,7 +71,18 @@ def page_encoding(body: bytes, declared: str | None) -> str:
         return "cp1252"
     text = body.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
-    return "cp1252" if damaged * 2 > sum(character > "\x7f" for character in text) else "utf-8"
+    if damaged * 2 <= sum(character > "\x7f" for character in text):
+        return "utf-8"
+    return _guessed(body) or "cp1252"
+
+
+def _guessed(body: bytes) -> str | None:
+    """Python's name of the encoding that the letters of a page speak for; None for Latin ones, which look too alike."""
+    from charset_normalizer import from_bytes  # hardly any page needs it
+
+    words = _BYTE_TAG.sub(b" ", body[:_SCAN_BYTES])
+    best = from_bytes(words, cp_isolation=[*_OTHER_SCRIPTS, *_LATIN], preemptive_behaviour=False).best()
+    return best.encoding if best is not None and best.encoding in _OTHER_SCRIPTS else None
 
 
 def _is_utf8(body: bytes) -> bool:
