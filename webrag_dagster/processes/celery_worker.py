@@ -15,6 +15,7 @@ from dagster_celery.tasks import create_execute_job_task
 from kombu import Queue
 
 from webrag_core.errors import InvalidInputError
+from webrag_dagster.dagster_private import ExecuteRunArgs, unpack_value
 from webrag_dagster.processes.celery_launcher import WORKER, CeleryLauncher
 from webrag_dagster.processes.code_identity import CODE, code_identity, queue_of
 from webrag_dagster.processes.launcher import preload
@@ -27,7 +28,7 @@ class RunTask(Task):  # type: ignore[misc]
 
     def __call__(self, execute_job_args_packed: dict[str, Any]) -> int:
         """Execute the run. One that was delivered twice is Dagster's to ignore."""
-        run_id, name = str(execute_job_args_packed["run_id"]), self.request.hostname
+        run_id, name = unpack_value(execute_job_args_packed, ExecuteRunArgs).run_id, self.request.hostname
         with dg.DagsterInstance.get() as instance:
             run = instance.get_run_by_id(run_id)
             if run is None:
