@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 
 import psycopg
@@ -72,7 +73,7 @@ def broker(place: Workplace) -> Iterator[Broker]:
 
 
 def write_instance(place: Workplace, runs: int, start_timeout_s: int = 300) -> None:
-    """docs/instances/celery.yaml with Dagster's storage in the embedded server, and at most `runs` runs in the broker."""
+    """docs/instances/celery.yaml, Dagster's storage in the embedded server, and at most `runs` runs in the broker."""
     address = embedded_url(load_settings().webrag_home)
     with psycopg.connect(address, autocommit=True) as connection:
         connection.execute("CREATE DATABASE dagster")
@@ -94,7 +95,7 @@ class Workers:
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, *names: str, environment: dict[str, str] | None = None) -> None:
-        """Start the workers and wait until they are ready. Raises RuntimeError with the log of one that is not."""
+        """Start the workers, without waiting for them."""
         program = str(Path(sys.executable).with_name("celery"))
         application = ("--app", "webrag_dagster.processes.celery_worker", "worker", "--concurrency", "1")
         for name in names:
@@ -108,8 +109,11 @@ class Workers:
                     env={**os.environ, **(environment or {})},
                     start_new_session=True,
                 )
+
+    def wait(self) -> None:
+        """Wait until all are ready. Raises RuntimeError with the log of one that is not."""
         deadline = time.monotonic() + _SECONDS_TO_START
-        for name in names:
+        for name in self.processes:
             while "ready." not in (text := self._log(name).read_text(errors="replace")):
                 if time.monotonic() > deadline or self.processes[name].poll() is not None:
                     raise RuntimeError(text[-3000:])
@@ -131,7 +135,7 @@ class Workers:
 
 @contextmanager
 def workers(place: Workplace, count: int) -> Iterator[Workers]:
-    """`count` workers named w1, w2, …, killed afterwards."""
+    """`count` workers named w1, w2, …, on their way; killed afterwards."""
     group = Workers(place.folder)
     try:
         group.start(*(f"w{number}" for number in range(1, count + 1)))
@@ -162,7 +166,7 @@ class PoliteSite:
     def distances(self) -> list[float]:
         """Seconds between successive requests for pages. The rules themselves (robots.txt) have no pace."""
         times = sorted(at for at, path in self.requests if path != "/robots.txt")
-        return [later - earlier for earlier, later in zip(times, times[1:], strict=False)]
+        return [later - earlier for earlier, later in pairwise(times)]
 
     def answer(self, path: str) -> tuple[str, str]:
         """Media type and body."""

@@ -20,7 +20,7 @@ import dagster as dg
 
 from benchmarks.corpus.corpus_digest import corpus_digest
 from benchmarks.platform.celery_place import Broker, Workers, broker, polite_site, workers, write_instance
-from benchmarks.platform.workplace import Workplace, workplace
+from benchmarks.platform.workplace import workplace
 from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.sitemaps.models import MapEntry
 from webrag_core.acquisition.warc import WarcAcquirer
@@ -81,13 +81,14 @@ def main() -> int:
 def _build(
     name: str, urls: Sequence[str], parts: int, count: int, disturb: Disturb | None = None, in_broker: int | None = None
 ) -> Outcome:
-    """Build the corpus anew. `in_broker`: runs that the broker may hold or workers execute; unset, as many as workers."""
+    """Build the corpus anew. `in_broker`: runs that may be beyond Dagster's queue; unset, as many as workers."""
     with workplace() as place, broker(place) as queue:
         # a lost run is noticed after this time; nothing waits so long otherwise
         write_instance(place, in_broker or count, start_timeout_s=150)
         keys = asyncio.run(_attach(urls, parts))
         with workers(place, count) as group, place.running(*place.up()), dg.DagsterInstance.get() as instance:
-            instance.add_dynamic_partitions("source", keys)
+            group.wait()
+            _prepare(instance, keys)
             begun = time.monotonic()
             for key in keys:
                 place.ui.launch("refresh", {}, key)
@@ -110,6 +111,13 @@ async def _attach(urls: Sequence[str], parts: int) -> list[str]:
             (parts, key),
         )
     return shard_keys(key, parts)
+
+
+def _prepare(instance: dg.DagsterInstance, keys: Sequence[str]) -> None:
+    """Announce the parts. Two runs that are the first to use a pool at once fail in Dagster: the pools are there."""
+    instance.add_dynamic_partitions("source", keys)
+    for pool in ("web", "embedding"):
+        instance.event_log_storage.initialize_concurrency_limit_to_default(pool)
 
 
 def _all_done(instance: dg.DagsterInstance, keys: Sequence[str]) -> bool:
@@ -136,7 +144,10 @@ def _outcome(name: str, instance: dg.DagsterInstance, seconds: float | None, dis
     for run in runs:
         if run.status is dg.DagsterRunStatus.FAILURE:
             failures = instance.all_logs(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
-            messages += [str(entry.dagster_event.message) for entry in failures if entry.dagster_event is not None]
+            for entry in failures:
+                if entry.dagster_event is not None:
+                    error = entry.dagster_event.job_failure_data.error
+                    messages.append(f"{entry.dagster_event.message} {error.message if error is not None else ''}")
     pages, digest = asyncio.run(_corpus())
     counts = Counter(run.status.value for run in instance.get_runs())
     return Outcome(name, pages, seconds, counts, digest, disturbed, messages)
@@ -216,7 +227,8 @@ def _politeness(pages: int, parts: int, delay_s: int) -> bool:
         write_instance(place, parts)
         keys = asyncio.run(_attach(site.urls(), parts))
         with workers(place, 4) as group, place.running(*place.up()), dg.DagsterInstance.get() as instance:
-            instance.add_dynamic_partitions("source", keys)
+            group.wait()
+            _prepare(instance, keys)
             for key in keys:
                 place.ui.launch("refresh", {}, key)
             victim = _busy(instance, lambda: len(site.requests) > pages // 3)
@@ -242,11 +254,13 @@ def _versions(urls: Sequence[str]) -> bool:
         group = Workers(place.folder)
         try:
             group.start("other", environment={"CHILD_TARGET_TOKENS": "200"})
+            group.wait()
             with place.running(*place.up()), dg.DagsterInstance.get() as instance:
-                instance.add_dynamic_partitions("source", keys)
+                _prepare(instance, keys)
                 place.ui.launch("refresh", {}, keys[0])
                 alone = _first_failure(instance)
                 group.start("same")
+                group.wait()
                 place.ui.launch("refresh", {}, keys[1])
                 done = _all_done(instance, keys)
                 takers = Counter(run.tags.get(WORKER, "").partition(" ")[2] for run in _runs(instance))

@@ -6,12 +6,14 @@ although nobody stored an end of its task; a broker that is away or empty fails 
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Any
 
 import dagster as dg
 from dagster_celery.launcher import CeleryRunLauncher
 from dagster_celery.tags import DAGSTER_CELERY_QUEUE_TAG, DAGSTER_CELERY_TASK_ID_TAG
+from kombu.exceptions import OperationalError
 
 from webrag_dagster.dagster_private import CheckRunHealthResult, WorkerStatus
 from webrag_dagster.processes.code_identity import CODE, queue_of
@@ -21,6 +23,7 @@ WORKER = ".dagster/webrag_celery_worker"
 _ANSWER_S = 3.0
 _SILENCE_S = 60.0  # a worker finds a broker that was away again within half of this
 
+_log = logging.getLogger(__name__)
 _RUNNING = CheckRunHealthResult(WorkerStatus.RUNNING)
 
 
@@ -61,7 +64,7 @@ class CeleryLauncher(CeleryRunLauncher):
         return True
 
     def check_run_worker_health(self, run: dg.DagsterRun) -> CheckRunHealthResult:
-        """Whether the run's worker still executes it, in the worker's own words. Runs without a worker count as running.
+        """Whether the run's worker still executes it, in the worker's own words. Without a worker it counts as running.
 
         A worker may be silent for a minute: its broker was away, or its machine is busy.
         """
@@ -70,7 +73,9 @@ class CeleryLauncher(CeleryRunLauncher):
             return _RUNNING
         try:
             answers = self.celery.control.inspect(destination=[worker], timeout=_ANSWER_S).active()
-        except Exception:  # whatever the broker's client raises: without a broker nothing is known of workers
+        except (OSError, OperationalError, *self.celery.connection_for_read().connection_errors) as error:
+            # without a broker nothing is known of workers
+            _log.warning("workers cannot be asked for their runs, which count as running: %s", error)
             self._silent_since.clear()
             return _RUNNING
         now = time.monotonic()

@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 from celery import Task
 from dagster_celery.tasks import create_execute_job_task
-from kombu import Queue
+from kombu import Queue  # type: ignore[attr-defined]
 
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.dagster_private import ExecuteRunArgs, unpack_value
@@ -56,9 +56,9 @@ def _application() -> Any:
     preload()
     queue = queue_of(code_identity())
     celery.conf.task_default_queue = queue
-    celery.conf.task_queues = [Queue(queue)]
+    celery.conf.task_queues = [Queue(queue)]  # type: ignore[no-untyped-call]
     return celery
 
 
 app = _application()
-execute_job = create_execute_job_task(app, base=RunTask)
+execute_job = create_execute_job_task(app, base=RunTask)  # type: ignore[arg-type]  # it is a keyword of the task
