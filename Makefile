@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -128,6 +128,9 @@ bench-platform: $(VENV)/.dev ## answers launched in the UI, and loading, ticks a
 bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 points each; nobody helps
 	$(BIN)/python -W ignore -m benchmarks.platform.kill
 
+bench-workers: $(VENV)/.dev    ## Celery workers, 1, 2 and 4: throughput, a worker and the broker killed, politeness (needs redis-server)
+	$(BIN)/python -W ignore -m benchmarks.platform.workers
+
 $(BIN)/uv: requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
@@ -145,7 +148,7 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 
 requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build pyproject.toml -o requirements.txt
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dev --extra providers --extra ragas -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra celery --extra dev --extra providers --extra ragas -c requirements.txt pyproject.toml -o requirements-dev.txt
 	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
 
 clean:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import dagster as dg
 
+from webrag_dagster.processes.code_identity import CODE, code_identity
+
 
 @dg.definitions
 def definitions() -> dg.Definitions:
@@ -19,5 +21,5 @@ def _loaded() -> dg.Definitions:
     # once per process: a worker that waits for its run has them ready
     return dg.Definitions.merge(
         dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
-        dg.Definitions(executor=dg.in_process_executor),
+        dg.Definitions(executor=dg.in_process_executor, metadata={CODE: code_identity()}),
     )

@@ -13,10 +13,12 @@ import yaml  # type: ignore[import-untyped]
 from tests.conftest import REPOSITORY
 from tests.dagster.test_compose import inline
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_dagster.processes.celery_launcher import CeleryLauncher
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
 KUBERNETES = REPOSITORY / "docs" / "instances" / "kubernetes.yaml"
+CELERY = REPOSITORY / "docs" / "instances" / "celery.yaml"
 DOCKER = REPOSITORY / "docs" / "instances" / "docker-runs.yaml"
 
 
@@ -73,6 +75,23 @@ def test_the_kubernetes_instance_differs_in_where_runs_go_and_in_nothing_that_we
     assert named == {"POSTGRES_HOST", "POSTGRES_USER", "POSTGRES_PASSWORD"}
 
 
+def test_the_celery_instance_is_valid_with_its_launcher(
+    tmp_path: Path, corpus_environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CELERY_BROKER_URL", "redis://127.0.0.1:1/0")
+    celery: dict[str, Any] = yaml.safe_load(CELERY.read_text())
+    postgres = celery["storage"].pop("postgres")["postgres_db"]
+    assert postgres == inline("instance")["storage"]["postgres"]["postgres_db"]
+    celery["storage"]["postgres"] = {"postgres_url": corpus_environment.replace("postgresql", postgres["scheme"], 1)}
+    (tmp_path / "dagster.yaml").write_text(yaml.safe_dump(celery))
+    with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
+        launcher = instance.run_launcher
+        assert isinstance(launcher, CeleryLauncher)
+        assert not instance.run_launcher.supports_resume_run
+        assert launcher.celery.conf.task_acks_late
+        assert instance.run_monitoring_enabled
+
+
 def test_the_snippet_for_a_container_per_run_names_what_the_compose_file_has() -> None:
     launcher = yaml.safe_load(DOCKER.read_text())["run_launcher"]
     compose = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())
@@ -83,7 +102,7 @@ def test_the_snippet_for_a_container_per_run_names_what_the_compose_file_has() -
     assert names <= set(compose["services"]["code"]["environment"])
 
 
-@pytest.mark.parametrize("file", [KUBERNETES, DOCKER], ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", [CELERY, KUBERNETES, DOCKER], ids=lambda file: file.stem)
 def test_no_secret_is_written_into_an_instance(file: Path) -> None:
     text = file.read_text()
     assert "postgresql://" not in text.replace("bare postgresql://", "")

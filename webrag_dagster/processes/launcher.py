@@ -93,6 +93,13 @@ def worker(run: dg.DagsterRun) -> psutil.Process | None:
     return None
 
 
+def preload() -> None:
+    """Import what runs need, so that processes forked from this one have it."""
+    for name in _PRELOADED:
+        importlib.import_module(name)
+    importlib.import_module("webrag_dagster.definitions").definitions().get_repository_def().get_job("answer")
+
+
 def _serve_forks() -> None:
     """The warm process: read the arguments of a run, fork a child, print its id, read "go", let the child begin.
 
@@ -100,9 +107,7 @@ def _serve_forks() -> None:
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel removes children that ended
-    for name in _PRELOADED:
-        importlib.import_module(name)
-    importlib.import_module("webrag_dagster.definitions").definitions().get_repository_def().get_job("answer")
+    preload()
     dg.DagsterInstance.get().dispose()  # imports the instance's storage
     [main] = [script.load() for script in entry_points(group="console_scripts", name="dagster")]
     replies = os.fdopen(os.dup(1), "w")
