@@ -3,7 +3,6 @@
 - `DagsterUserCodeProcessError`: the only error whose stack trace the UI leaves out.
 - `CheckRunHealthResult`, `WorkerStatus`: what a run launcher answers to run monitoring; there is no public name.
 - `ExecuteRunArgs`: the argument of `dagster api execute_run`, which executes a stored run in a process of its own.
-- `unpack_value`: how `dagster-celery` reads those arguments from a task.
 - `WorkspaceProcessContext`, `WorkspaceFileTarget`: what `dagster-webserver` makes its application from.
 """
 
@@ -12,7 +11,6 @@ from dagster._core.launcher.base import CheckRunHealthResult, WorkerStatus
 from dagster._core.workspace.context import WorkspaceProcessContext
 from dagster._core.workspace.load_target import WorkspaceFileTarget
 from dagster._grpc.types import ExecuteRunArgs
-from dagster._serdes import unpack_value
 
 __all__ = [
     "CheckRunHealthResult",
@@ -21,5 +19,4 @@ __all__ = [
     "WorkerStatus",
     "WorkspaceFileTarget",
     "WorkspaceProcessContext",
-    "unpack_value",
 ]

@@ -218,21 +218,23 @@ def _boosted(
 
 
 def _flat(booster: Any) -> dict[str, Any]:
-    """Return the nodes of all trees in one row each of feature, threshold, left, right and value."""
+    """Return the nodes of all trees in one row each of feature, threshold, right child and value.
+
+    A left child comes right after its parent. A leaf is its own right child.
+    """
     trees: Sequence[Mapping[str, Any]] = booster.dump_model()["tree_info"]
-    nodes: dict[str, list[Any]] = {name: [] for name in ("feature", "threshold", "left", "right", "value")}
+    nodes: dict[str, list[Any]] = {name: [] for name in ("feature", "threshold", "right", "value")}
 
     def add(node: Mapping[str, Any], depth: int) -> tuple[int, int]:
         place = len(nodes["feature"])
         if "leaf_value" in node:
-            for name, value in zip(nodes, (0, 0.0, place, place, round(node["leaf_value"], 5)), strict=True):
+            for name, value in zip(nodes, (0, 0.0, place, round(node["leaf_value"], 4)), strict=True):
                 nodes[name].append(value)
             return place, depth
-        for name, value in zip(
-            nodes, (node["split_feature"], float(f"{node['threshold']:.6g}"), 0, 0, 0.0), strict=True
-        ):
+        split = (node["split_feature"], float(f"{node['threshold']:.6g}"), 0, 0.0)
+        for name, value in zip(nodes, split, strict=True):
             nodes[name].append(value)
-        nodes["left"][place], left = add(node["left_child"], depth + 1)
+        _, left = add(node["left_child"], depth + 1)
         nodes["right"][place], right = add(node["right_child"], depth + 1)
         return place, max(left, right)
 

@@ -6,6 +6,7 @@ that has everything imported.
 
 from __future__ import annotations
 
+import json
 import os
 from typing import Any
 
@@ -15,7 +16,7 @@ from dagster_celery.tasks import create_execute_job_task
 from kombu import Queue  # type: ignore[attr-defined]
 
 from webrag_core.errors import InvalidInputError
-from webrag_dagster.dagster_private import ExecuteRunArgs, unpack_value
+from webrag_dagster.dagster_private import ExecuteRunArgs
 from webrag_dagster.processes.celery_launcher import WORKER, CeleryLauncher
 from webrag_dagster.processes.code_identity import CODE, code_identity, queue_of
 from webrag_dagster.processes.launcher import preload
@@ -28,7 +29,8 @@ class RunTask(Task):  # type: ignore[misc]
 
     def __call__(self, execute_job_args_packed: dict[str, Any]) -> int:
         """Execute the run. One that was delivered twice is Dagster's to ignore."""
-        run_id, name = unpack_value(execute_job_args_packed, ExecuteRunArgs).run_id, self.request.hostname
+        arguments = dg.deserialize_value(json.dumps(execute_job_args_packed), ExecuteRunArgs)
+        run_id, name = arguments.run_id, self.request.hostname
         with dg.DagsterInstance.get() as instance:
             run = instance.get_run_by_id(run_id)
             if run is None:

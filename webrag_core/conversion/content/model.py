@@ -64,12 +64,14 @@ class ContentModel:
 
 
 def forest_from(record: Mapping[str, Any]) -> Forest:
-    """Build a forest from its record in the file."""
+    """Build a forest from its record in the file, where a node that is no leaf stands before its left child."""
+    right = np.array(record["right"], dtype=np.int32)
+    places = np.arange(len(right), dtype=np.int32)
     return Forest(
         feature=np.array(record["feature"], dtype=np.int32),
         threshold=np.array(record["threshold"], dtype=np.float32),
-        left=np.array(record["left"], dtype=np.int32),
-        right=np.array(record["right"], dtype=np.int32),
+        left=np.where(right == places, places, places + 1),
+        right=right,
         value=np.array(record["value"], dtype=np.float32),
         roots=np.array(record["roots"], dtype=np.int32),
         depth=int(record["depth"]),
