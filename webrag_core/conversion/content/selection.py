@@ -20,6 +20,7 @@ _CODE_REACH = 2  # units
 _MAX_UNITS = 6_000  # larger pages are lists and manuals, and cost as long as they are
 _MIN_KEPT = 0.02  # of the text: with less the page is none that the model knows
 _MIN_STATED = 60  # bytes: shorter units stand in any text
+_MAX_STATED = 200_000  # characters that are compared with every unit
 _MAX_LOST = 0.2  # of what the page states as its article and also shows
 _WORD = re.compile(r"\w+")
 _WHOLE = frozenset(("ul", "ol", "dl", "table"))
@@ -51,7 +52,7 @@ def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: s
 
 def _loses(article: str, units: Sequence[TextUnit], unwanted: Sequence[TextUnit]) -> bool:
     """Whether more than a few of the stated article's sentences are only in unwanted units."""
-    stated = " ".join(_WORD.findall(article.lower()))
+    stated = " ".join(_WORD.findall(article[:_MAX_STATED].lower()))
     within = [
         unit for unit in units if unit.size >= _MIN_STATED and " ".join(_WORD.findall(unit.text.lower())) in stated
     ]
