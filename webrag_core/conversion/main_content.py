@@ -68,18 +68,20 @@ def main_content(root: HtmlElement, *, article: str | None = None) -> HtmlElemen
     """
     is_article = is_declared_article(root)
     strip_marked_boilerplate(root)
-    is_judged = (is_article or not _is_reference(root)) and drop_boilerplate(
+    declared = _declared_container(root)
+    is_judged = (is_article or not _is_reference(root, declared)) and drop_boilerplate(
         root, is_declared_article=is_article, article=article
     )
-    return _without_boilerplate(root if is_judged else _container(root))
+    if is_judged:
+        return _without_boilerplate(root)
+    return _without_boilerplate(_without_frame(root) if declared is None else declared)
 
 
-def _is_reference(root: HtmlElement) -> bool:
+def _is_reference(root: HtmlElement, declared: HtmlElement | None) -> bool:
     """Whether a page holds code, or consists of definitions to a good part; in a declared container any will do."""
     if next(root.iter("pre"), None) is not None:
         return True
-    container = _declared_container(root)
-    if container is not None and next(container.iter("code", "dt"), None) is not None:
+    if declared is not None and next(declared.iter("code", "dt"), None) is not None:
         return True
     definitions = sum(_size(each.text_content()) for each in root.iter("dl"))
     return definitions > _DEFINITIONS * _size(root.text_content())
@@ -163,11 +165,8 @@ def _declared_container(root: HtmlElement) -> HtmlElement | None:
     return None
 
 
-def _container(root: HtmlElement) -> HtmlElement:
-    """Return the declared container, else the body without boilerplate."""
-    declared = _declared_container(root)
-    if declared is not None:
-        return declared
+def _without_frame(root: HtmlElement) -> HtmlElement:
+    """Drop header, footer and asides of a page; those of its sections stay, and a header around the only title."""
     headings = list(root.iter("h1"))
     for element in list(root.iter("header", "footer", "aside")):
         of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())

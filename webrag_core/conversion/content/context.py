@@ -9,7 +9,7 @@ import numpy as np
 from lxml.html import HtmlElement
 from numpy.typing import NDArray
 
-from webrag_core.conversion.content.units import TextUnit
+from webrag_core.conversion.content.units import TextUnit, elements_around
 
 _LEVELS = (0, 1, 2, 3, 4, 6)
 _NEIGHBOURS = (-3, -2, -1, 1, 2, 3)
@@ -36,7 +36,7 @@ def context_rows(
     sizes = np.array([unit.size for unit in units], dtype=np.float64)
     content: NDArray[np.float64] = sizes * probabilities
     boxes: dict[HtmlElement, _Box] = {}
-    chains = [_chain(root, unit, boxes) for unit in units]
+    chains = [[boxes.setdefault(each, _Box()) for each in elements_around(root, unit.block)] for unit in units]
     for chain, size, part in zip(chains, sizes, content, strict=True):
         for box in chain:
             box.size += size
@@ -48,15 +48,6 @@ def context_rows(
     return np.column_stack([probabilities, sizes, rows, _line_rows(probabilities, sizes, content, best)]).astype(
         np.float32
     )
-
-
-def _chain(root: HtmlElement, unit: TextUnit, boxes: dict[HtmlElement, _Box]) -> list[_Box]:
-    """The boxes around a unit, the innermost first."""
-    chain, element = [], unit.block
-    while element is not root:
-        chain.append(boxes.setdefault(element, _Box()))
-        element = element.getparent()
-    return chain
 
 
 def _chain_row(chain: Sequence[_Box], best: Sequence[_Box], page: _Box) -> list[float]:

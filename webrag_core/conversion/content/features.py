@@ -13,7 +13,7 @@ import numpy as np
 from lxml.html import HtmlElement
 from numpy.typing import NDArray
 
-from webrag_core.conversion.content.units import TextUnit
+from webrag_core.conversion.content.units import HEADINGS, TextUnit
 
 WORD_KINDS = ("near", "far", "text", "heading")
 """Words of class names and ids up to two elements above a unit, of those further up, of a short unit itself, and of
@@ -25,76 +25,25 @@ Lexicon = Mapping[str, Mapping[str, float]]
 Stats = tuple[float, float, float, int]
 """Least, most and sum of log odds, and how many words have some."""
 
+
+def _numbered(names: str) -> dict[str, int]:
+    return {name: number for number, name in enumerate(names.split())}
+
+
 NO_WORDS: Stats = (0.0, 0.0, 0.0, 0)
 SHORT = 12  # words
 _MIN_PROSE = 60
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _SENTENCE_MARK = re.compile(r"[.,;:!?…。、，；：！？।۔]")
 _ENDS = re.compile(r"[.!?…。！？।۔:]['\"”’»)\]]*$")
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\b\d{1,2}[./:]\d{1,2}\b")
 _SEPARATOR = re.compile(r"[|·•»›]")
 _WORD = re.compile(r"[^\W\d_]+")
 _NAME_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z]+")
-_TAGS = {
-    tag: number
-    for number, tag in enumerate(
-        [
-            "p",
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "h5",
-            "h6",
-            "li",
-            "td",
-            "th",
-            "div",
-            "span",
-            "a",
-            "dt",
-            "dd",
-            "pre",
-            "blockquote",
-            "figcaption",
-            "section",
-            "article",
-            "label",
-            "address",
-            "caption",
-            "header",
-            "footer",
-            "aside",
-            "main",
-            "form",
-            "ul",
-            "ol",
-            "table",
-            "body",
-        ]
-    )
-}
-_ANCESTORS = {
-    tag: place
-    for place, tag in enumerate(
-        [
-            "ul",
-            "ol",
-            "table",
-            "article",
-            "main",
-            "section",
-            "aside",
-            "footer",
-            "header",
-            "form",
-            "figure",
-            "blockquote",
-            "a",
-            "dl",
-        ]
-    )
-}
+_TAGS = _numbered(
+    "p h1 h2 h3 h4 h5 h6 li td th div span a dt dd pre blockquote figcaption section article label address caption"
+    " header footer aside main form ul ol table body"
+)
+_ANCESTORS = _numbered("ul ol table article main section aside footer header form figure blockquote a dl")
 _FAR = 30  # levels: an ancestor of this tag is absent
 _NO_ANCESTORS = (-_FAR,) * len(_ANCESTORS)
 _LEVELS = (1, 2, 3, 5)
@@ -241,8 +190,7 @@ class PageFeatures:
             sum(map(len, words)) / max(1, count),
             "$" in text or "€" in text or "£" in text or "¥" in text,
             self._prose[i],
-            *stats[:2],
-            stats[2] / max(1, stats[3]),
+            *_summary(stats),
             *self._block_row(unit.block),
         ]
 
@@ -261,7 +209,7 @@ class PageFeatures:
         for each in chain[1:3]:
             near = _merge(near, each.near)
         far = chain[3].far if top >= 3 else NO_WORDS
-        row += (*near[:2], near[2] / max(1, near[3]), *far[:2], far[2] / max(1, far[3]))
+        row += (*_summary(near), *_summary(far))
         for level in (0, *_LEVELS):
             row += chain[min(level, top)].container
         half = next((level for level, each in enumerate(chain) if each.prose >= self._all_prose / 2), 0)
@@ -304,7 +252,7 @@ class PageFeatures:
             ago += 1
             if own := _heading_level(unit):
                 stats, level, ago = self.word_stats("heading", heading_words(unit)), own, 0
-            rows.append((*stats[:2], stats[2] / max(1, stats[3]), level, ago))
+            rows.append((*_summary(stats), level, ago))
         return rows
 
     def _neighbours(self, own: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -335,6 +283,11 @@ def words_of_names(names: str) -> set[str]:
     return {word.lower() for word in _NAME_JOINT.split(names) if 2 < len(word) < 20}
 
 
+def _summary(stats: Stats) -> tuple[float, float, float]:
+    """Least, most and mean."""
+    return stats[0], stats[1], stats[2] / max(1, stats[3])
+
+
 def _merge(one: Stats, other: Stats) -> Stats:
     if not other[3]:
         return one
@@ -353,7 +306,7 @@ def _up(box: _Box) -> Iterator[_Box]:
 
 def _heading_level(unit: TextUnit) -> int:
     """1 to 6 for a heading, 7 for a line in bold, 0 for other units."""
-    if unit.block.tag in _HEADINGS:
+    if unit.block.tag in HEADINGS:
         return int(unit.block.tag[1])
     return 7 if _is_bold_line(unit) else 0
 

@@ -10,7 +10,7 @@ from lxml.html import HtmlElement
 from numpy.typing import NDArray
 
 from webrag_core.conversion.content.model import content_model
-from webrag_core.conversion.content.units import TextUnit, text_units
+from webrag_core.conversion.content.units import HEADINGS, TextUnit, elements_around, text_units
 
 _THRESHOLD = 0.45
 """Below one half: a passage that was never stored cannot be found, while a little noise is only noise."""
@@ -26,7 +26,6 @@ _WORD = re.compile(r"\w+")
 _WHOLE = frozenset(("ul", "ol", "dl", "table"))
 _BOXES = ("div", "section", "article", "aside", "main", "header", "footer", "form",
           "h1", "h2", "h3", "h4", "h5", "h6")  # fmt: skip
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: str | None = None) -> bool:
@@ -41,24 +40,28 @@ def drop_boilerplate(root: HtmlElement, *, is_declared_article: bool, article: s
         return False
     probabilities = content_model().probabilities(root, units, is_declared_article=is_declared_article)
     stays = _selection(root, units, probabilities, keeps_title=not is_declared_article)
+    content = [unit for unit, stay in zip(units, stays, strict=True) if stay]
     boilerplate = [unit for unit, stay in zip(units, stays, strict=True) if not stay]
     if sum(unit.size for unit in boilerplate) > (1 - _MIN_KEPT) * total or (
-        article and _loses(article, units, boilerplate)
+        article and _loses(article, content, boilerplate)
     ):
         return False
-    _remove(root, boilerplate, units)
+    _remove(root, boilerplate, content)
     return True
 
 
-def _loses(article: str, units: Sequence[TextUnit], unwanted: Sequence[TextUnit]) -> bool:
-    """Whether more than a few of the stated article's sentences are only in unwanted units."""
-    stated = " ".join(_WORD.findall(article[:_MAX_STATED].lower()))
-    within = [
-        unit for unit in units if unit.size >= _MIN_STATED and " ".join(_WORD.findall(unit.text.lower())) in stated
-    ]
-    gone = set(map(id, unwanted))
-    lost = sum(unit.size for unit in within if id(unit) in gone)
-    return lost > _MAX_LOST * sum(unit.size for unit in within)
+def _loses(article: str, content: Sequence[TextUnit], boilerplate: Sequence[TextUnit]) -> bool:
+    """Whether more than a few of the stated article's sentences are only in what is taken for boilerplate."""
+    stated = _words(article[:_MAX_STATED])
+    shown, lost = (
+        sum(unit.size for unit in units if unit.size >= _MIN_STATED and _words(unit.text) in stated)
+        for units in (content, boilerplate)
+    )
+    return lost > _MAX_LOST * (shown + lost)
+
+
+def _words(text: str) -> str:
+    return " ".join(_WORD.findall(text.lower()))
 
 
 def _selection(
@@ -69,54 +72,32 @@ def _selection(
     `keeps_title`: a heading of the first level stays; that of an article says what its metadata say.
     """
     sizes = np.array([unit.size for unit in units], dtype=float)
-    groups: dict[HtmlElement, list[int]] = {}
+    groups: dict[HtmlElement, list[int]] = {}  # by the outermost list or table
     for i, unit in enumerate(units):
-        if (whole := _whole_around(root, unit.block)) is not None:
-            groups.setdefault(whole, []).append(i)
+        wholes = [element for element in elements_around(root, unit.block) if element.tag in _WHOLE]
+        if wholes:
+            groups.setdefault(wholes[-1], []).append(i)
     odds = probabilities.copy()
-    for members in groups.values():
-        odds[members] = np.average(probabilities[members], weights=sizes[members])
+    for whole, members in groups.items():
+        if next(whole.iterdescendants(*_BOXES), None) is None:  # else it holds boxes, and lays out the page
+            odds[members] = np.average(probabilities[members], weights=sizes[members])
     for i, unit in enumerate(units):
         if unit.block.tag == "pre":
             odds[i] = odds[max(0, i - _CODE_REACH) : i + _CODE_REACH + 1].max()
     stays = [bool(p >= _THRESHOLD) for p in odds]
     for i in range(len(units) - 2, -1, -1):  # backwards: headings may follow each other
         tag = units[i].block.tag
-        if (tag == "h1" and keeps_title) or (tag in _HEADINGS and stays[i + 1] and odds[i] >= _HEADING_THRESHOLD):
+        if (tag == "h1" and keeps_title) or (tag in HEADINGS and stays[i + 1] and odds[i] >= _HEADING_THRESHOLD):
             stays[i] = True
     return stays
 
 
-def _whole_around(root: HtmlElement, block: HtmlElement) -> HtmlElement | None:
-    """The outermost list or table around a block; None where it lays out the page: it holds boxes, not text."""
-    whole, element = None, block
-    while element is not root:
-        if element.tag in _WHOLE:
-            whole = element
-        element = element.getparent()
-    if whole is None or next(whole.iterdescendants(*_BOXES), None) is not None:
-        return None
-    return whole
-
-
-def _remove(root: HtmlElement, unwanted: Sequence[TextUnit], units: Sequence[TextUnit]) -> None:
-    """Take units out of the tree, and with them boxes in which nothing is left."""
-    left: dict[HtmlElement, int] = {}
-    for unit in units:
-        for element in _up(root, unit.block):
-            left[element] = left.get(element, 0) + 1
-    for unit in unwanted:
+def _remove(root: HtmlElement, boilerplate: Sequence[TextUnit], content: Sequence[TextUnit]) -> None:
+    """Take boilerplate out of the tree, and with it boxes in which no content stands."""
+    boxes = {element for unit in content for element in elements_around(root, unit.block)}
+    empty = {element: None for unit in boilerplate for element in elements_around(root, unit.block)}
+    for unit in boilerplate:
         unit.remove()
-        for element in _up(root, unit.block):
-            left[element] -= 1
-    for element, count in left.items():
-        parent = element.getparent()
-        if not count and element is not root and parent is not None:
+    for element in empty:
+        if element not in boxes and element.getparent() is not None:
             element.drop_tree()
-
-
-def _up(root: HtmlElement, block: HtmlElement) -> list[HtmlElement]:
-    chain = [block]
-    while chain[-1] is not root:
-        chain.append(chain[-1].getparent())
-    return chain

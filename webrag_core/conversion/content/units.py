@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from lxml.html import HtmlElement
@@ -14,6 +15,8 @@ BLOCKS = frozenset(
         " h3 h4 h5 h6 header li main ol p pre section table tbody td tfoot th thead tr ul",
     )
 )
+
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 @dataclass(slots=True)
@@ -50,6 +53,14 @@ def text_units(root: HtmlElement) -> list[TextUnit]:
     units: list[TextUnit] = []
     _walk(root, _with_blocks(root), linked=False, units=units)
     return units
+
+
+def elements_around(root: HtmlElement, block: HtmlElement) -> Iterator[HtmlElement]:
+    """Yield a block and what it stands in, the innermost first, up to the root and without it."""
+    element = block
+    while element is not root:
+        yield element
+        element = element.getparent()
 
 
 def byte_size(text: str) -> int:
