@@ -38,7 +38,7 @@ from webrag_core.indexing.graph.edges import (
 )
 from webrag_core.indexing.lexical import (
     TermIds,
-    count_terms,
+    count_frequent_terms,
     note_rules,
 )
 from webrag_core.indexing.markdown import Block, parse_blocks
@@ -296,7 +296,7 @@ class Indexer:
         model_id = await self.model_id()
         await count_degrees(self._database)
         await update_works(self._database)
-        await count_terms(self._database)
+        await count_frequent_terms(self._database)
         indexed = await models.ensure_vector_index(self._database, model_id)
         await vacuum_grown(self._database, _LOADED)
         return indexed

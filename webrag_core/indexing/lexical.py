@@ -147,7 +147,7 @@ WHERE t.id = n.id AND t.shares IS DISTINCT FROM n.shares
 """
 
 
-async def count_terms(database: Database) -> bool:
+async def count_frequent_terms(database: Database) -> bool:
     """Count how many parents hold each frequent term, if a twentieth of all parents came or went since the last time.
     True if counted. Reads every posting: a second for 25,000 parents."""
     async with database.claims.hold("count terms"):
