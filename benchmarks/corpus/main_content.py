@@ -103,12 +103,19 @@ def by_words(pairs: Sequence[tuple[MarkedPage, str]]) -> dict[str, Any]:
     """The mean over pages of the F1 of words as multisets, all pages and each kind."""
     scores: dict[str, list[float]] = {"all": []}
     for page, text in pairs:
-        want, got = (Counter(_WORD.findall(each.lower())) for each in (page.text or "", text))
-        hits = (want & got).total()
-        score = 2 * hits / (want.total() + got.total()) if want or got else 1.0
+        _, score = word_figures(page.text or "", text)
         scores["all"].append(score)
         scores.setdefault(page.kind, []).append(score)
     return {kind: round(mean(values), 4) for kind, values in scores.items()}
+
+
+def word_figures(reference: str, text: str) -> tuple[float, float]:
+    """Recall and F1 of the words of `text` as a multiset; 1 where there is nothing to find and nothing is there."""
+    want, got = (Counter(_WORD.findall(each.lower())) for each in (reference, text))
+    if not want and not got:
+        return 1.0, 1.0
+    hits = (want & got).total()
+    return hits / max(1, want.total()), 2 * hits / (want.total() + got.total())
 
 
 SCORERS: dict[str, Scorer] = {"trafilatura": by_snippets, "articles": by_grams, "wcxb": by_words}

@@ -1,30 +1,28 @@
 """What of pages that are empty without scripts is read all the same: `python -m benchmarks.corpus.script_pages FOLDER`.
 
-FOLDER is laid out as WCXB: metadata.json, SPLIT/html/ID.html.gz, SPLIT/ground-truth/ID.json. A page is scored by its
-words as a multiset against `main_content`; "first pass" is the conversion without what hides. Prints one JSON object.
+FOLDER is that of WCXB (`evals.fitting.page_sets`). A page is scored by its words as a multiset; "first pass" is the
+conversion without what hides. Prints one JSON object.
 Pages whose ground truth is empty are counted, not scored: nobody saw a text in them.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import re
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from statistics import mean
 
+from benchmarks.corpus.main_content import word_figures
+from evals.fitting.page_sets import MarkedPage, read_set
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
 from webrag_core.conversion.html import convert_html
 from webrag_core.errors import FetchError, Reason
 
-_WORD = re.compile(r"\w+")
 _URL = "https://example.org/"
 _LOST = 0.1  # recall below which a page's text is lost
 
@@ -33,9 +31,7 @@ _LOST = 0.1  # recall below which a page's text is lost
 class Score:
     """Recall and F1 of the first pass and of the whole conversion. `source`: what the text comes from."""
 
-    identity: str
-    spa: bool
-    truth: int
+    page: MarkedPage
     first: tuple[float, float]
     whole: tuple[float, float]
     source: str
@@ -47,11 +43,10 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--split", default="test", choices=("dev", "test"))
     arguments = parser.parse_args()
-    files = json.loads((arguments.folder / "metadata.json").read_text())["files"]
-    pages = [(key, bool(file["spa"])) for key, file in files.items() if file["split"] == arguments.split]
+    pages = [page for page in read_set(arguments.folder)[1] if page.half == arguments.split]
     with ProcessPoolExecutor() as pool:
-        scores = list(pool.map(partial(_score, arguments.folder / arguments.split), pages, chunksize=16))
-    scored = [score for score in scores if score.truth]
+        scores = list(pool.map(_score, pages, chunksize=16))
+    scored = [score for score in scores if score.page.text]
     lost = [score for score in scored if score.first[0] < _LOST]
     changed = [score for score in scored if score.first != score.whole]
     print(
@@ -66,46 +61,34 @@ def main() -> None:
                     round(mean(getattr(score, name)[1] for score in changed), 3) if changed else None
                     for name in ("first", "whole")
                 ],
-                "worse": [score.identity for score in changed if score.whole[1] < score.first[1] - 0.01],
+                "worse": [score.page.key for score in changed if score.whole[1] < score.first[1] - 0.01],
                 "sources of changed": Counter(score.source for score in changed),
-                "marked as single-page applications": Counter(score.source for score in scores if score.spa),
+                "marked as single-page applications": Counter(
+                    score.source for score in scores if score.page.is_application
+                ),
             },
             indent=1,
         )
     )
 
 
-def _score(folder: Path, page: tuple[str, bool]) -> Score:
-    identity, spa = page
-    body = gzip.decompress((folder / "html" / f"{identity}.html.gz").read_bytes())
-    truth = json.loads((folder / "ground-truth" / f"{identity}.json").read_text())["ground_truth"]
-    wanted = _words(truth.get("main_content") or "")
+def _score(page: MarkedPage) -> Score:
     headers = {"content-type": "text/html; charset=utf-8"}
     source = "page"
     try:
-        first = convert_html(body, url=_URL, charset="utf-8").markdown
+        first = convert_html(page.html, url=_URL, charset="utf-8").markdown
     except FetchError:
         first = ""
     try:
-        converted = convert_page(AcquiredPage(_URL, _URL, 200, headers, body, datetime.now(UTC), len(body)))
+        converted = convert_page(AcquiredPage(_URL, _URL, 200, headers, page.html, datetime.now(UTC), len(page.html)))
         whole = converted.markdown
         source = next((warning.rpartition("(")[0] or "state" for warning in converted.warnings), source)
     except FetchError as error:
         # other refusals are not about scripts, and the same before
         whole = "" if error.reason in (Reason.NEEDS_SCRIPT, Reason.EMPTY_PAGE) else first
         source = error.reason.value
-    return Score(identity, spa, wanted.total(), _figures(wanted, first), _figures(wanted, whole), source)
-
-
-def _words(text: str) -> Counter[str]:
-    return Counter(_WORD.findall(text.lower()))
-
-
-def _figures(wanted: Counter[str], text: str) -> tuple[float, float]:
-    """(recall, F1)."""
-    got = _words(text)
-    hits = (wanted & got).total()
-    return (hits / wanted.total(), 2 * hits / (wanted.total() + got.total())) if hits else (0.0, 0.0)
+    reference = page.text or ""
+    return Score(replace(page, html=b""), word_figures(reference, first), word_figures(reference, whole), source)
 
 
 if __name__ == "__main__":

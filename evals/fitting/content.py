@@ -15,11 +15,9 @@ import hashlib
 import json
 import math
 import re
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import webrag_core.conversion.content
+from evals.fitting.fits import made_now
 from evals.fitting.page_sets import MarkedPage, read_set
 from webrag_core.conversion.content.context import context_rows
 from webrag_core.conversion.content.declared import is_declared_article
@@ -254,15 +253,13 @@ def main() -> None:
     arguments = parser.parse_args()
     sets = [read_set(folder) for folder in arguments.folders]
     pages = list(read_pages(page for _, pages in sets for page in pages if page.half == "dev"))
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
     record = {
         "provenance": {
             "label": "share of a unit's word trigrams in the marked text, or a snippet of it",
             "data": [f"{name}, dev half by domain" for name, _ in sets],
             "pages": len(pages),
             "units": int(sum((page.weights > 0).sum() for page in pages)),
-            "date": f"{datetime.now(UTC):%Y-%m-%d}",
-            "commit": subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip(),
+            **made_now(),
         },
         **fit(pages),
     }

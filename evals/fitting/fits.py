@@ -78,6 +78,13 @@ def print_table(table: Mapping[str, Any], path: Path, *, write: bool) -> None:
         path.write_text(content + "\n", encoding="utf-8")
 
 
+def made_now() -> dict[str, str]:
+    """The date and the commit that a fit is made on."""
+    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
+    commit = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit}
+
+
 def provenance(
     settings: Settings,
     *,
@@ -90,15 +97,13 @@ def provenance(
     reader: str = "none",
 ) -> dict[str, Any]:
     """The `provenance` of a table that is fitted now, with `settings` (`webrag_core.retrieval.calibration`)."""
-    command = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=10", "HEAD"]
     return {
         "label": label,
         "features": list(features),
         "data": list(data),
         "n": n,
         "rows": rows,
-        "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "commit": subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip(),
+        **made_now(),
         "models": {
             "embedding": model_name(identity_of(settings)),
             "reranker": settings.reranker_provider,

@@ -35,6 +35,8 @@ class MarkedPage:
     text: str | None = None
     within: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
+    is_application: bool = False
+    """Marked as a single-page application, which scripts fill."""
 
     @property
     def domain(self) -> str:
@@ -84,6 +86,7 @@ def _wcxb(folder: Path, half: Half) -> list[MarkedPage]:
                 half=half,
                 html=gzip.decompress((folder / half / "html" / f"{path.stem}.html.gz").read_bytes()),
                 text=record["ground_truth"].get("main_content") or "",
+                is_application=bool(known["spa"]),
             )
         )
     return pages
