@@ -155,13 +155,13 @@ def terms(text: str, language: str | None = None) -> list[str]:
 def beginnings(query: str, language: str | None = None) -> list[str]:
     """The terms of a query, distinct, as letters that a text may begin a word with: where a stem has lost an accent, as
     many letters of the word itself."""
-    found: dict[str, None] = {}
+    letters: dict[str, None] = {}
     for word in words_of(query):
         lower = normalised(word).lower()
         for term in terms(word, language):
             folded = not term.isascii() or not lower.isascii()
-            found[lower[: len(term)] if folded and len(term) <= len(lower) and term not in lower else term] = None
-    return list(found)
+            letters[lower[: len(term)] if folded and len(term) <= len(lower) and term not in lower else term] = None
+    return list(letters)
 
 
 def query_terms(query: str, present: Sequence[str], language: str | None = None) -> list[tuple[str, ...]]:
@@ -173,7 +173,7 @@ def query_terms(query: str, present: Sequence[str], language: str | None = None)
     """
     own = rules_of(language)
     names = sorted(present or [own], key=lambda name: (name != own, name != DEFAULT))[:_MAX_RULES]
-    found: dict[tuple[str, ...], None] = {}
+    words: dict[tuple[str, ...], None] = {}
     for word in words_of(query):
         for pieces in _pieces(word):
             for piece in pieces:
@@ -181,5 +181,5 @@ def query_terms(query: str, present: Sequence[str], language: str | None = None)
                     continue
                 variants = tuple(dict.fromkeys(filter(None, (piece.term(rules(name)) for name in names))))
                 if variants:
-                    found[variants] = None
-    return list(found)
+                    words[variants] = None
+    return list(words)

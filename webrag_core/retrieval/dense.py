@@ -152,11 +152,11 @@ async def _by_graph(
             prepare=False,
         )
         await connection.execute("SELECT set_config('enable_seqscan', 'on', true)")
-    found = await cursor.fetchall()
+    nearest = await cursor.fetchall()
     if scope.document_ids is not None:  # a whole corpus may hold a document more than the scope has heard of
         allowed = set(scope.document_ids)
-        found = [row for row in found if row[-1] in allowed]
-    return [ChildHit(*row[:-1]) for row in found[:limit]]
+        nearest = [row for row in nearest if row[-1] in allowed]
+    return [ChildHit(*row[:-1]) for row in nearest[:limit]]
 
 
 _FLAGGED_TOO = " AND (SELECT f.flags && %(flags)s::text[] FROM chunks f WHERE f.id = e.chunk_id)"

@@ -70,9 +70,9 @@ async def _check_languages(connection: AsyncConnection, languages: Sequence[str]
             warnings.append(
                 f"pages that declare {language.strip()!r} but are in another language, left out: {left_out}"
             )
-        found = sum(count for text, declared, count in other if _is(text, tag))
-        if found:
-            warnings.append(f"pages in {language.strip()!r} that declare another language, searched: {found}")
+        number = sum(count for text, declared, count in other if _is(text, tag))
+        if number:
+            warnings.append(f"pages in {language.strip()!r} that declare another language, searched: {number}")
     return warnings
 
 
