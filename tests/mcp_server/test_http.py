@@ -44,7 +44,7 @@ async def served(
 ) -> AsyncIterator[str]:
     """Base URL of a server on a port of its own."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(server_config(settings, acquirer or tea_site(), limits))
+    server = uvicorn.Server(server_config(http_app(settings, acquirer or tea_site(), limits), settings, limits))
     running = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"

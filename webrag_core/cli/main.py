@@ -24,6 +24,7 @@ from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
 from webrag_core.cli.plan import plan
 from webrag_core.cli.search import add_search_command
+from webrag_core.cli.serve import add_serve_command
 from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
 from webrag_core.env_file import VARIABLE
@@ -48,6 +49,7 @@ add_lifecycle_commands(app)
 add_search_command(app)
 add_history_commands(app)
 add_mcp_command(app)
+add_serve_command(app)
 app.command()(ask)
 app.command()(plan)
 app.command()(answer)
@@ -59,7 +61,7 @@ def _print_version(requested: bool) -> None:
         raise typer.Exit
 
 
-_SERVERS = ("mcp", "up", "ui")
+_SERVERS = ("mcp", "serve", "up", "ui")
 """What they do has the traces of those who call them."""
 
 

@@ -17,6 +17,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
 from webrag_core.mcp_server.connections import Connections
+from webrag_core.mcp_server.server import WebragServer
 from webrag_core.mcp_server.sessions import LimitIdleSessions
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.store.embedded import exit_on_sigterm
@@ -64,7 +65,14 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limit
     Raises InvalidInputError for a bind beyond loopback without a token and host names, or for a malformed host name.
     """
     check_bind(settings)
-    server = make_server(settings, acquirer)
+    app = own_hosts_only(tools_app(make_server(settings, acquirer), settings, limits), settings)
+    token = settings.mcp_auth_token
+    return app if token is None else RequireToken(app, token.get_secret_value())
+
+
+def tools_app(server: WebragServer, settings: Settings, limits: Limits) -> ASGIApp:
+    """Create the application with `/mcp` and `/health`, without any check of who asks. It opens the server's core with
+    its own lifespan; an application around it runs `server.session_manager` instead."""
 
     async def health(request: Request) -> Response:
         ready = server.core is not None and server.core.is_open
@@ -74,15 +82,19 @@ def http_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limit
     # RequireOwnHost replaces the SDK's check of Host and Origin, which compares prefixes
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools = server.streamable_http_app(host=settings.mcp_host, transport_security=unchecked)
-    app: ASGIApp = RequireOwnHost(
-        LimitIdleSessions(tools, limits.most_idle_sessions),
+    return LimitIdleSessions(tools, limits.most_idle_sessions)
+
+
+def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False) -> ASGIApp:
+    """Wrap `app` in the check of host and origin, see `RequireOwnHost`."""
+    return RequireOwnHost(
+        app,
         _allowed_hosts(settings),
         setting="MCP_ALLOWED_HOSTS",
         loopback=is_loopback(settings.mcp_host),
+        links=links,
         open_paths=[HEALTH],
     )
-    token = settings.mcp_auth_token
-    return app if token is None else RequireToken(app, token.get_secret_value())
 
 
 def check_bind(settings: Settings) -> None:
@@ -102,13 +114,11 @@ def _allowed_hosts(settings: Settings) -> frozenset[Authority]:
     return parsed_hosts(settings.mcp_allowed_hosts, "MCP_ALLOWED_HOSTS")
 
 
-def server_config(
-    settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS
-) -> uvicorn.Config:
-    """Configure the web server. Raises InvalidInputError, see `http_app`."""
+def server_config(app: ASGIApp, settings: Settings, limits: Limits = DEFAULT_LIMITS) -> uvicorn.Config:
+    """Configure the web server for an application."""
     connections = Connections(limits.request_seconds, limits.most_connections)
     return uvicorn.Config(
-        connections.around(http_app(settings, acquirer, limits)),
+        connections.around(app),
         host=settings.mcp_host,
         port=settings.mcp_port,
         http=connections.protocol,
@@ -124,7 +134,11 @@ def server_config(
 
 
 def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
-    """Serve until a signal. Raises InvalidInputError before anything listens."""
-    config = server_config(settings, acquirer)
+    """Serve `/mcp` until a signal. Raises InvalidInputError before anything listens, see `http_app`."""
+    serve_app(http_app(settings, acquirer), settings)
+
+
+def serve_app(app: ASGIApp, settings: Settings) -> None:
+    """Serve an application until a signal."""
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
-    asyncio.run(uvicorn.Server(config).serve())
+    asyncio.run(uvicorn.Server(server_config(app, settings)).serve())

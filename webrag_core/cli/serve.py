@@ -1,0 +1,27 @@
+"""`webrag serve`: the page to ask on, with REST and the MCP server on the same port."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from webrag_core.cli.output import complain
+from webrag_core.config import load_settings
+
+
+def add_serve_command(app: typer.Typer) -> None:
+    """Register the command."""
+    app.command()(serve)
+
+
+def serve(
+    host: Annotated[str | None, typer.Option(help="Where to listen; unset = MCP_HOST.")] = None,
+    port: Annotated[int | None, typer.Option(min=1, max=65535, help="Unset = MCP_PORT.")] = None,
+) -> None:
+    """Serve a page to ask on in a browser, REST (/api) for programs and the tools (/mcp) for language models."""
+    from webrag_core.web.serve import serve as serve_pages
+
+    settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
+    complain(f"asking at http://{settings.mcp_host}:{settings.mcp_port}/ (Ctrl-C ends the server)")
+    serve_pages(settings)

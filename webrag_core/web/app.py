@@ -1,0 +1,96 @@
+"""One application on one port: the pages for people, `/api` for programs, `/mcp` for language models."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Scope
+
+from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.config import Settings
+from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.mcp_server.core import Services
+from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
+from webrag_core.mcp_server.tools import make_server
+from webrag_core.web import answers, asking, signing_in
+from webrag_core.web.limits import LimitBody, SafeHeaders
+from webrag_core.web.login import LOGIN, RequireLogin, Sessions
+from webrag_core.web.rendering import STATIC_FOLDER, page
+from webrag_core.web.running import RunningAnswers
+
+MCP = "/mcp"
+STATIC = "/static"
+_FOR_EVER = "public, max-age=31536000, immutable"
+
+
+class _Static(StaticFiles):
+    """Static files, whose address changes with their content."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["Cache-Control"] = _FOR_EVER
+        return response
+
+
+def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS) -> ASGIApp:
+    """Create the application: `/` and the pages that it links to, `/api`, `/mcp` and `/health`.
+
+    Raises InvalidInputError as `mcp_server.http.http_app`, whose rules for hosts, origins and the token hold here, too.
+    """
+    check_bind(settings)
+    server = make_server(settings, acquirer)
+    tools = tools_app(server, settings, limits)
+
+    async def services() -> Services:
+        assert server.core is not None, "requests come while the server's core is open"
+        return await server.core.services()
+
+    running = RunningAnswers(services, settings.mcp_concurrent_answers, settings.mcp_tool_timeout)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        async with server.session_manager.run(), running:
+            yield
+
+    pages = Starlette(
+        routes=[
+            *asking.ROUTES,
+            *answers.ROUTES,
+            *signing_in.ROUTES,
+            Mount(STATIC, _Static(directory=STATIC_FOLDER)),
+        ],
+        middleware=[Middleware(SafeHeaders), Middleware(LimitBody)],
+        exception_handlers={HTTPException: _http_problem, WebragError: _problem, Exception: _defect},
+    )
+    token = settings.mcp_auth_token
+    sessions = None if token is None else Sessions(token.get_secret_value())
+    pages.state.services, pages.state.running, pages.state.sessions = services, running, sessions
+    site: ASGIApp = Starlette(
+        routes=[Route(MCP, tools, methods=None), Route(HEALTH, tools), Mount("/", pages)], lifespan=lifespan
+    )
+    if sessions is not None:
+        site = RequireLogin(site, sessions, [HEALTH, LOGIN], f"{STATIC}/")
+    return own_hosts_only(site, settings, links=True)
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return page(request, "problem", error.status_code, error.headers, title=error.detail, text="")
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, WebragError)
+    is_input = isinstance(error, InvalidInputError | FetchError)
+    return page(request, "problem", 400 if is_input else 503, title="This did not work", text=error.message)
+
+
+async def _defect(request: Request, error: Exception) -> Response:
+    return page(request, "problem", 500, title="An internal error", text="The server's log says more.")

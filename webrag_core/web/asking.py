@@ -1,0 +1,153 @@
+"""The page to ask on, and the page of an answer that is coming into being."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import cast
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.answering import guard
+from webrag_core.answering.events import CitationReady, Done, Event, Planned, SentenceReady, TaskDone
+from webrag_core.answering.manager import Question
+from webrag_core.answering.models import SentenceCitation
+from webrag_core.answering.plan_lines import plan_lines, task_lines
+from webrag_core.corpus.sources import list_sources
+from webrag_core.errors import FetchError, WebragError
+from webrag_core.history.answers import list_answers
+from webrag_core.mcp_server.core import Services
+from webrag_core.orchestration.request import check_question
+from webrag_core.web.rendering import fragment, page
+from webrag_core.web.running import RunningAnswer, RunningAnswers
+
+_RECENT = 5
+
+
+async def show_form(request: Request) -> Response:
+    """The question box, with the latest answers below. The query may fill it in."""
+    values = request.query_params
+    return await _form(request, values.get("question", ""), values.get("url", ""), values.getlist("source"))
+
+
+async def start(request: Request) -> Response:
+    """Begin to answer, and lead to the page that shows how it goes."""
+    form = await request.form()
+    text, urls, sources = _text(form, "question").strip(), _text(form, "url"), _texts(form, "source")
+    try:
+        guard.check_input(text)
+        check_question(text)
+        question = Question(text, urls=tuple(map(_typed_url, urls.split())), sources=tuple(sources))
+        run = _running(request).start(question)
+    except WebragError as error:
+        return await _form(request, text, urls, sources, error)
+    return RedirectResponse(f"/running/{run.key}", 303)
+
+
+async def show_running(request: Request) -> Response:
+    """How an answer comes into being; when it is there, lead to it."""
+    run = _run(request)
+    if run.answer_id is not None:
+        return RedirectResponse(f"/answers/{run.answer_id}", 303)
+    return page(request, "running", run=run)
+
+
+async def watch(request: Request) -> Response:
+    """The events of a run as a stream of HTML fragments: `status`, `sentence`, at last `done` or `problem`."""
+    run = _run(request)
+    last = request.headers.get("last-event-id", "")
+    start = int(last) + 1 if last.isascii() and last.isdigit() and len(last) < 6 else 0
+    return EventSourceResponse(_messages(run, start), ping=15)
+
+
+async def stop(request: Request) -> Response:
+    """Stop a run; what was read stays stored."""
+    run = _run(request)
+    run.cancel()
+    return RedirectResponse(f"/running/{run.key}", 303)
+
+
+async def _form(
+    request: Request, text: str, urls: str, sources: list[str], error: WebragError | None = None
+) -> Response:
+    services: Services = await request.app.state.services()
+    async with services.corpus.database.connection() as connection:
+        known = [source.key for source in await list_sources(connection)]
+    return page(
+        request,
+        "ask",
+        200 if error is None else 503 if error.code == "busy" else 400,
+        question=text,
+        urls=urls,
+        chosen=sources,
+        sources=known,
+        recent=await list_answers(services.corpus.database, limit=_RECENT),
+        problem="" if error is None else error.message,
+    )
+
+
+async def _messages(run: RunningAnswer, start: int) -> AsyncIterator[ServerSentEvent]:
+    citations: dict[int, SentenceCitation] = {}
+    async for number, event in run.watch(0):
+        if isinstance(event, CitationReady):
+            citations[event.citation.number] = event.citation
+        name, data = _message(event, citations)
+        if number >= start and name:
+            yield ServerSentEvent(data, event=name, id=str(number))
+    if run.answer_id is None:
+        yield ServerSentEvent(fragment("run_problem", problem=run.problem), event="problem")
+
+
+def _message(event: Event, citations: dict[int, SentenceCitation]) -> tuple[str, str]:
+    """The name and data of the message that tells of an event; ("", "") for none."""
+    if isinstance(event, Planned):
+        return "status", fragment("status_lines", lines=plan_lines(event.plan))
+    if isinstance(event, TaskDone):
+        return "status", fragment("status_lines", lines=task_lines([event.task]))
+    if isinstance(event, SentenceReady):
+        return "sentence", fragment("sentence", sentence=event.sentence, citations=citations, address="")
+    if isinstance(event, Done):
+        return "done", f"/answers/{event.answer.answer_id}"
+    return "", ""
+
+
+def _typed_url(url: str) -> str:
+    """The canonical address that a person means. Raises FetchError for what is none."""
+    try:
+        return canonicalise(url if "://" in url else f"https://{url}")
+    except FetchError as error:
+        raise FetchError(error.reason, f"{url}: {error.message}") from error
+
+
+def _text(form: FormData, name: str) -> str:
+    value = form.get(name, "")
+    return value if isinstance(value, str) else ""
+
+
+def _texts(form: FormData, name: str) -> list[str]:
+    return [value for value in form.getlist(name) if isinstance(value, str) and value]
+
+
+def _running(request: Request) -> RunningAnswers:
+    return cast(RunningAnswers, request.app.state.running)
+
+
+def _run(request: Request) -> RunningAnswer:
+    run = _running(request).get(request.path_params["key"])
+    if run is None:
+        raise HTTPException(404, "This run is over; its answer stands in the history")
+    return run
+
+
+ROUTES = [
+    Route("/", show_form, methods=["GET"]),
+    Route("/ask", start, methods=["POST"]),
+    Route("/running/{key}", show_running, methods=["GET"]),
+    Route("/running/{key}/events", watch, methods=["GET"]),
+    Route("/running/{key}/stop", stop, methods=["POST"]),
+]

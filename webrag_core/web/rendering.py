@@ -1,0 +1,53 @@
+"""The templates of the pages: all text escaped, an undefined name is an error."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from webrag_core.answering.page import fragment_url
+from webrag_core.answering.wording import sentence_case
+from webrag_core.page_text import one_line, visible
+
+STATIC_FOLDER = Path(__file__).with_name("static")
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).with_name("templates")),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"static": static_path, "fragment_url": fragment_url}
+    environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}
+    return environment
+
+
+@lru_cache(maxsize=32)
+def static_path(name: str) -> str:
+    """The path of a static file; it changes with the content, so that browsers may keep the file for good."""
+    digest = hashlib.sha256((STATIC_FOLDER / name).read_bytes()).hexdigest()
+    return f"/static/{name}?{digest[:12]}"
+
+
+def fragment(name: str, **values: Any) -> str:
+    """Render a template that is a part of a page."""
+    return _environment().get_template(f"{name}.html.j2").render(**values)
+
+
+def page(
+    request: Request, name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
+) -> HTMLResponse:
+    """Render a page. `values` are those of its template."""
+    text = fragment(name, here=request.url.path, can_log_out=request.app.state.sessions is not None, **values)
+    return HTMLResponse(text, status, headers)
