@@ -45,7 +45,7 @@ def render_markdown(answer: Answer) -> str:
             lines += [*_code_block(sentence.text), "", numbers, ""]
         else:
             lines += [f"{_escaped(sentence.text)}{numbers}", ""]
-    for group, rows in _groups(answer):
+    for group, rows in groups(answer):
         lines += [f"## {_escaped(group)}", ""]
         for row in rows:
             citation = answer.citation(row.citation)
@@ -71,12 +71,17 @@ def render_markdown(answer: Answer) -> str:
 
 def fragment_url(citation: SentenceCitation) -> str:
     """The page's address with a text fragment, at which a browser opens the live page at the quote."""
-    words = unit_text(citation.quote, "paragraph").split()
+    return live_url(citation.url, citation.quote)
+
+
+def live_url(url: str, quote: str) -> str:
+    """The address `url` with a text fragment, at which a browser opens the live page at a quote of Markdown."""
+    words = unit_text(quote, "paragraph").split()
     start = percent_encoded(" ".join(words[:_FRAGMENT_WORDS]), safe="").replace("-", "%2D")
     if not start:
-        return citation.url
+        return url
     end = percent_encoded(" ".join(words[-_FRAGMENT_WORDS:]), safe="").replace("-", "%2D")
-    return f"{citation.url}#:~:text={start}" + (f",{end}" if len(words) > 2 * _FRAGMENT_WORDS else "")
+    return f"{url}#:~:text={start}" + (f",{end}" if len(words) > 2 * _FRAGMENT_WORDS else "")
 
 
 def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:
@@ -126,7 +131,7 @@ def _code_block(text: str) -> list[str]:
     return [fence, *visible(text).split("\n"), fence]
 
 
-def _groups(answer: Answer) -> list[tuple[str, list[Listed]]]:
+def groups(answer: Answer) -> list[tuple[str, list[Listed]]]:
     """Listed passages by what they are one of, in their order."""
     return [(group, list(rows)) for group, rows in groupby(answer.listed, key=lambda one: one.group)]
 
@@ -151,6 +156,6 @@ def _template() -> Template:
         "missing_lines": missing_lines,
         "sentence_case": sentence_case,
         "task_lines": task_lines,
-        "groups": _groups,
+        "groups": groups,
     }
     return load_template(file, functions)

@@ -2,36 +2,131 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from psycopg import AsyncConnection
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from webrag_core.answering.models import Answer
+from webrag_core.answering.page import render_markdown, render_page
 from webrag_core.answering.stored import load_answer
-from webrag_core.history.answers import list_answers, open_answer
+from webrag_core.history.answers import OpenedAnswer, list_answers, open_answer
 from webrag_core.mcp_server.core import Services
-from webrag_core.web.rendering import page
+from webrag_core.web.rendering import fragment, page
+from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 
-_MOST = 100
+_PER_PAGE = 30
+_REACH = 1_500  # characters of the page before and after a quote that stand beside its answer
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownQuote:
+    """A quote in its page, as it stands beside the answer."""
+
+    number: int
+    version: StoredVersion
+    part: PagePart | None
+    start: int
+    end: int
 
 
 async def show_list(request: Request) -> Response:
     """The latest answers, the newest first."""
     services: Services = await request.app.state.services()
-    return page(request, "answers", answers=await list_answers(services.corpus.database, limit=_MOST))
+    text = request.query_params.get("page", "1")
+    number = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 1
+    number = max(number, 1)
+    answers = await list_answers(services.corpus.database, limit=number * _PER_PAGE + 1)
+    shown = answers[(number - 1) * _PER_PAGE : number * _PER_PAGE]
+    return page(request, "answers", answers=shown, number=number, has_more=len(answers) > number * _PER_PAGE)
 
 
 async def show_answer(request: Request) -> Response:
-    """One answer with the state of its quotes today."""
+    """One answer with the state of its quotes today, and beside it the page of one of them (`quote`)."""
     services: Services = await request.app.state.services()
+    opened, answer = await _load(services, request.path_params["number"])
+    states = {one.number: one for one in opened.citations}
+    text = request.query_params.get("quote", "")
+    chosen = int(text) if text.isascii() and text.isdigit() and int(text) in states else _first(opened, answer)
+    async with services.corpus.database.connection() as connection:
+        shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen)
+    return page(
+        request, "answer", opened=opened, answer=answer, shown=shown, evidence_verdict=_evidence_verdict(opened)
+    )
+
+
+async def show_quote(request: Request) -> Response:
+    """The page of one quote alone, which a script puts beside the answer."""
+    services: Services = await request.app.state.services()
+    async with services.corpus.database.connection() as connection:
+        shown = await _shown_quote(connection, request.path_params["number"], request.path_params["quote"])
+    if shown is None:
+        raise HTTPException(404, "This quote is no longer stored")
+    return HTMLResponse(fragment("quote_in_page", shown=shown))
+
+
+async def download(request: Request) -> Response:
+    """The answer as a file to keep: one HTML page that needs no network, or Markdown."""
+    services: Services = await request.app.state.services()
+    _, answer = await _load(services, request.path_params["number"])
+    if answer is None:
+        raise HTTPException(404, "Only answers in prose can be downloaded")
+    suffix = request.path_params["suffix"]
+    if suffix not in ("html", "md"):
+        raise HTTPException(404, "Answers are there as .html and .md")
+    text, kind = (render_page(answer), "text/html") if suffix == "html" else (render_markdown(answer), "text/markdown")
+    name = f"answer-{answer.answer_id}.{suffix}"
+    return Response(text, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=kind)
+
+
+async def _load(services: Services, number: int) -> tuple[OpenedAnswer, Answer | None]:
+    """An answer with the states of its quotes, and what it says, if it is one in prose."""
     database = services.corpus.database
-    number = request.path_params["number"]
     opened = await open_answer(database, number)
     async with database.connection() as connection:
-        prose = await load_answer(connection, number) if opened.is_prose else None
-    return page(request, "answer", opened=opened, answer=prose)
+        return opened, await load_answer(connection, number) if opened.is_prose else None
+
+
+def _evidence_verdict(opened: OpenedAnswer) -> str:
+    """The headline of a run that gathered evidence, or that has not ended well."""
+    answer = opened.answer
+    if answer.state == "failed":
+        return f"Failed: {answer.reason}"
+    if answer.state == "running":
+        return "Still running"
+    return f"Evidence, complete with probability {answer.percent()}"
+
+
+def _first(opened: OpenedAnswer, answer: Answer | None) -> int | None:
+    """The quote that is shown first: that of the first sentence or passage; None when no quote is stored."""
+    if answer is not None:
+        numbers = [number for sentence in answer.sentences for number in sentence.citations]
+        numbers += [one.citation for one in answer.listed] + [one.citation for one in answer.highlights]
+        if numbers:
+            return numbers[0]
+    return opened.citations[0].number if opened.citations else None
+
+
+async def _shown_quote(connection: AsyncConnection, answer_id: int, number: int) -> _ShownQuote | None:
+    cursor = await connection.execute(
+        "SELECT version_id, char_start, char_end FROM citations WHERE answer_id = %s AND number = %s",
+        (answer_id, number),
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        return None
+    version_id, start, end = row
+    version = await load_version(connection, version_id)
+    part = None if version.markdown is None else part_around(version.markdown, start, end, _REACH)
+    return _ShownQuote(number, version, part, start, end)
 
 
 ROUTES = [
     Route("/answers", show_list, methods=["GET"]),
     Route("/answers/{number:int}", show_answer, methods=["GET"]),
+    Route("/answers/{number:int}.{suffix}", download, methods=["GET"]),
+    Route("/answers/{number:int}/quotes/{quote:int}", show_quote, methods=["GET"]),
 ]

@@ -110,7 +110,7 @@ def _message(event: Event, citations: dict[int, SentenceCitation]) -> tuple[str,
     if isinstance(event, TaskDone):
         return "status", fragment("status_lines", lines=task_lines([event.task]))
     if isinstance(event, SentenceReady):
-        return "sentence", fragment("sentence", sentence=event.sentence, citations=citations, address="")
+        return "sentence", fragment("sentence", sentence=event.sentence, citations=citations)
     if isinstance(event, Done):
         return "done", f"/answers/{event.answer.answer_id}"
     return "", ""

@@ -12,9 +12,11 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from webrag_core.answering.page import fragment_url
-from webrag_core.answering.wording import sentence_case
+from webrag_core.answering.page import fragment_url, groups, live_url, marked
+from webrag_core.answering.plan_lines import task_lines
+from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
+from webrag_core.web.paths import stored_page_path
 
 STATIC_FOLDER = Path(__file__).with_name("static")
 
@@ -28,7 +30,18 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": static_path, "fragment_url": fragment_url}
+    functions = (
+        fragment_url,
+        groups,
+        live_url,
+        marked,
+        missing_lines,
+        stored_page_path,
+        sureness,
+        task_lines,
+        verdict,
+    )
+    environment.globals |= {function.__name__: function for function in functions} | {"static": static_path}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}
     return environment
 

@@ -1,0 +1,167 @@
+"""Stored Markdown as HTML that is safe to show: no markup of the page, no image, nothing that loads; a quote marked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+from markupsafe import Markup, escape
+from mdit_py_plugins.deflist import deflist_plugin
+
+from webrag_core.answering.unit_text import FENCE, LINE_MARKS
+from webrag_core.page_text import visible
+
+# no stored text can hold a lone surrogate, and reading Markdown leaves them where they are
+_START, _END = "\ud801", "\ud802"
+_BORDER = re.compile(f"([{_START}{_END}])")
+_OPENING = re.compile(r"[*_`\[]*")
+_CLOSING = re.compile(r"(?:[\s|]*(?<!\\)\|)?_*\s*\Z")
+_DESTINATION = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
+_HEADING_SHIFT = 2  # headings of a page stand below those of ours
+_LOWEST_HEADING = 6
+
+
+@dataclass(frozen=True, slots=True)
+class PageHtml:
+    """Safe HTML; `is_marked` is True when the quote is marked in it, where the first mark has the id `quote`."""
+
+    html: Markup
+    is_marked: bool
+
+
+def page_html(markdown: str, start: int = 0, end: int = 0) -> PageHtml:
+    """The Markdown as HTML, characters `start` to `end` marked. A quote of which nothing can be marked, because it lies
+    in what is not shown, leaves the page as it is."""
+    start, end = _inside(markdown, start, end) if start < end else (0, 0)
+    if start < end:
+        state = _State()
+        html = _rendered(f"{markdown[:start]}{_START}{markdown[start:end]}{_END}{markdown[end:]}", state)
+        if state.is_marked and not state.is_inside:
+            return PageHtml(html, is_marked=True)
+    return PageHtml(_rendered(markdown, _State()), is_marked=False)
+
+
+@dataclass(slots=True)
+class _State:
+    """Whether the quote has begun and not ended, and whether a mark was written."""
+
+    is_inside: bool = False
+    is_marked: bool = False
+
+
+def _rendered(markdown: str, state: _State) -> Markup:
+    # the parser passes no HTML of the page, and `_Renderer` escapes all text
+    return Markup(_parser().render(markdown, {"state": state}))
+
+
+def _inside(markdown: str, start: int, end: int) -> tuple[int, int]:
+    """The borders of a quote moved to where they stand in text, not in marks of Markdown, which they would break."""
+    line = markdown.rfind("\n", 0, start) + 1
+    fence = FENCE.match(markdown, line)
+    if fence is not None:
+        start = max(start, fence.end())
+    else:
+        marks = LINE_MARKS.match(markdown, line)
+        start = max(start, marks.end() if marks is not None else start)
+    fence = FENCE.match(markdown, markdown.rfind("\n", 0, end) + 1)
+    if fence is not None and fence.start() >= start:
+        end = fence.start()
+    for link in _DESTINATION.finditer(markdown, line, min(len(markdown), end + 2_000)):
+        start = link.end() if link.start() < start < link.end() else start
+        end = link.end() if link.start() + 1 < end < link.end() else end
+    opening = _OPENING.match(markdown, start)
+    start = min(end, opening.end() if opening is not None else start)
+    closing = _CLOSING.search(markdown[start:end])
+    return start, end if closing is None else start + closing.start()
+
+
+class _Renderer(RendererHTML):
+    """Text is escaped and made visible; images are their words; addresses of links are only those of the web."""
+
+    def text(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Text, marked where it is part of the quote."""
+        return _marked(tokens[idx].content, env)
+
+    def code_inline(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Code in a line."""
+        return f"<code>{_marked(tokens[idx].content, env)}</code>"
+
+    def code_block(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A block of code."""
+        return f"<pre><code>{_marked(tokens[idx].content, env)}</code></pre>\n"
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A block of code; the name of its language is not shown."""
+        return self.code_block(tokens, idx, options, env)
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """The words that stand for an image."""
+        words = self.renderInlineAsText(tokens[idx].children or [], options, env)
+        return f'<span class="image">{_marked(words, env)}</span>' if words.strip() else ""
+
+    def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A link to the live web, which learns nothing of this page."""
+        address = _BORDER.sub("", str(tokens[idx].attrGet("href") or ""))
+        if urlsplit(address).scheme not in ("http", "https"):
+            return "<span>"
+        return f'<a href="{escape(visible(address))}" rel="noreferrer noopener nofollow" target="_blank">'
+
+    def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """The end of what `link_open` began."""
+        opened = next(token for token in reversed(tokens[:idx]) if token.type == "link_open")
+        address = _BORDER.sub("", str(opened.attrGet("href") or ""))
+        return "</a>" if urlsplit(address).scheme in ("http", "https") else "</span>"
+
+    def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A heading, below those of our own page."""
+        return f"<{_heading(tokens[idx])}>"
+
+    def heading_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Its end."""
+        return f"</{_heading(tokens[idx])}>\n"
+
+    def table_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A table, which scrolls by itself where it is wide; it can be reached by keyboard then."""
+        return '<div class="scroll" role="region" aria-label="Table" tabindex="0"><table>\n'
+
+    def table_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """Its end."""
+        return "</table></div>\n"
+
+    def _cell(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f"<{tokens[idx].tag}>"  # its alignment is an inline style, which the content policy forbids
+
+    th_open = td_open = _cell
+
+
+def _heading(token: Token) -> str:
+    return f"h{min(int(token.tag[1]) + _HEADING_SHIFT, _LOWEST_HEADING)}"
+
+
+def _marked(text: str, env: EnvType) -> str:
+    """The text, escaped; pieces inside the quote are marked."""
+    state: _State = env["state"]
+    parts = []
+    for piece in _BORDER.split(text):
+        if piece in (_START, _END):
+            state.is_inside = piece == _START
+        elif state.is_inside and piece.strip():
+            anchor = "" if state.is_marked else ' id="quote"'
+            parts.append(f"<mark{anchor}>{escape(visible(piece))}</mark>")
+            state.is_marked = True
+        else:
+            parts.append(str(escape(visible(piece))))
+    return "".join(parts)
+
+
+@lru_cache(maxsize=1)
+def _parser() -> MarkdownIt:
+    options = {"maxNesting": 50, "html": False, "linkify": False}
+    return MarkdownIt("commonmark", options, renderer_cls=_Renderer).enable("table").use(deflist_plugin)

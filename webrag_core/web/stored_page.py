@@ -1,0 +1,127 @@
+"""The stored text of a page's version as a person reads it, with a quote marked."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+from psycopg import AsyncConnection
+from psycopg.rows import class_row
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.markdown import parse_blocks
+from webrag_core.mcp_server.core import Services
+from webrag_core.web.page_html import page_html
+from webrag_core.web.rendering import page
+
+_PART = 30_000  # characters of a page shown at once
+_BEFORE_QUOTE = 10_000
+_VERSION = """
+SELECT v.id AS version_id, d.canonical_url AS url, v.title, v.number, v.sha256, v.markdown, v.fetched_at,
+       language_of(v.language, v.detected_language) AS language,
+       v.id IS NOT DISTINCT FROM d.current_version AS is_current,
+       (SELECT number FROM document_versions c WHERE c.id = d.current_version) AS current_number,
+       (SELECT min(p.seen_from) FROM version_periods p WHERE p.version_id = v.id) AS seen_first,
+       coalesce((SELECT max(p.seen_last) FROM version_periods p WHERE p.version_id = v.id), v.fetched_at) AS seen_last
+FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE v.id = %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A version of a page. `markdown` is None when its text was pruned; `current_number` None when the page is gone."""
+
+    version_id: int
+    url: str
+    title: str | None
+    number: int
+    sha256: str
+    markdown: str | None
+    fetched_at: datetime
+    language: str | None
+    is_current: bool
+    current_number: int | None
+    seen_first: datetime | None
+    seen_last: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PagePart:
+    """Some blocks of a version, characters [start, end) of its text, as HTML. `quote` is what cannot be marked in it,
+    "" when it is. `before` and `after` are where the neighbouring parts begin, None at the ends of the page."""
+
+    html: Markup
+    start: int
+    end: int
+    quote: str
+    before: int | None
+    after: int | None
+
+
+async def load_version(connection: AsyncConnection, version_id: int) -> StoredVersion:
+    """Load a version. Raises InvalidInputError when there is none of that id."""
+    async with connection.cursor(row_factory=class_row(StoredVersion)) as cursor:
+        await cursor.execute(_VERSION, (version_id if 0 < version_id < 2**31 else 0,))
+        version = await cursor.fetchone()
+    if version is None:
+        raise InvalidInputError("this version of the page is not stored (it was forgotten, or never was)")
+    return version
+
+
+def part_around(markdown: str, start: int, end: int, reach: int) -> PagePart:
+    """The blocks up to `reach` characters before and after the quote [start, end), which is marked."""
+    return _part(markdown, start - reach, end + reach, (start, end))
+
+
+def part_from(markdown: str, start: int) -> PagePart:
+    """The blocks from character `start` on."""
+    return _part(markdown, start, start + _PART, (0, 0))
+
+
+def _part(markdown: str, low: int, high: int, quote: tuple[int, int]) -> PagePart:
+    """The part between two characters, cut between blocks."""
+    starts = [block.start for block in parse_blocks(markdown)]
+    first = max(0, bisect_right(starts, max(low, 0)) - 1)
+    last = bisect_left(starts, min(high, len(markdown)))
+    start = starts[first] if first else 0
+    end = starts[last] if last < len(starts) else len(markdown)
+    shown = page_html(markdown[start:end], quote[0] - start, quote[1] - start)
+    before = max(0, bisect_left(starts, start - _PART))
+    return PagePart(
+        shown.html,
+        start,
+        end,
+        quote="" if shown.is_marked else markdown[quote[0] : quote[1]],
+        before=(starts[before] if before else 0) if start else None,
+        after=end if end < len(markdown) else None,
+    )
+
+
+async def show_page(request: Request) -> Response:
+    """A version's text: the part around a quote (`start`, `end`), or a part from a character on (`from`)."""
+    services: Services = await request.app.state.services()
+    async with services.corpus.database.connection() as connection:
+        version = await load_version(connection, request.path_params["version"])
+    start, end = (_number(request, name) for name in ("start", "end"))
+    part: PagePart | None = None
+    if version.markdown is not None:
+        length = len(version.markdown)
+        if 0 <= start < end <= length:
+            part = part_around(version.markdown, start, end, _BEFORE_QUOTE)
+        else:
+            part = part_from(version.markdown, min(max(_number(request, "from"), 0), length))
+    return page(request, "stored_page", version=version, part=part, length=len(version.markdown or ""))
+
+
+def _number(request: Request, name: str) -> int:
+    """A number of the query; -1 for none."""
+    value = request.query_params.get(name, "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else -1
+
+
+ROUTES = [Route("/pages/{version:int}", show_page, methods=["GET"])]
