@@ -11,6 +11,7 @@ Public names (everything else may change):
 - `Corpus`: the open corpus; adds and refreshes pages.
 - `AnswerRequest`, `OrchestratorEngine`, `OrchestrationResult`: follow links from a page to the evidence for a question.
 - `Manager`, `Question`, `Answer`, `ExecutionPlan`: a plan, and an answer in prose by it, every sentence proved.
+- `AnswerEvent`, `RunEvent`: what `Manager.stream` and `OrchestratorEngine.stream` tell step by step.
 - `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
 - `expand_related`, `hierarchy`, `linked_items`, `version_at`: read the graph, every edge with its quote.
 - `CitationSpan`: a verbatim quote with its page version, offsets and hash.
@@ -31,6 +32,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from webrag_core.answering.events import AnswerEvent
     from webrag_core.answering.manager import Manager, Question
     from webrag_core.answering.models import Answer
     from webrag_core.config import Settings, load_settings
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     )
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+    from webrag_core.orchestration.events import RunEvent
     from webrag_core.orchestration.models import OrchestrationResult
     from webrag_core.retrieval.graph.past import version_at
     from webrag_core.retrieval.graph.tasks import expand_related, hierarchy, linked_items
@@ -63,6 +66,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "AgentsFailedError": "errors",
     "Answer": "answering.models",
+    "AnswerEvent": "answering.events",
     "AnswerRequest": "orchestration.engine",
     "ChatError": "errors",
     "CitationSpan": "retrieval.models",
@@ -81,6 +85,7 @@ _MODULES = {
     "Reason": "errors",
     "ReadingModelError": "errors",
     "RerankError": "errors",
+    "RunEvent": "orchestration.events",
     "SearchRequest": "retrieval.request",
     "Settings": "config",
     "StoreError": "errors",
@@ -97,6 +102,7 @@ _MODULES = {
 __all__ = [
     "AgentsFailedError",
     "Answer",
+    "AnswerEvent",
     "AnswerRequest",
     "ChatError",
     "CitationSpan",
@@ -115,6 +121,7 @@ __all__ = [
     "ReadingModelError",
     "Reason",
     "RerankError",
+    "RunEvent",
     "SearchRequest",
     "Settings",
     "StoreError",

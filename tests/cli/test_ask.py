@@ -60,8 +60,10 @@ def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
     done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--stream", "--form", "explain", **FROZEN)
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["event"] for event in events][:3] == ["planned", "task_done", "citation"]
-    assert events[-1]["event"] == "done"
+    types = [event["type"] for event in events]
+    assert types[:3] == ["planned", "phase", "page"]
+    assert [one for one in types if one not in ("phase", "page")][:4] == ["planned", "round", "task_done", "citation"]
+    assert types[-1] == "done"
     assert events[-1]["answer"]["walk"][0]["pages"] == [QUEUES]
 
 

@@ -1,10 +1,15 @@
-"""What `Manager.stream` tells while an answer comes into being, in this order."""
+"""What `Manager.stream` tells while an answer comes into being, in this order.
+
+The loop's events stand between `planned` and the `task_done` of the task that walks. `type` is stable; the JSON form is
+`model_dump(mode="json")`.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
 from webrag_core.answering.models import Answer, AnswerSentence, Disagreement, Missing, SentenceCitation
+from webrag_core.orchestration.events import WalkEvent
 from webrag_core.retrieval.models import Contract
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.results import TaskReport
@@ -13,7 +18,7 @@ from webrag_core.routing.results import TaskReport
 class Planned(Contract):
     """The question is accepted, and this is what will be done. Told again when what is open is planned anew."""
 
-    event: Literal["planned"] = "planned"
+    type: Literal["planned"] = "planned"
     answer_id: int
     iteration: int
     plan: ExecutionPlan
@@ -22,28 +27,28 @@ class Planned(Contract):
 class TaskDone(Contract):
     """A task ended."""
 
-    event: Literal["task_done"] = "task_done"
+    type: Literal["task_done"] = "task_done"
     task: TaskReport
 
 
 class CitationReady(Contract):
     """A quote that the next sentence cites."""
 
-    event: Literal["citation"] = "citation"
+    type: Literal["citation"] = "citation"
     citation: SentenceCitation
 
 
 class SentenceReady(Contract):
     """A sentence, proved from the database and in its final place."""
 
-    event: Literal["sentence"] = "sentence"
+    type: Literal["sentence"] = "sentence"
     sentence: AnswerSentence
 
 
 class Reflected(Contract):
     """What the sentences leave open, and where they disagree."""
 
-    event: Literal["reflection"] = "reflection"
+    type: Literal["reflection"] = "reflection"
     missing: list[Missing]
     disagreements: list[Disagreement]
 
@@ -51,8 +56,8 @@ class Reflected(Contract):
 class Done(Contract):
     """The whole answer, stored."""
 
-    event: Literal["done"] = "done"
+    type: Literal["done"] = "done"
     answer: Answer
 
 
-Event = Planned | TaskDone | CitationReady | SentenceReady | Reflected | Done
+AnswerEvent = Planned | WalkEvent | TaskDone | CitationReady | SentenceReady | Reflected | Done

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator
@@ -16,7 +15,7 @@ from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.composition import Composition, compose, warnings_of
-from webrag_core.answering.events import Done, Event, Planned, Reflected, TaskDone
+from webrag_core.answering.events import AnswerEvent, Done, Planned, Reflected, TaskDone
 from webrag_core.answering.exposures import record_exposures
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.languages import language_notes
@@ -29,8 +28,10 @@ from webrag_core.answering.verdicts import evidence_notes, plan_notes, reason_of
 from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
-from webrag_core.orchestration.engine import OrchestratorEngine, Progress
+from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.orchestration.events import Progress
 from webrag_core.orchestration.request import check_question
+from webrag_core.orchestration.stream import streamed
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
@@ -93,21 +94,14 @@ class Manager:
         with traced():
             return await self._run(question, progress, None)
 
-    async def stream(self, question: Question) -> AsyncGenerator[Event]:
-        """As `answer`, told step by step: a sentence leaves as soon as it is proved, in its final place. A chat model
-        is read as it writes. Close it (`contextlib.aclosing`) when it is not read to its end: the run then counts as
-        failed."""
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
-        with traced():  # the task takes the trace along
-            run = asyncio.create_task(self._run(question, None, events.put_nowait))
-        run.add_done_callback(lambda _: events.put_nowait(None))
-        try:
-            while (event := await events.get()) is not None:
-                yield event
-            await run
-        finally:
-            run.cancel()
-            await asyncio.wait([run])
+    def stream(self, question: Question) -> AsyncGenerator[AnswerEvent]:
+        """As `answer`, told step by step (`answering.events`): what the loop does, and each sentence as soon as it is
+        proved, in its final place. A chat model is read as it writes.
+
+        Close it (`contextlib.aclosing`) when it is not read to its end: the run then counts as failed, and the pages
+        that it stored are kept.
+        """
+        return streamed(partial(self._run, question, None))
 
     async def _run(self, question: Question, progress: Progress | None, emit: Emit | None) -> Answer:
         guard.check_input(question.text)
@@ -227,7 +221,7 @@ class Manager:
             iteration = len(executions) + 1
             tell(Planned(answer_id=answer_id, iteration=iteration, plan=next_plan))
             execution = await self._executor.execute(
-                next_plan, ledger, progress=progress, on_end=partial(_tell_task, tell, iteration)
+                next_plan, ledger, progress=progress, tell=tell, on_end=partial(_tell_task, tell, iteration)
             )
             async with self._corpus.database.transaction() as connection:
                 await record_tasks(connection, answer_id, iteration, execution)
@@ -299,7 +293,7 @@ def _tell_task(tell: Emit, iteration: int, task: Task, result: TaskResult) -> No
     tell(TaskDone(task=report_of(task, result, iteration)))
 
 
-def _tell_nobody(event: Event) -> None:
+def _tell_nobody(event: AnswerEvent) -> None:
     """Nobody reads the stream."""
 
 

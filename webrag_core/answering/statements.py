@@ -9,14 +9,14 @@ from webrag_core.answering import guard
 from webrag_core.answering.compose.highlights import Shown
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.units import Unit
-from webrag_core.answering.events import CitationReady, Event, SentenceReady
+from webrag_core.answering.events import AnswerEvent, CitationReady, SentenceReady
 from webrag_core.answering.models import AnswerSentence, Highlight, Listed
 from webrag_core.answering.proof.recheck import Span, VersionTexts, problem_of
 from webrag_core.answering.stored import QuoteRow, describe_quotes
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.routing.results import Finding
 
-Emit = Callable[[Event], None]
+Emit = Callable[[AnswerEvent], None]
 
 
 class Statements:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Callable
+
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
+from webrag_core.orchestration.events import Finished, Progress, RunEvent, Tell, telling
 from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.llm_analysis import Analyst
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.request import AnswerRequest
-from webrag_core.orchestration.run import Progress, Run
+from webrag_core.orchestration.run import Run
+from webrag_core.orchestration.stream import streamed
 from webrag_core.retrieval.reranking import make_reranker
 from webrag_core.trace import traced
 
@@ -28,20 +32,35 @@ class OrchestratorEngine:
         self._reranker = make_reranker(self._settings, corpus.breakers)
         self._analyst = Analyst(self._settings, corpus.breakers)
 
-    async def run(self, request: AnswerRequest, progress: Progress | None = None) -> OrchestrationResult:
+    async def run(
+        self, request: AnswerRequest, progress: Progress | None = None, *, tell: Tell | None = None
+    ) -> OrchestrationResult:
         """Find evidence for `request.query`, starting at `request.urls` (the first is the seed).
 
-        `progress(phase, round)` is called when a phase begins and when a round ends. Every stop has one rule id. A
-        deadline or a failing embedding model ends the run with the evidence so far, and a warning.
+        `progress(phase, round)` is called when a phase begins and when a round ends, `tell(event)` with every event of
+        `stream` but the last. Every stop has one rule id. A deadline or a failing embedding model ends the run with the
+        evidence so far, and a warning.
 
         Raises InvalidInputError for an unusable request before anything is written, FetchError when no given URL
         can be fetched, EmbeddingError when the model fails before there is evidence, StoreError when the database
         fails.
         """
         with traced():
-            return await self._run(request, progress)
+            return await self._run(request, telling(progress, tell))
 
-    async def _run(self, request: AnswerRequest, progress: Progress | None) -> OrchestrationResult:
+    def stream(self, request: AnswerRequest) -> AsyncGenerator[RunEvent]:
+        """As `run`, told step by step: phases, pages and rounds as they come, then the result (`orchestration.events`).
+
+        Close it (`contextlib.aclosing`) when it is not read to its end: the run then counts as failed, and what it
+        stored is kept.
+        """
+
+        async def run(tell: Callable[[RunEvent], None]) -> None:
+            tell(Finished(result=await self._run(request, tell)))
+
+        return streamed(run)
+
+    async def _run(self, request: AnswerRequest, tell: Tell) -> OrchestrationResult:
         most = self._settings.webrag_answer_timeout
         clock = Clock(most if request.seconds is None else min(most, request.seconds))
         seeds = request.seeds()
@@ -73,7 +92,7 @@ class OrchestratorEngine:
             budget=budget,
             frontier=Frontier(seeds, visited=set(request.excluded_pages())),
             clock=clock,
-            report=progress or (lambda phase, completed: None),
+            tell=tell,
         )
         if request.expansion_budget is not None and request.expansion_budget > ceiling:
             run.warn(f"expansion budget {request.expansion_budget} lowered to {ceiling} (MAX_EXPANSION_DEPTH)")

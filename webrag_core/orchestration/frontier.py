@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
 from urllib.parse import urlsplit
 
 from webrag_core.acquisition.traps import count_patterns, find_trap, url_pattern
@@ -61,28 +60,21 @@ class Frontier:
                 self.previews[added.document_id] = Preview(added.document_id, added.url, depth)
             else:
                 self.depths[added.document_id] = depth
-        outcome: Literal["fetched", "reused"] = "reused" if added.outcome == "reused" else "fetched"
-        self.documents.append(
-            RunDocument(
-                url=added.url if new else requested,
-                document_id=added.document_id,
-                round=round_number,
-                link_depth=depth,
-                outcome=outcome if new else "duplicate",
-                reason=None if new else f"the same page as {self.urls[added.document_id]}",
-                preview=new and preview,
-            )
-        )
+        document = run_document(requested, added, round_number=round_number, depth=depth, preview=preview)
+        if not new:
+            same = {"url": requested, "reason": f"the same page as {self.urls[added.document_id]}"}
+            document = document.model_copy(update={**same, "outcome": "duplicate", "preview": False})
+        self.documents.append(document)
         return new
 
-    def read(self, document_id: int, *, round_number: int) -> str:
-        """Take a previewed page into the evidence, and return its URL. It then stands last in `documents`, which
-        lists pages in the order of reading."""
+    def read(self, document_id: int, *, round_number: int) -> RunDocument:
+        """Take a previewed page into the evidence, and return it. It then stands last in `documents`, which lists pages
+        in the order of reading."""
         chosen = self.previews.pop(document_id)
         self.depths[document_id] = chosen.link_depth
         place = next(i for i, one in enumerate(self.documents) if one.document_id == document_id and one.preview)
         self.documents.append(self.documents.pop(place).model_copy(update={"preview": False, "round": round_number}))
-        return chosen.url
+        return self.documents[-1]
 
     def remember(self, stored: Mapping[int, str]) -> None:
         """Add stored pages to the scope. They need no fetching, so links to them are no candidates."""
@@ -91,8 +83,10 @@ class Frontier:
         self.urls.update(new)
         self.visited.update(map(page_key, new.values()))
 
-    def use(self, document_ids: Iterable[int], *, round_number: int) -> None:
-        """Count stored pages as read: passages of them are evidence, and links on them are candidates from now on."""
+    def use(self, document_ids: Iterable[int], *, round_number: int) -> list[RunDocument]:
+        """Count stored pages as read: passages of them are evidence, and links on them are candidates from now on.
+        Returns those that were not before."""
+        known = len(self.documents)
         for document_id in document_ids:
             url = self.stored.pop(document_id, None)
             if url is not None:
@@ -100,6 +94,7 @@ class Frontier:
                 self.documents.append(
                     RunDocument(url=url, document_id=document_id, round=round_number, link_depth=1, outcome="stored")
                 )
+        return self.documents[known:]
 
     @property
     def scope(self) -> Scope:
@@ -110,17 +105,7 @@ class Frontier:
         """Record a failed page. It is not tried again in this run."""
         self.visited.add(page_key(url))
         self.patterns.update(count_patterns([url]))
-        self.documents.append(
-            RunDocument(
-                url=url,
-                document_id=None,
-                round=round_number,
-                link_depth=depth,
-                outcome="failed",
-                reason=error.reason.value,
-                preview=preview,
-            )
-        )
+        self.documents.append(run_document(url, error, round_number=round_number, depth=depth, preview=preview))
 
     @property
     def tried(self) -> int:
@@ -205,6 +190,30 @@ class Frontier:
         )
 
 
+def run_document(
+    requested: str, result: AddedDocument | FetchError, *, round_number: int, depth: int, preview: bool
+) -> RunDocument:
+    """The record of a page that was asked for by itself, whatever else the run has."""
+    if isinstance(result, FetchError):
+        return RunDocument(
+            url=requested,
+            document_id=None,
+            round=round_number,
+            link_depth=depth,
+            outcome="failed",
+            reason=result.reason.value,
+            preview=preview,
+        )
+    return RunDocument(
+        url=result.url,
+        document_id=result.document_id,
+        round=round_number,
+        link_depth=depth,
+        outcome="reused" if result.outcome == "reused" else "fetched",
+        preview=preview,
+    )
+
+
 def _mapped(entry: MappedPage, from_url: str) -> LinkCandidate:
     return LinkCandidate(
         url=entry.url, from_url=from_url, link_depth=1, title=entry.title, description=entry.description
@@ -261,6 +270,10 @@ class Expansion:
     embedding_error: EmbeddingError | None = None
 
 
+Arrived = Callable[[str, AddedDocument | FetchError], None]
+"""Is called with the URL that was asked for, and what came of it."""
+
+
 async def fetch_pages(
     corpus: Corpus,
     frontier: Frontier,
@@ -271,12 +284,14 @@ async def fetch_pages(
     seconds: Mapping[str, float],
     max_age: float | None = None,
     preview: bool = False,
+    arrived: Arrived = lambda url, result: None,
 ) -> Expansion:
     """Fetch and index `pages` (URL -> link depth), a few at a time, and add them to the frontier in the given order, to
     be read or as previews.
 
     Each page has its own time limit in `seconds`, which counts from now; what is unfinished then is cancelled and
     fails with reason `timeout`. Stored data is always whole. Fetch and embedding failures cost only their page.
+    `arrived` hears of each page at once.
     """
     begun = asyncio.get_running_loop().time()
     results: dict[str, AddedDocument | FetchError] = {}
@@ -292,7 +307,11 @@ async def fetch_pages(
             embedding_errors[url] = error
             raise FetchError(Reason.PROVIDER_FAILED, f"not indexed: {error.message}") from None
 
-    await gather_bounded(pages, add, results.__setitem__)
+    def done(url: str, result: AddedDocument | FetchError) -> None:
+        results[url] = result
+        arrived(url, result)
+
+    await gather_bounded(pages, add, done)
     expansion = Expansion(embedding_error=next(iter(embedding_errors.values()), None))
     for url, depth in pages.items():  # in the given order, so that two runs agree
         result = results[url]

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from webrag_core.config import Settings
 from webrag_core.corpus.refresh import describe_site
 from webrag_core.errors import EmbeddingError, FetchError, Reason
-from webrag_core.indexing.pipeline import Corpus
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
+from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone, Tell
 from webrag_core.orchestration.evidence import Evidence
-from webrag_core.orchestration.frontier import Expansion, Frontier, chosen_candidates, fetch_pages, previews_to_fetch
+from webrag_core.orchestration.frontier import (
+    Expansion,
+    Frontier,
+    chosen_candidates,
+    fetch_pages,
+    previews_to_fetch,
+    run_document,
+)
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
@@ -49,8 +56,6 @@ from webrag_core.trace import current_trace_id, span
 
 logger = logging.getLogger(__name__)
 
-Progress = Callable[[str, Round | None], None]
-
 _TRACED_CANDIDATES = 20
 _PLACES = 5  # to look next
 
@@ -80,7 +85,7 @@ class Run:
     budget: int
     frontier: Frontier
     clock: Clock
-    report: Progress
+    tell: Tell
     begun: datetime = field(default_factory=lambda: datetime.now(UTC))
     sub_queries: list[str] = field(default_factory=list)
     tried: set[frozenset[str]] = field(default_factory=set)
@@ -111,7 +116,7 @@ class Run:
         self.sub_queries = list(self.analysed.analysis.sub_queries)
         for warning in self.analysed.warnings:
             self.warn(warning)
-        self.report("seed", None)
+        self.tell(PhaseBegun.of("seed"))
         await self._fetch_seeds()
         await self._describe()
         await self._remember()
@@ -129,11 +134,11 @@ class Run:
         )
         decision = await self._round()
         while decision.action != "stop":
-            self.report(decision.action, None)
+            self.tell(PhaseBegun.of(decision.action))
             with self.clock.phase("expansion_ms"):
                 await self._act(decision)
             decision = await self._round()
-        self.report("citations", None)
+        self.tell(PhaseBegun.of("citations"))
         return await self._finish(decision)
 
     def warn(self, message: str) -> None:
@@ -207,6 +212,7 @@ class Run:
             seconds=seconds,
             max_age=self.request.max_age,
             preview=preview,
+            arrived=lambda url, result: self._tell_page(pages[url], preview, url, result),
         )
         if preview:
             self.failed_previews.update(fetched.failed)
@@ -218,6 +224,10 @@ class Run:
         if fetched.embedding_error is not None:
             self._fail_provider(fetched.embedding_error)
         return fetched
+
+    def _tell_page(self, depth: int, preview: bool, url: str, result: AddedDocument | FetchError) -> None:
+        document = run_document(url, result, round_number=len(self.rounds), depth=depth, preview=preview)
+        self.tell(PageSeen(page=document))
 
     def _fail_provider(self, error: EmbeddingError) -> None:
         self.provider_failed = True
@@ -239,7 +249,8 @@ class Run:
         if await self.evidence.gather(self.sub_queries, self.frontier.scope):
             self.tried.add(frozenset(self.sub_queries))
             document_ids = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence.leading)
-            self.frontier.use(document_ids, round_number=len(self.rounds))
+            for document in self.frontier.use(document_ids, round_number=len(self.rounds)):
+                self.tell(PageSeen(page=document))
         else:
             self.provider_failed = True
             self.warn("stopped early: the embedding model failed")
@@ -263,7 +274,7 @@ class Run:
             most = min(most, METERED_PREVIEWS)
         chosen = previews_to_fetch(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
         if chosen and self.clock.seconds_left > 0:
-            self.report("previews", None)
+            self.tell(PhaseBegun.of("previews"))
             seconds = max(0.0, self.clock.seconds_left)
             if not acquirer.frozen:  # how busy the machine is must not change what a run of a snapshot sees
                 seconds = min(seconds, settings.webrag_preview_timeout)
@@ -355,7 +366,7 @@ class Run:
         self.rounds.append(completed)
         async with self.corpus.database.connection() as connection:
             await answers.record_round(connection, self.answer_id, completed)
-        self.report("round", completed)
+        self.tell(RoundDone.of(completed))
 
     def _step(self, pending: _Pending, signals: EvaluationSignals) -> ExpansionStep:
         return ExpansionStep(
@@ -380,8 +391,10 @@ class Run:
         if decision.action == "expand_breadth" and self._looks_ahead:
             best = self.previews[: min(most, decision.pages or most)]
             number = len(self.rounds)
-            urls = [self.frontier.read(one.document_id, round_number=number) for one in best]
-            expansion = Expansion(expanded=urls, failed=self.looked.failed)
+            documents = [self.frontier.read(one.document_id, round_number=number) for one in best]
+            for document in documents:
+                self.tell(PageSeen(page=document))
+            expansion = Expansion(expanded=[one.url for one in documents], failed=self.looked.failed)
         elif decision.action == "expand_breadth":
             chosen = chosen_candidates(
                 self.candidates,

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from webrag_core.errors import WebragError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import OrchestratorEngine, Progress
+from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.orchestration.events import Progress, Tell, WalkEvent
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.routing.agents.protocol import Agent, Context
 from webrag_core.routing.budget import Ledger
@@ -56,17 +57,24 @@ class Executor:
         self._agents = agents
 
     async def execute(
-        self, plan: ExecutionPlan, ledger: Ledger, *, progress: Progress | None = None, on_end: OnEnd | None = None
+        self,
+        plan: ExecutionPlan,
+        ledger: Ledger,
+        *,
+        progress: Progress | None = None,
+        tell: Tell | None = None,
+        on_end: OnEnd | None = None,
     ) -> Execution:
         """Run every task of a plan without problems (`plan.problems`). Raises nothing that a task raises; a
-        cancellation ends all of them."""
+        cancellation ends all of them. `tell` hears what the loop does, with the id of its task."""
         ended = {task.id: asyncio.Event() for task in plan.tasks}
         results: dict[str, TaskResult] = {}
 
         async def run(task: Task) -> None:
             for other in task.after:
                 await ended[other].wait()
-            result = await self._run(task, {one: results[one] for one in task.after}, ledger, progress)
+            heard = None if tell is None else _with_task(tell, task.id)
+            result = await self._run(task, {one: results[one] for one in task.after}, ledger, progress, heard)
             results[task.id] = result
             ended[task.id].set()
             if on_end is not None:
@@ -81,7 +89,12 @@ class Executor:
         return Execution(plan, rows, outcome, warnings)
 
     async def _run(
-        self, task: Task, earlier: Mapping[str, TaskResult], ledger: Ledger, progress: Progress | None
+        self,
+        task: Task,
+        earlier: Mapping[str, TaskResult],
+        ledger: Ledger,
+        progress: Progress | None,
+        tell: Tell | None,
     ) -> TaskResult:
         if task.unless is not None and any(one.output.complete >= task.unless for one in earlier.values()):
             return _skipped(task, NOT_NEEDED, "the others found enough")
@@ -92,11 +105,18 @@ class Executor:
         if agent is None:
             error = TaskError(code="unknown_agent", message=f"there is no agent {task.agent}")
             return TaskResult(task.id, "error", error=error)
-        context = Context(self._corpus, self._engine, seconds, progress)
+        context = Context(self._corpus, self._engine, seconds, progress, tell)
         begun = time.perf_counter()
         result = await _outcome(task, agent, context)
         result.milliseconds = round((time.perf_counter() - begun) * 1000, 1)
         return result
+
+
+def _with_task(tell: Tell, task_id: str) -> Tell:
+    def told(event: WalkEvent) -> None:
+        tell(event.model_copy(update={"task": task_id}))
+
+    return told
 
 
 async def _outcome(task: Task, agent: Agent, context: Context) -> TaskResult:

@@ -25,4 +25,4 @@ class PagesAgent:
             scope=tuple(params.sources) or None,
             seconds=_RESERVE * context.seconds,
         )
-        return Output.of_run(await context.engine.run(request, context.progress))
+        return Output.of_run(await context.engine.run(request, context.progress, tell=context.tell))

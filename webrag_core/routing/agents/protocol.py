@@ -6,19 +6,22 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.orchestration.engine import OrchestratorEngine, Progress
+from webrag_core.orchestration.engine import OrchestratorEngine
+from webrag_core.orchestration.events import Progress, Tell
 from webrag_core.routing.plan import Task
 from webrag_core.routing.results import Output
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The open corpus and the engine of the loop. `seconds` is what the task may take."""
+    """The open corpus and the engine of the loop. `seconds` is what the task may take; `progress` and `tell` hear of
+    what the loop does."""
 
     corpus: Corpus
     engine: OrchestratorEngine
     seconds: float
     progress: Progress | None = None
+    tell: Tell | None = None
 
 
 class Agent(Protocol):
