@@ -52,7 +52,7 @@ async def show_answer(request: Request) -> Response:
     text = request.query_params.get("quote", "")
     chosen = int(text) if text.isascii() and text.isdigit() and int(text) in states else _first(opened, answer)
     async with services.corpus.database.connection() as connection:
-        shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen)
+        shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
     return page(
         request, "answer", opened=opened, answer=answer, shown=shown, evidence_verdict=_evidence_verdict(opened)
     )
@@ -61,8 +61,9 @@ async def show_answer(request: Request) -> Response:
 async def show_quote(request: Request) -> Response:
     """The page of one quote alone, which a script puts beside the answer."""
     services: Services = await request.app.state.services()
+    opened, answer = await _load(services, request.path_params["number"])
     async with services.corpus.database.connection() as connection:
-        shown = await _shown_quote(connection, request.path_params["number"], request.path_params["quote"])
+        shown = await _shown_quote(connection, opened.answer.answer_id, request.path_params["quote"], answer)
     if shown is None:
         raise HTTPException(404, "This quote is no longer stored")
     return HTMLResponse(fragment("quote_in_page", shown=shown))
@@ -110,7 +111,10 @@ def _first(opened: OpenedAnswer, answer: Answer | None) -> int | None:
     return opened.citations[0].number if opened.citations else None
 
 
-async def _shown_quote(connection: AsyncConnection, answer_id: int, number: int) -> _ShownQuote | None:
+async def _shown_quote(
+    connection: AsyncConnection, answer_id: int, number: int, answer: Answer | None
+) -> _ShownQuote | None:
+    """A quote in its page; of a passage that is shown instead of an answer, its likeliest sentences."""
     cursor = await connection.execute(
         "SELECT version_id, char_start, char_end FROM citations WHERE answer_id = %s AND number = %s",
         (answer_id, number),
@@ -119,8 +123,12 @@ async def _shown_quote(connection: AsyncConnection, answer_id: int, number: int)
     if row is None:
         return None
     version_id, start, end = row
+    spans = [(start, end)]
+    for highlight in () if answer is None else answer.highlights:
+        if highlight.citation == number and highlight.marks:
+            spans = [(start + one, start + other) for one, other in sorted(highlight.marks)]
     version = await load_version(connection, version_id)
-    part = None if version.markdown is None else part_around(version.markdown, start, end, _REACH)
+    part = None if version.markdown is None else part_around(version.markdown, spans, _REACH)
     return _ShownQuote(number, version, part, start, end)
 
 

@@ -14,15 +14,18 @@ from starlette.routing import Route
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
-from webrag_core.answering.events import CitationReady, Done, Event, Planned, SentenceReady, TaskDone
+from webrag_core.answering.events import AnswerEvent, CitationReady, Done, Planned, SentenceReady, TaskDone
 from webrag_core.answering.manager import Question
 from webrag_core.answering.models import SentenceCitation
-from webrag_core.answering.plan_lines import plan_lines, task_lines
+from webrag_core.answering.plan_lines import ending
+from webrag_core.answering.wording import sentence_case
 from webrag_core.corpus.sources import list_sources
 from webrag_core.errors import FetchError, WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.mcp_server.core import Services
+from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.orchestration.request import check_question
+from webrag_core.routing.asked import asked
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
 
@@ -100,20 +103,38 @@ async def _messages(run: RunningAnswer, start: int) -> AsyncIterator[ServerSentE
         if number >= start and name:
             yield ServerSentEvent(data, event=name, id=str(number))
     if run.answer_id is None:
-        yield ServerSentEvent(fragment("run_problem", problem=run.problem), event="problem")
+        yield ServerSentEvent(fragment("run_problem", problem=run.problem, question=run.question), event="problem")
 
 
-def _message(event: Event, citations: dict[int, SentenceCitation]) -> tuple[str, str]:
+def _message(event: AnswerEvent, citations: dict[int, SentenceCitation]) -> tuple[str, str]:
     """The name and data of the message that tells of an event; ("", "") for none."""
-    if isinstance(event, Planned):
-        return "status", fragment("status_lines", lines=plan_lines(event.plan))
-    if isinstance(event, TaskDone):
-        return "status", fragment("status_lines", lines=task_lines([event.task]))
     if isinstance(event, SentenceReady):
         return "sentence", fragment("sentence", sentence=event.sentence, citations=citations)
     if isinstance(event, Done):
         return "done", f"/answers/{event.answer.answer_id}"
-    return "", ""
+    lines = _steps(event)
+    return ("status", fragment("status_lines", lines=lines)) if lines else ("", "")
+
+
+def _steps(event: AnswerEvent) -> list[str]:
+    """What an event says to a person who waits."""
+    match event:
+        case Planned():
+            again = "" if event.iteration == 1 else "Still open: "
+            return [sentence_case(f"{again}{asked(task.params)}") for task in event.plan.tasks]
+        case PhaseBegun():
+            return [sentence_case(event.text)]
+        case PageSeen(page=seen):
+            if seen.outcome == "failed":
+                return [f"Could not read {seen.url} ({(seen.reason or 'failed').replace('_', ' ')})"]
+            return [f"{'Looked at' if seen.preview else 'Read'} {seen.url}"]
+        case RoundDone(round=done):
+            passages, pages, best = done.signals.n_chunks, done.documents_total, done.signals.best_raw_score
+            return [f"Round {done.round}: {passages} passages of {pages} pages, the best scores {best:.2f}"]
+        case TaskDone():
+            return [sentence_case(f"{event.task.asked}: {ending(event.task)}")]
+        case _:
+            return []
 
 
 def _typed_url(url: str) -> str:

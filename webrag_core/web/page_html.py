@@ -36,13 +36,18 @@ class PageHtml:
     is_marked: bool
 
 
-def page_html(markdown: str, start: int = 0, end: int = 0) -> PageHtml:
-    """The Markdown as HTML, characters `start` to `end` marked. A quote of which nothing can be marked, because it lies
-    in what is not shown, leaves the page as it is."""
-    start, end = _inside(markdown, start, end) if start < end else (0, 0)
-    if start < end:
+def page_html(markdown: str, spans: Sequence[tuple[int, int]] = ()) -> PageHtml:
+    """The Markdown as HTML, `spans` of its characters marked, which do not overlap. Where nothing can be marked, because
+    a span lies in what is not shown, the page is shown without marks."""
+    borders = sorted(_inside(markdown, start, end) for start, end in spans if start < end)
+    pieces, position = [], 0
+    for start, end in borders:
+        if position <= start < end:
+            pieces += [markdown[position:start], _START, markdown[start:end], _END]
+            position = end
+    if pieces:
         state = _State()
-        html = _rendered(f"{markdown[:start]}{_START}{markdown[start:end]}{_END}{markdown[end:]}", state)
+        html = _rendered("".join([*pieces, markdown[position:]]), state)
         if state.is_marked and not state.is_inside:
             return PageHtml(html, is_marked=True)
     return PageHtml(_rendered(markdown, _State()), is_marked=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from webrag_core.answering.events import Done, Event
+from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.manager import Question
 from webrag_core.errors import WebragError
 from webrag_core.mcp_server.core import Services
@@ -40,14 +40,14 @@ class RunningAnswer:
     key: str
     question: Question
     begun: float
-    events: list[Event] = field(default_factory=list)
+    events: list[AnswerEvent] = field(default_factory=list)
     answer_id: int | None = None
     problem: str | None = None
     is_over: bool = False
     _news: asyncio.Condition = field(default_factory=asyncio.Condition)
     _task: asyncio.Task[None] | None = None
 
-    async def watch(self, start: int = 0) -> AsyncIterator[tuple[int, Event]]:
+    async def watch(self, start: int = 0) -> AsyncIterator[tuple[int, AnswerEvent]]:
         """Yield the events from number `start` on, each with its number, until the run is over."""
         number = start
         while await self._has(number):
@@ -60,7 +60,7 @@ class RunningAnswer:
             await self._news.wait_for(lambda: len(self.events) > number or self.is_over)
         return len(self.events) > number
 
-    async def add(self, event: Event) -> None:
+    async def add(self, event: AnswerEvent) -> None:
         """Note an event and wake those who watch."""
         self.events.append(event)
         if isinstance(event, Done):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -73,30 +74,30 @@ async def load_version(connection: AsyncConnection, version_id: int) -> StoredVe
     return version
 
 
-def part_around(markdown: str, start: int, end: int, reach: int) -> PagePart:
-    """The blocks up to `reach` characters before and after the quote [start, end), which is marked."""
-    return _part(markdown, start - reach, end + reach, (start, end))
+def part_around(markdown: str, spans: Sequence[tuple[int, int]], reach: int) -> PagePart:
+    """The blocks up to `reach` characters before the first and after the last of `spans`, which are marked."""
+    return _part(markdown, spans[0][0] - reach, spans[-1][1] + reach, spans)
 
 
 def part_from(markdown: str, start: int) -> PagePart:
     """The blocks from character `start` on."""
-    return _part(markdown, start, start + _PART, (0, 0))
+    return _part(markdown, start, start + _PART, ())
 
 
-def _part(markdown: str, low: int, high: int, quote: tuple[int, int]) -> PagePart:
+def _part(markdown: str, low: int, high: int, spans: Sequence[tuple[int, int]]) -> PagePart:
     """The part between two characters, cut between blocks."""
     starts = [block.start for block in parse_blocks(markdown)]
     first = max(0, bisect_right(starts, max(low, 0)) - 1)
     last = bisect_left(starts, min(high, len(markdown)))
     start = starts[first] if first else 0
     end = starts[last] if last < len(starts) else len(markdown)
-    shown = page_html(markdown[start:end], quote[0] - start, quote[1] - start)
+    shown = page_html(markdown[start:end], [(one - start, other - start) for one, other in spans])
     before = max(0, bisect_left(starts, start - _PART))
     return PagePart(
         shown.html,
         start,
         end,
-        quote="" if shown.is_marked else markdown[quote[0] : quote[1]],
+        quote="" if shown.is_marked else "\n".join(markdown[one:other] for one, other in spans),
         before=(starts[before] if before else 0) if start else None,
         after=end if end < len(markdown) else None,
     )
@@ -112,7 +113,7 @@ async def show_page(request: Request) -> Response:
     if version.markdown is not None:
         length = len(version.markdown)
         if 0 <= start < end <= length:
-            part = part_around(version.markdown, start, end, _BEFORE_QUOTE)
+            part = part_around(version.markdown, [(start, end)], _BEFORE_QUOTE)
         else:
             part = part_from(version.markdown, min(max(_number(request, "from"), 0), length))
     return page(request, "stored_page", version=version, part=part, length=len(version.markdown or ""))

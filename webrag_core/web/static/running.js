@@ -1,6 +1,7 @@
 // Show how an answer comes into being. Every message is HTML that the server wrote and escaped.
 const run = document.getElementById("run");
 const state = document.getElementById("state");
+const MOST_STEPS = 12; // the latest ones
 const source = new EventSource(run.dataset.events);
 
 function append(list, html) {
@@ -9,7 +10,9 @@ function append(list, html) {
 
 source.addEventListener("status", (message) => {
   append("steps", message.data);
-  state.textContent = document.getElementById("steps").lastElementChild.textContent;
+  const steps = document.getElementById("steps");
+  while (steps.childElementCount > MOST_STEPS) steps.firstElementChild.remove();
+  state.textContent = steps.lastElementChild.textContent;
 });
 source.addEventListener("sentence", (message) => append("sentences", message.data));
 source.addEventListener("done", (message) => {
