@@ -37,8 +37,8 @@ class PageHtml:
 
 
 def page_html(markdown: str, spans: Sequence[tuple[int, int]] = ()) -> PageHtml:
-    """The Markdown as HTML, `spans` of its characters marked, which do not overlap. Where nothing can be marked, because
-    a span lies in what is not shown, the page is shown without marks."""
+    """The Markdown as HTML, `spans` of its characters marked, which do not overlap. Where nothing can be marked,
+    because a span lies in what is not shown, the page is shown without marks."""
     borders = sorted(_inside(markdown, start, end) for start, end in spans if start < end)
     pieces, position = [], 0
     for start, end in borders:
