@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from webrag_core.answering.page import fragment_url, groups, live_url, marked
-from webrag_core.answering.plan_lines import task_lines
+from webrag_core.answering.plan_lines import ending, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
 from webrag_core.web.paths import stored_page_path
@@ -31,6 +31,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     functions = (
+        ending,
         fragment_url,
         groups,
         live_url,

@@ -24,7 +24,7 @@ function show() {
   if (!mark) return;
   const isBeside = getComputedStyle(panel).position === "sticky";
   if (isBeside) {
-    panel.scrollTop = mark.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 3;
+    panel.scrollTop += mark.getBoundingClientRect().top - panel.getBoundingClientRect().top - panel.clientHeight / 3;
   } else if (location.hash) {
     mark.scrollIntoView({ block: "center" });
   }
