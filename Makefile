@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -111,6 +111,9 @@ bench-answer: $(VENV)/.runtime ## what an answer costs when no page has to be fe
 
 bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fifty answers at once
 	$(BIN)/python -m benchmarks.mcp.search
+
+bench-web: $(VENV)/.dev       ## the page to ask on: time until something is seen, weight, requests, barriers
+	$(BIN)/python -m benchmarks.web.pages
 
 bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text, sessions, the database, a foreign web page
 	for attack in addresses forgeries obedient_model planted_answers sessions database_faults foreign_site; do \

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from webrag_core.cli.output import complain
+from webrag_core.cli.serve import address
 from webrag_core.config import load_settings
 
 
@@ -24,7 +26,7 @@ def mcp(
     if http:
         from webrag_core.mcp_server.http import serve as serve_http
 
-        serve_http(settings)
+        serve_http(settings, lambda: complain(f"tools at {address(settings)}/mcp (Ctrl-C ends the server)"))
         return
     from webrag_core.mcp_server.stdio import serve
     from webrag_core.mcp_server.tools import make_server

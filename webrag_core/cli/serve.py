@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from webrag_core.cli.output import complain
-from webrag_core.config import load_settings
+from webrag_core.config import Settings, load_settings
 
 
 def add_serve_command(app: typer.Typer) -> None:
@@ -23,5 +23,10 @@ def serve(
     from webrag_core.web.serve import serve as serve_pages
 
     settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
-    complain(f"asking at http://{settings.mcp_host}:{settings.mcp_port}/ (Ctrl-C ends the server)")
-    serve_pages(settings)
+    serve_pages(settings, lambda: complain(f"ask at {address(settings)}/ (Ctrl-C ends the server)", style="bold"))
+
+
+def address(settings: Settings) -> str:
+    """Where a browser on this machine finds the server."""
+    host = settings.mcp_host
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.mcp_port}"

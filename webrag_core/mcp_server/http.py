@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -133,12 +135,30 @@ def server_config(app: ASGIApp, settings: Settings, limits: Limits = DEFAULT_LIM
     )
 
 
-def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
+class _Server(uvicorn.Server):
+    """Calls `listening` once it listens: its own message at start-up is below the level of our log."""
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        """Start. Raises InvalidInputError where the address cannot be listened at; the log says why."""
+        try:
+            await super().startup(sockets)
+        except SystemExit as error:
+            where = f"{self.config.host}:{self.config.port}"
+            raise InvalidInputError(f"{where} cannot be listened at; --port chooses another port") from error
+        if self.started:
+            self._listening()
+
+
+def serve(settings: Settings, listening: Callable[[], None], acquirer: Acquirer | None = None) -> None:
     """Serve `/mcp` until a signal. Raises InvalidInputError before anything listens, see `http_app`."""
-    serve_app(http_app(settings, acquirer), settings)
+    serve_app(http_app(settings, acquirer), settings, listening)
 
 
-def serve_app(app: ASGIApp, settings: Settings) -> None:
-    """Serve an application until a signal."""
+def serve_app(app: ASGIApp, settings: Settings, listening: Callable[[], None]) -> None:
+    """Serve an application until a signal; call `listening` when it listens."""
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
-    asyncio.run(uvicorn.Server(server_config(app, settings)).serve())
+    asyncio.run(_Server(server_config(app, settings), listening).serve())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from webrag_core.config import Settings
 from webrag_core.mcp_server.http import serve_app
 from webrag_core.web.app import web_app
 
 
-def serve(settings: Settings) -> None:
-    """Serve until a signal. Raises InvalidInputError before anything listens, see `web_app`."""
-    serve_app(web_app(settings), settings)
+def serve(settings: Settings, listening: Callable[[], None]) -> None:
+    """Serve until a signal; call `listening` when it listens. Raises InvalidInputError before that, see `web_app`."""
+    serve_app(web_app(settings), settings, listening)

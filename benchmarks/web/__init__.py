@@ -1,0 +1,1 @@
+"""What the pages cost those who read them."""
