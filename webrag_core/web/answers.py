@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import AsyncConnection
@@ -13,8 +15,10 @@ from starlette.routing import Route
 from webrag_core.answering.models import Answer
 from webrag_core.answering.page import render_markdown, render_page
 from webrag_core.answering.stored import load_answer
-from webrag_core.history.answers import OpenedAnswer, list_answers, open_answer
+from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
+from webrag_core.history.citations import citation_states
 from webrag_core.mcp_server.core import Services
+from webrag_core.store.database import Database
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 
@@ -41,7 +45,17 @@ async def show_list(request: Request) -> Response:
     number = max(number, 1)
     answers = await list_answers(services.corpus.database, limit=number * _PER_PAGE + 1)
     shown = answers[(number - 1) * _PER_PAGE : number * _PER_PAGE]
-    return page(request, "answers", answers=shown, number=number, has_more=len(answers) > number * _PER_PAGE)
+    counts = await quote_counts(services.corpus.database, shown)
+    has_more = len(answers) > number * _PER_PAGE
+    return page(request, "answers", answers=shown, counts=counts, number=number, has_more=has_more)
+
+
+async def quote_counts(database: Database, answers: Sequence[StoredAnswer]) -> dict[int, dict[str, int]]:
+    """How many quotes of each answer are in which state today, by the answer's number."""
+    counts: dict[int, Counter[str]] = {one.answer_id: Counter() for one in answers}
+    for quote in await citation_states(database, answers=list(counts)):
+        counts[quote.answer_id][quote.state] += 1
+    return {number: dict(states) for number, states in counts.items()}
 
 
 async def show_answer(request: Request) -> Response:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import cast
+from dataclasses import dataclass
+from typing import Any, cast
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
-from starlette.datastructures import FormData
+from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -22,33 +23,56 @@ from webrag_core.answering.wording import sentence_case
 from webrag_core.corpus.sources import list_sources
 from webrag_core.errors import FetchError, WebragError
 from webrag_core.history.answers import list_answers
+from webrag_core.history.as_of import AsOf
 from webrag_core.mcp_server.core import Services
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.orchestration.request import check_question
 from webrag_core.routing.asked import asked
+from webrag_core.web.answers import quote_counts
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
 
 _RECENT = 5
 
 
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What stands in the form: the question, its start pages one a line, sources, and a past date."""
+
+    question: str
+    urls: str
+    sources: list[str]
+    at: str
+
+    @classmethod
+    def of(cls, fields: ImmutableMultiDict[str, Any]) -> _Draft:
+        """Read a form, or a query that fills it in. Files are not read."""
+        question, urls, at = (_text(fields, name).strip() for name in ("question", "url", "at"))
+        sources = [value for value in fields.getlist("source") if isinstance(value, str) and value]
+        return cls(question, urls, sources, at)
+
+    def checked(self) -> Question:
+        """The question. Raises InvalidInputError, FetchError or GuardrailsViolationError for what cannot be asked."""
+        guard.check_input(self.question)
+        check_question(self.question)
+        at = AsOf.parse(self.at, "the date").text if self.at else None
+        return Question(
+            self.question, urls=tuple(map(_typed_url, self.urls.split())), sources=tuple(self.sources), at=at
+        )
+
+
 async def show_form(request: Request) -> Response:
     """The question box, with the latest answers below. The query may fill it in."""
-    values = request.query_params
-    return await _form(request, values.get("question", ""), values.get("url", ""), values.getlist("source"))
+    return await _form(request, _Draft.of(request.query_params))
 
 
 async def start(request: Request) -> Response:
     """Begin to answer, and lead to the page that shows how it goes."""
-    form = await request.form()
-    text, urls, sources = _text(form, "question").strip(), _text(form, "url"), _texts(form, "source")
+    draft = _Draft.of(await request.form())
     try:
-        guard.check_input(text)
-        check_question(text)
-        question = Question(text, urls=tuple(map(_typed_url, urls.split())), sources=tuple(sources))
-        run = _running(request).start(question)
+        run = _running(request).start(draft.checked())
     except WebragError as error:
-        return await _form(request, text, urls, sources, error)
+        return await _form(request, draft, error)
     return RedirectResponse(f"/running/{run.key}", 303)
 
 
@@ -75,21 +99,20 @@ async def stop(request: Request) -> Response:
     return RedirectResponse(f"/running/{run.key}", 303)
 
 
-async def _form(
-    request: Request, text: str, urls: str, sources: list[str], error: WebragError | None = None
-) -> Response:
+async def _form(request: Request, draft: _Draft, error: WebragError | None = None) -> Response:
     services: Services = await request.app.state.services()
-    async with services.corpus.database.connection() as connection:
-        known = [source.key for source in await list_sources(connection)]
+    database = services.corpus.database
+    async with database.connection() as connection:
+        sources = [source.key for source in await list_sources(connection)]
+    answers = await list_answers(database, limit=_RECENT)
     return page(
         request,
         "ask",
         200 if error is None else 503 if error.code == "busy" else 400,
-        question=text,
-        urls=urls,
-        chosen=sources,
-        sources=known,
-        recent=await list_answers(services.corpus.database, limit=_RECENT),
+        draft=draft,
+        sources=sources,
+        answers=answers,
+        counts=await quote_counts(database, answers),
         problem="" if error is None else error.message,
     )
 
@@ -145,13 +168,9 @@ def _typed_url(url: str) -> str:
         raise FetchError(error.reason, f"{url}: {error.message}") from error
 
 
-def _text(form: FormData, name: str) -> str:
-    value = form.get(name, "")
+def _text(fields: ImmutableMultiDict[str, Any], name: str) -> str:
+    value = fields.get(name, "")
     return value if isinstance(value, str) else ""
-
-
-def _texts(form: FormData, name: str) -> list[str]:
-    return [value for value in form.getlist(name) if isinstance(value, str) and value]
 
 
 def _running(request: Request) -> RunningAnswers:
