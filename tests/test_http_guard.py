@@ -37,7 +37,13 @@ def status(*headers: tuple[str, str], links: bool = False, loopback: bool = True
 
     hosts = parsed_hosts(NAMED, "HOSTS")
     guard = RequireOwnHost(
-        PlainTextResponse("served"), hosts, setting="HOSTS", loopback=loopback, links=links, open_paths=["/health"]
+        PlainTextResponse("served"),
+        hosts,
+        setting="HOSTS",
+        loopback=loopback,
+        links=links,
+        unlinked=["/api"],
+        open_paths=["/health"],
     )
     asyncio.run(guard(asked, receive, send))
     return int(sent[0].get("status", sent[0].get("code", 0)))
@@ -156,6 +162,8 @@ def test_links_open_pages_only_where_wanted() -> None:
     assert status(*followed, document, links=True) == 200
     assert status(*followed, ("sec-fetch-dest", "iframe"), links=True) == 403
     assert status(*followed, document, links=True, method="POST") == 403
+    assert [status(*followed, document, links=True, path=path) for path in ("/api", "/api/status")] == [403, 403]
+    assert status(*followed, document, links=True, path="/apiary") == 200
     assert status(*followed, document, ("origin", "http://evil.example"), links=True) == 403
 
 

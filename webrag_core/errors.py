@@ -59,6 +59,10 @@ class InvalidInputError(WebragError):
     exit_code = 2
 
 
+class NotStoredError(InvalidInputError):
+    """The caller names something that is not stored: an answer, a page, a source."""
+
+
 class FetchError(WebragError):
     """Fetching a URL failed. `status` is the HTTP status when there was one.
 

@@ -86,8 +86,8 @@ class RequireOwnHost:
     """ASGI middleware: refuse foreign hosts (421) and pages of other origins (403).
 
     `hosts` are accepted besides this machine's own names at the port that was connected to (`loopback`). Links on other
-    sites may open pages by GET if `links` is true. Paths in `open_paths` are answered to everyone. Refusals name
-    `setting`, which extends `hosts`.
+    sites may open pages by GET if `links` is true, but nothing at or below the paths `unlinked`. Paths in `open_paths`
+    are answered to everyone. Refusals name `setting`, which extends `hosts`.
     """
 
     def __init__(
@@ -98,6 +98,7 @@ class RequireOwnHost:
         setting: str,
         loopback: bool = True,
         links: bool = False,
+        unlinked: Collection[str] = (),
         open_paths: Collection[str] = (),
     ) -> None:
         self._app = app
@@ -105,6 +106,7 @@ class RequireOwnHost:
         self._setting = setting
         self._loopback = loopback
         self._links = links
+        self._unlinked = tuple(f"{path}/" for path in unlinked)
         self._open_paths = frozenset(open_paths)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -115,7 +117,7 @@ class RequireOwnHost:
         headers = Headers(scope=scope)
         if not self._is_own(headers, scope.get("server")):
             status, reason = 421, f"this server does not answer to this host name and port; see {self._setting}"
-        elif not (_is_same_origin(headers) or (self._links and _is_followed_link(scope, headers))):
+        elif not (_is_same_origin(headers) or (self._is_linked(scope["path"]) and _is_followed_link(scope, headers))):
             status, reason = 403, "requests from pages of another origin are refused"
         else:
             await self._app(scope, receive, send)
@@ -123,7 +125,10 @@ class RequireOwnHost:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": reason})
         else:
-            await JSONResponse({"error": reason}, status)(scope, receive, send)
+            await JSONResponse({"error": {"code": "refused", "message": reason}}, status)(scope, receive, send)
+
+    def _is_linked(self, path: str) -> bool:
+        return self._links and not f"{path}/".startswith(self._unlinked)
 
     def _is_own(self, headers: Headers, server: tuple[str, int | None] | None) -> bool:
         host = _host(headers)

@@ -8,7 +8,7 @@ from typing import Literal
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import NotStoredError
 from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.percentages import percent
 from webrag_core.store.database import Database
@@ -55,30 +55,36 @@ SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.prob
        (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
 FROM answer_runs a
 WHERE CASE WHEN %(answer)s::bigint IS NOT NULL THEN a.id = %(answer)s
-      ELSE %(every_run)s OR (a.state <> 'failed' AND a.id NOT IN (
+      ELSE (%(before)s::bigint IS NULL OR a.id < %(before)s)
+           AND (%(every_run)s OR (a.state <> 'failed' AND a.id NOT IN (
            SELECT (jsonb_array_elements(p.prose -> 'evidence_ids'))::bigint
-           FROM answer_runs p WHERE p.kind = 'prose' AND p.state = 'done')) END
+           FROM answer_runs p WHERE p.kind = 'prose' AND p.state = 'done'))) END
 ORDER BY a.id DESC LIMIT %(limit)s
 """
 
 
-async def list_answers(database: Database, *, limit: int = 50, every_run: bool = False) -> list[StoredAnswer]:
+async def list_answers(
+    database: Database, *, limit: int = 50, every_run: bool = False, before: int | None = None
+) -> list[StoredAnswer]:
     """The newest answers first. `every_run`: also the runs that gathered evidence for an answer in prose, and those
-    that failed."""
-    return await _load(database, None, limit, every_run=every_run)
+    that failed. `before`: only those with a lower number."""
+    return await _load(database, {"answer": None, "limit": limit, "every_run": every_run, "before": before})
 
 
 async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
-    """One answer with the states of its quotes. Raises InvalidInputError when there is none with this number."""
-    answers = await _load(database, answer_id, 1, every_run=True)
+    """One answer with the states of its quotes. Raises NotStoredError when there is none with this number."""
+    answers = await _load(database, {"answer": _known(answer_id), "limit": 1, "every_run": True, "before": None})
     if not answers:
-        raise InvalidInputError(f"there is no answer {answer_id}")
+        raise NotStoredError(f"there is no answer {answer_id}")
     states = await citation_states(database, answers=[answer_id])
     return OpenedAnswer(answer=answers[0], citations=states)
 
 
-async def _load(database: Database, answer_id: int | None, limit: int, *, every_run: bool) -> list[StoredAnswer]:
+def _known(answer_id: int) -> int:
+    return answer_id if 0 < answer_id < 2**63 else 0  # beyond PostgreSQL's numbers is none
+
+
+async def _load(database: Database, values: dict[str, int | None]) -> list[StoredAnswer]:
     async with database.connection() as connection, connection.cursor(row_factory=class_row(StoredAnswer)) as cursor:
-        known = answer_id if answer_id is None or 0 < answer_id < 2**63 else 0  # beyond PostgreSQL's numbers is none
-        await cursor.execute(_ANSWERS, {"answer": known, "limit": limit, "every_run": every_run})
+        await cursor.execute(_ANSWERS, values)
         return await cursor.fetchall()

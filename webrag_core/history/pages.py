@@ -11,7 +11,7 @@ from psycopg.rows import class_row
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.works import load_works
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import NotStoredError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.models import (
     Certainty,
@@ -37,7 +37,7 @@ class _Row(HistoryPeriod):
 
 
 async def versions(connection: AsyncConnection, url: str) -> PageHistory:
-    """All that is known of a page. Raises InvalidInputError for a page of which nothing is."""
+    """All that is known of a page. Raises NotStoredError for a page of which nothing is."""
     address, timelines = await _timelines(connection, url)
     works = await load_works(connection, address)
     return PageHistory(
@@ -51,7 +51,7 @@ async def versions(connection: AsyncConnection, url: str) -> PageHistory:
 async def page_at(connection: AsyncConnection, url: str, at: AsOf, time: TimeAxis = "seen") -> PageAt:
     """What the page said at a time, or with `time` valid which of its texts holds then (on the last day of it).
 
-    Raises InvalidInputError for a page of which nothing is known.
+    Raises NotStoredError for a page of which nothing is known.
     """
     address, timelines = await _timelines(connection, url)
     if time == "valid":
@@ -88,7 +88,7 @@ async def changes(
     connection: AsyncConnection, target: str, *, since: datetime | None = None, until: datetime | None = None
 ) -> list[PageChange]:
     """Changes of a page (by URL) or of a source (by key) that were first seen from `since` (included) to `until`
-    (excluded), oldest first. Raises InvalidInputError for a page or source that is not stored."""
+    (excluded), oldest first. Raises NotStoredError for a page or source that is not stored."""
     if "://" in target:
         _, timelines = await _timelines(connection, target)
     else:
@@ -97,7 +97,7 @@ async def changes(
         )
         documents = [int(row[0]) for row in await cursor.fetchall()]
         if not documents:
-            raise InvalidInputError(f"nothing is stored of a source {target.strip()}")
+            raise NotStoredError(f"nothing is stored of a source {target.strip()}")
         timelines = await _load(connection, documents)
     listed = [change for rows in timelines for change in _changes(rows)]
     within = [one for one in listed if (since is None or one.by >= since) and (until is None or one.by < until)]
@@ -114,7 +114,7 @@ async def _timelines(connection: AsyncConnection, url: str) -> tuple[str, list[l
     )
     timelines = await _load(connection, [int(row[0]) for row in await cursor.fetchall()])
     if not timelines:
-        raise InvalidInputError(f"nothing is stored of {address}; `webrag ingest` stores a page")
+        raise NotStoredError(f"nothing is stored of {address}; `webrag ingest` stores a page")
     return address, timelines
 
 

@@ -113,7 +113,6 @@ class ProgressRelay:
                 await sender
 
 
-_SEARCHES_AT_ONCE = 4
 _WEAK = 0.3
 
 # what the server of a page sent is part of these messages
@@ -125,14 +124,11 @@ Work = Callable[[Services, SessionMemory], Awaitable[Response]]
 
 
 class Calls:
-    """The tools of one server. Answers have their own queue, so that they do not exhaust database connections or delay
-    searches."""
+    """The tools of one server."""
 
     def __init__(self, core: Core, guard: AddressGuard) -> None:
         self._core = core
         self._settings = core.settings
-        self._answers = asyncio.Semaphore(core.settings.mcp_concurrent_answers)
-        self._searches = asyncio.Semaphore(_SEARCHES_AT_ONCE)
         self._guard = guard
         self._sessions = SessionMemories()
 
@@ -159,7 +155,7 @@ class Calls:
 
         async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
-            async with self._searches:
+            async with services.searches:
                 return await self._limited(self._search(services, call, session))
 
         return await self._safely(work, context)
@@ -169,7 +165,7 @@ class Calls:
 
         async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
-            async with self._searches:
+            async with services.searches:
                 return await self._limited(self._status(services, call, session))
 
         return await self._safely(work, context)
@@ -179,7 +175,7 @@ class Calls:
 
         async def work(services: Services, session: SessionMemory) -> Response:
             call.check()
-            async with self._searches:
+            async with services.searches:
                 past = await self._limited(self._history(services, call))
             session.show(past.words)
             return _text(past.text)
@@ -191,7 +187,7 @@ class Calls:
 
         async def work(services: Services, session: SessionMemory) -> Response:
             new = call.feedback()
-            async with self._searches:
+            async with services.searches:
                 try:
                     stored = await self._limited(record(services.corpus.database, new))
                 except NotVerbatimError as error:  # the message quotes the page, and here nothing fences it
@@ -263,7 +259,7 @@ class Calls:
 
         self._guard.receive(urls, session)  # before the queue: meanwhile other calls show page text
         while True:
-            async with self._turn(self._answers, relay):
+            async with self._turn(services.answers, relay):
                 result = await self._limited(attempt())
             if isinstance(result, CallToolResult):
                 return result

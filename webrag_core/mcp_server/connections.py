@@ -1,4 +1,5 @@
-"""Close connections whose request does not arrive: half-sent requests must not use up the file descriptors."""
+"""Close connections whose request does not arrive, or whose answer is not read: they must not use up the file
+descriptors."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ Peer = tuple[str, int]
 class Connections:
     """The connections of one server.
 
-    A request must arrive within `seconds`, head and body. When there are more than `most` connections, each new one
-    closes the one that has waited longest for a request. Wrap the application in `around` and let uvicorn use
-    `protocol`; that of h11 bounds the bytes of a head, too.
+    A request must arrive within `seconds`, head and body, and a client that reads nothing of an answer for as long is
+    closed, too. When there are more than `most` connections, each new one closes the one that has waited longest for a
+    request, else the oldest stream of events: its client can come again. Wrap the application in `around` and let
+    uvicorn use `protocol`; that of h11 bounds the bytes of a head, too.
     """
 
     def __init__(self, seconds: float, most: int) -> None:
@@ -23,6 +25,7 @@ class Connections:
         self._most = most
         self._open: dict[Peer, asyncio.Transport] = {}
         self._waiting: dict[Peer, asyncio.TimerHandle] = {}  # oldest first
+        self._streams: dict[Peer, None] = {}  # oldest first
 
     @property
     def protocol(self) -> type[asyncio.Protocol]:
@@ -48,6 +51,8 @@ class Connections:
                 await app(scope, receive, send)
                 return
             peer = tuple(scope["client"])
+            if not any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"]):
+                self._arrived(peer)  # there is no body, and not every application looks for one
 
             async def received() -> Message:
                 message = await receive()
@@ -55,21 +60,32 @@ class Connections:
                     self._arrived(peer)
                 return message
 
+            async def sent(message: Message) -> None:
+                if message["type"] == "http.response.start" and _is_stream(message):
+                    self._streams[peer] = None
+                try:
+                    async with asyncio.timeout(self._seconds):
+                        await send(message)
+                except TimeoutError:
+                    self._close(peer)
+
             try:
-                await app(scope, received, send)
+                await app(scope, received, sent)
             finally:
+                self._streams.pop(peer, None)
                 self._wait(peer)
 
         return watched
 
     def _opened(self, peer: Peer, transport: asyncio.Transport) -> None:
-        if len(self._open) >= self._most and self._waiting:
-            self._close(next(iter(self._waiting)))
+        if len(self._open) >= self._most and (self._waiting or self._streams):
+            self._close(next(iter(self._waiting or self._streams)))
         self._open[peer] = transport
         self._wait(peer)
 
     def _closed(self, peer: Peer) -> None:
         self._open.pop(peer, None)
+        self._streams.pop(peer, None)
         self._arrived(peer)
 
     def _wait(self, peer: Peer) -> None:
@@ -84,6 +100,11 @@ class Connections:
             timer.cancel()
 
     def _close(self, peer: Peer) -> None:
-        transport = self._open[peer]
+        transport = self._open.get(peer)
         self._closed(peer)
-        transport.abort()
+        if transport is not None:
+            transport.abort()
+
+
+def _is_stream(start: Message) -> bool:
+    return any(name == b"content-type" and value.startswith(b"text/event-stream") for name, value in start["headers"])

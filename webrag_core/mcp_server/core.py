@@ -26,6 +26,7 @@ logger = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 
+_SEARCHES_AT_ONCE = 4
 _CLEAN_UP_SECONDS = 15.0
 _ENGINE_SHARE = 0.85
 """Share of MCP_TOOL_TIMEOUT for the engine, so that it can return partial results."""
@@ -33,12 +34,15 @@ _ENGINE_SHARE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Dependencies of the tools."""
+    """Dependencies of the tools, and the turns that their calls take. Answers have their own queue, so that they do not
+    exhaust database connections or delay searches."""
 
     corpus: Corpus
     engine: OrchestratorEngine
     manager: Manager
     settings: Settings
+    answers: asyncio.Semaphore
+    searches: asyncio.Semaphore
 
 
 class Core:
@@ -48,6 +52,8 @@ class Core:
         seconds = min(settings.webrag_answer_timeout, _ENGINE_SHARE * settings.mcp_tool_timeout)
         self.settings = settings.model_copy(update={"webrag_answer_timeout": seconds})
         self._acquirer = acquirer
+        self._answers = asyncio.Semaphore(settings.mcp_concurrent_answers)
+        self._searches = asyncio.Semaphore(_SEARCHES_AT_ONCE)
         self._closing = asyncio.Event()
         self._owner: asyncio.Task[None] | None = None
         self._opened: asyncio.Future[Services] | None = None
@@ -75,7 +81,7 @@ class Core:
         """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
             engine = OrchestratorEngine(corpus)
-            services = Services(corpus, engine, Manager(corpus, engine), self.settings)
+            services = Services(corpus, engine, Manager(corpus, engine), self.settings, self._answers, self._searches)
             await corpus.indexer.model_id()
             await asyncio.to_thread(count_tokens, ["warm"])
             opened.set_result(services)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,7 +87,7 @@ def tools_app(server: WebragServer, settings: Settings, limits: Limits) -> ASGIA
     return LimitIdleSessions(tools, limits.most_idle_sessions)
 
 
-def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False) -> ASGIApp:
+def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False, unlinked: Collection[str] = ()) -> ASGIApp:
     """Wrap `app` in the check of host and origin, see `RequireOwnHost`."""
     return RequireOwnHost(
         app,
@@ -95,6 +95,7 @@ def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False) -> 
         setting="MCP_ALLOWED_HOSTS",
         loopback=is_loopback(settings.mcp_host),
         links=links,
+        unlinked=unlinked,
         open_paths=[HEALTH],
     )
 

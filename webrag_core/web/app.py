@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,15 +17,19 @@ from starlette.types import ASGIApp, Scope
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.errors import FetchError, InvalidInputError, WebragError
+from webrag_core.errors import WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.web import answers, asking, signing_in, stored_page
-from webrag_core.web.limits import LimitBody, SafeHeaders
-from webrag_core.web.login import LOGIN, RequireLogin, Sessions
+from webrag_core.web.api.app import BASE, api_app
+from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders
+from webrag_core.web.login import LOGIN, MACHINES, RequireLogin, Sessions
+from webrag_core.web.problems import message_of, status_of
 from webrag_core.web.rendering import STATIC_FOLDER, page
 from webrag_core.web.running import RunningAnswers
+
+logger = logging.getLogger(__name__)
 
 MCP = "/mcp"
 STATIC = "/static"
@@ -53,7 +58,7 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
         assert server.core is not None, "requests come while the server's core is open"
         return await server.core.services()
 
-    running = RunningAnswers(services, settings.mcp_concurrent_answers, settings.mcp_tool_timeout)
+    running = RunningAnswers(services, settings.webrag_max_pages, settings.mcp_tool_timeout)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -68,18 +73,24 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             *signing_in.ROUTES,
             Mount(STATIC, _Static(directory=STATIC_FOLDER)),
         ],
-        middleware=[Middleware(SafeHeaders), Middleware(LimitBody)],
+        middleware=[Middleware(LimitBody)],
         exception_handlers={HTTPException: _http_problem, WebragError: _problem, Exception: _defect},
     )
     token = settings.mcp_auth_token
     sessions = None if token is None else Sessions(token.get_secret_value())
     pages.state.services, pages.state.running, pages.state.sessions = services, running, sessions
     site: ASGIApp = Starlette(
-        routes=[Route(MCP, tools, methods=None), Route(HEALTH, tools), Mount("/", pages)], lifespan=lifespan
+        routes=[
+            Route(MCP, tools, methods=None),
+            Route(HEALTH, tools),
+            Mount(BASE, api_app(settings, services, running)),
+            Mount("/", pages),
+        ],
+        lifespan=lifespan,
     )
     if sessions is not None:
         site = RequireLogin(site, sessions, [HEALTH, LOGIN], f"{STATIC}/")
-    return own_hosts_only(site, settings, links=True)
+    return SafeHeaders(LimitPath(own_hosts_only(site, settings, links=True, unlinked=MACHINES)))
 
 
 async def _http_problem(request: Request, error: Exception) -> Response:
@@ -89,8 +100,10 @@ async def _http_problem(request: Request, error: Exception) -> Response:
 
 async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, WebragError)
-    is_input = isinstance(error, InvalidInputError | FetchError)
-    return page(request, "problem", 400 if is_input else 503, title="This did not work", text=error.message)
+    status = status_of(error)
+    if status >= 500:
+        logger.warning("%s failed: %s", request.scope["route"].path, error.message)
+    return page(request, "problem", status, title="This did not work", text=message_of(error))
 
 
 async def _defect(request: Request, error: Exception) -> Response:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from starlette.datastructures import MutableHeaders
-from starlette.responses import PlainTextResponse
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 64 * 1024
+MOST_PATH = 2_048
+_FORM = "application/x-www-form-urlencoded"
 _POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -51,16 +54,14 @@ class SafeHeaders:
         await self._app(scope, receive, with_headers if scope["type"] == "http" else send)
 
 
-class _TooLargeError(Exception):
-    """The body is longer than is read."""
-
-
 class LimitBody:
-    """ASGI middleware: refuse bodies of more than `most` bytes (413), whether their length is declared or not."""
+    """ASGI middleware of a Starlette application, whose handler of HTTPException words the refusal: bodies of more than
+    `most` bytes (413), whether their length is declared or not, and with `forms` those that are no plain form (415)."""
 
-    def __init__(self, app: ASGIApp, most: int = MOST_BYTES) -> None:
+    def __init__(self, app: ASGIApp, most: int = MOST_BYTES, *, forms: bool = True) -> None:
         self._app = app
         self._most = most
+        self._forms = forms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event."""
@@ -68,24 +69,51 @@ class LimitBody:
             await self._app(scope, receive, send)
             return
         size = 0
-        started = False
 
         async def measured() -> Message:
             nonlocal size
             message = await receive()
             size += len(message.get("body", b""))
             if size > self._most:
-                raise _TooLargeError
+                raise self._too_large()
             return message
 
-        async def noted(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
-            await send(message)
+        await self._app(scope, self._refused(scope) or measured, send)
 
-        try:
-            await self._app(scope, measured, noted)
-        except _TooLargeError:
-            if started:
-                raise
-            await PlainTextResponse(f"a request may have {self._most:,} bytes\n", 413)(scope, receive, send)
+    def _refused(self, scope: Scope) -> Receive | None:
+        """A body that cannot be read, where the head says already that the request is refused."""
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        kind = headers.get("content-type", _FORM).partition(";")[0].strip().lower()
+        if length.isascii() and length.isdigit() and (len(length) > 15 or int(length) > self._most):
+            return _raising(self._too_large())
+        if self._forms and kind != _FORM:
+            # the parser of multipart forms decodes with whatever codec the client names
+            return _raising(HTTPException(415, "Only plain forms are read"))
+        return None
+
+    def _too_large(self) -> HTTPException:
+        return HTTPException(413, f"A request may have {self._most:,} bytes")
+
+
+def _raising(error: HTTPException) -> Receive:
+    async def receive() -> Message:
+        raise error
+
+    return receive
+
+
+class LimitPath:
+    """ASGI middleware: refuse paths of more than `MOST_PATH` bytes (414)."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle an ASGI event."""
+        if scope["type"] == "http" and len(scope.get("raw_path", b"")) > MOST_PATH:
+            # numbers of so many digits would be an error in the router
+            problem = {"code": "path_too_long", "message": f"a path may have {MOST_PATH:,} bytes"}
+            await JSONResponse({"error": problem}, 414)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)

@@ -16,8 +16,10 @@ COOKIE = "webrag_session"
 LOGIN = "/login"
 SECONDS = 12 * 3600
 _MOST_SESSIONS = 1_000
-_MACHINES = ("/api/", "/mcp")
-"""Paths whose clients get 401 instead of the form."""
+MACHINES = ("/api", "/mcp")
+"""Paths, and all below them, whose clients get 401 instead of the form. No link opens them."""
+_BELOW_MACHINES = tuple(f"{path}/" for path in MACHINES)
+_UNAUTHORIZED = {"code": "unauthorized", "message": "send the server's token as Authorization: Bearer TOKEN"}
 
 
 class Sessions:
@@ -50,7 +52,7 @@ class Sessions:
         """True for the bearer token, and for the cookie of an open session."""
         bearers = connection.headers.getlist("authorization")
         if bearers:
-            return len(bearers) == 1 and hmac.compare_digest(bearers[0].encode(), b"Bearer " + self._token)
+            return len(bearers) == 1 and hmac.compare_digest(bearers[0].encode("latin-1"), b"Bearer " + self._token)
         return self.is_open(connection.cookies.get(COOKIE, ""))
 
 
@@ -68,11 +70,15 @@ class RequireLogin:
         if scope["type"] != "http" or self._is_open(scope["path"]) or self._is_known(scope):
             await self._app(scope, receive, send)
             return
-        if scope["method"] == "GET" and not scope["path"].startswith(_MACHINES):
+        if scope["method"] == "GET" and not f"{scope['path']}/".startswith(_BELOW_MACHINES):
             target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
             await RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", 303)(scope, receive, send)
             return
-        refused = JSONResponse({"error": "unauthorized"}, 401, {"WWW-Authenticate": 'Bearer realm="webrag"'})
+        refused = JSONResponse(
+            {"error": {"code": "unauthorized", "message": _UNAUTHORIZED}},
+            401,
+            {"WWW-Authenticate": 'Bearer realm="webrag"'},
+        )
         await refused(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:

@@ -32,7 +32,8 @@ async def open_session(request: Request) -> Response:
         await asyncio.sleep(_WRONG_SECONDS)
         return page(request, "login", 401, next=target, problem="This is not the token.")
     response = RedirectResponse(target, 303)
-    is_secure = request.url.scheme == "https"
+    # behind a proxy that adds TLS only the browser knows the scheme; RequireOwnHost has compared the rest of its Origin
+    is_secure = "https" in (request.url.scheme, request.headers.get("origin", "").partition(":")[0])
     response.set_cookie(COOKIE, value, max_age=SECONDS, httponly=True, samesite="strict", secure=is_secure)
     return response
 

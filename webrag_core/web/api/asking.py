@@ -1,0 +1,128 @@
+"""The endpoints that answer questions. They take turns with the pages and `/mcp`; who hangs up stops the run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import suppress
+from typing import TypeVar
+
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Message
+
+from webrag_core.answering.events import AnswerEvent, Done
+from webrag_core.answering.models import Answer
+from webrag_core.errors import WebragError
+from webrag_core.mcp_server.core import run_apart
+from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.web.api.operations import Api, Operation
+from webrag_core.web.api.replies import ErrorReply
+from webrag_core.web.api.requests import AnswerBody, AskBody
+from webrag_core.web.problems import code_of, message_of
+from webrag_core.web.running import RunningAnswer
+
+Result = TypeVar("Result")
+
+STREAM = "text/event-stream"
+_PING_SECONDS = 15
+_HUNG_UP = 499  # nobody reads it
+
+
+async def ask(api: Api, request: Request, body: AskBody) -> Answer | Response:
+    """Answer in prose, at once or event by event."""
+    run = api.running.start(body.as_question())
+    if STREAM in _accepted(request):
+
+        async def hung_up(message: Message) -> None:
+            run.cancel()
+
+        return EventSourceResponse(_events(run), ping=_PING_SECONDS, client_close_handler_callable=hung_up)
+    if await _unless_hung_up(request, run.ended()) is None:
+        await run.cancelled()
+        return Response(status_code=_HUNG_UP)
+    if run.error is not None:
+        raise run.error
+    return next(event.answer for event in reversed(run.events) if isinstance(event, Done))
+
+
+async def answer(api: Api, request: Request, body: AnswerBody) -> OrchestrationResult | Response:
+    """Gather evidence."""
+    wanted = body.as_request(api.settings)
+
+    async def work() -> OrchestrationResult:
+        async with api.running.turn() as services:
+            return await run_apart(services.engine.run(wanted))
+
+    return await _unless_hung_up(request, work()) or Response(status_code=_HUNG_UP)
+
+
+async def _events(run: RunningAnswer) -> AsyncIterator[ServerSentEvent]:
+    """Each event with its number as id; at the end `error` where there is no answer."""
+    try:
+        async for number, event in run.watch():
+            yield ServerSentEvent(event.model_dump_json(), event=kind_of(event), id=str(number))
+        if run.error is not None:
+            yield ServerSentEvent(error_reply(run.error).model_dump_json(), event="error")
+    finally:
+        run.cancel()
+
+
+def kind_of(event: AnswerEvent) -> str:
+    """The name of an event: its first field, which tells the events apart."""
+    return str(getattr(event, next(iter(type(event).model_fields))))
+
+
+def error_reply(error: WebragError) -> ErrorReply:
+    """The reply that tells of an error of the core."""
+    return ErrorReply.of(code_of(error), message_of(error))
+
+
+def _accepted(request: Request) -> set[str]:
+    ranges = ",".join(request.headers.getlist("accept")).split(",")
+    return {one.partition(";")[0].strip().lower() for one in ranges}
+
+
+async def _unless_hung_up(request: Request, work: Awaitable[Result]) -> Result | None:
+    """The result of `work`; None, and `work` cancelled, when the client hangs up before."""
+    task = asyncio.ensure_future(work)
+    listening = asyncio.create_task(_hang_up(request))
+    try:
+        await asyncio.wait({task, listening}, return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        return None
+    finally:
+        listening.cancel()
+        task.cancel()
+        with suppress(asyncio.CancelledError, WebragError):
+            await task
+
+
+async def _hang_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/ask",
+        name="ask",
+        summary="Answer a question in prose, every sentence proved by its quote",
+        takes=AskBody,
+        gives=Answer,
+        run=ask,
+        events=AnswerEvent,
+    ),
+    Operation(
+        method="POST",
+        path="/answer",
+        name="answer",
+        summary="Gather evidence for a question from start pages on, with citations",
+        takes=AnswerBody,
+        gives=OrchestrationResult,
+        run=answer,
+    ),
+)

@@ -1,0 +1,113 @@
+"""An endpoint as data: what it takes, runs and answers. Routes and the OpenAPI description are both made of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.mcp_server.core import Services, run_apart
+from webrag_core.mcp_server.requests import explained
+from webrag_core.retrieval.models import Contract
+from webrag_core.trace import traced
+from webrag_core.web.running import BusyError, Open, RunningAnswers, TimeLimitError
+
+Result = TypeVar("Result")
+
+_MOST_READERS = 64  # at work and waiting
+_JSON = "application/json"
+
+
+class Api:
+    """What the endpoints of one server work with."""
+
+    def __init__(self, settings: Settings, services: Open, running: RunningAnswers) -> None:
+        self.settings = settings
+        self.running = running
+        self._services = services
+        self._readers = 0
+
+    async def read(self, work: Callable[[Services], Coroutine[Any, Any, Result]]) -> Result:
+        """Run work that fetches nothing, in its turn. Raises BusyError when too many are waiting, TimeLimitError."""
+        if self._readers >= _MOST_READERS:
+            raise BusyError(f"{_MOST_READERS} requests are at work or waiting; try again in a moment")
+        self._readers += 1
+        seconds = self.settings.mcp_tool_timeout
+        try:
+            services = await self._services()
+            async with services.searches, asyncio.timeout(seconds):
+                return await run_apart(work(services))
+        except TimeoutError:
+            raise TimeLimitError(f"not done within {seconds:g} s") from None
+        finally:
+            self._readers -= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One endpoint below `/api`. `takes` are its parameters (GET: of the path and the query) or its body (POST).
+
+    `run` gets an instance of it and returns a `gives`, or a response of its own. `events`: with
+    `Accept: text/event-stream` it tells these events instead.
+    """
+
+    method: Literal["GET", "POST"]
+    path: str
+    name: str
+    summary: str
+    takes: type[Contract]
+    gives: type[BaseModel]
+    run: Callable[[Api, Request, Any], Awaitable[BaseModel | Response]]
+    status: int = 200
+    events: Any = None
+
+    def route(self, api: Api) -> Route:
+        """The route that runs it."""
+
+        async def endpoint(request: Request) -> Response:
+            taken = _parameters(self.takes, request) if self.method == "GET" else await _body(self.takes, request)
+            with traced(request.headers.get("traceparent")):
+                reply = await self.run(api, request, taken)
+            if isinstance(reply, Response):
+                return reply
+            # by the declared model: it leaves out what a subclass adds
+            return Response(reply.model_dump_json(), self.status, media_type=_JSON)
+
+        return Route(self.path, endpoint, methods=[self.method], name=self.name)
+
+
+def routes(operations: Sequence[Operation], api: Api) -> list[Route]:
+    """The routes of all."""
+    return [operation.route(api) for operation in operations]
+
+
+def _parameters(model: type[Contract], request: Request) -> Contract:
+    """The parameters of path and query. Raises InvalidInputError for unknown, repeated and malformed ones."""
+    given: dict[str, Any] = dict(request.path_params)
+    for name, value in request.query_params.multi_items():
+        if name in given:
+            raise InvalidInputError(f"{name[:60]!r} is given twice")
+        given[name] = value
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise InvalidInputError(explained(error)) from None
+
+
+async def _body(model: type[Contract], request: Request) -> Contract:
+    """The JSON body. Raises InvalidInputError, HTTPException(415) for what is not said to be JSON."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+        raise HTTPException(415, f"the body must be {_JSON}")
+    try:
+        return model.model_validate_json(await request.body(), strict=True)
+    except ValidationError as error:
+        raise InvalidInputError(explained(error).removeprefix(": ")) from None

@@ -1,0 +1,187 @@
+"""The endpoints that read what is stored, and the one that notes feedback. They fetch nothing."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.answering.stored import load_answer
+from webrag_core.corpus.sources import list_sources
+from webrag_core.corpus.status import corpus_status
+from webrag_core.corpus.validity import read_missing
+from webrag_core.errors import WebragError
+from webrag_core.feedback.models import Feedback
+from webrag_core.feedback.store import record
+from webrag_core.history import pages
+from webrag_core.history.answers import list_answers, open_answer
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.past_search import search_at
+from webrag_core.mcp_server.core import Services
+from webrag_core.retrieval.dates import moments
+from webrag_core.retrieval.search import CorpusSearch
+from webrag_core.retrieval.search import search as search_stored
+from webrag_core.web.api.operations import Api, Operation
+from webrag_core.web.api.replies import (
+    AnswerList,
+    AnswerReply,
+    ChangeList,
+    HistoryReply,
+    SourceList,
+    SourceReply,
+    StatusReply,
+)
+from webrag_core.web.api.requests import (
+    AnswerQuery,
+    AnswersQuery,
+    ChangesQuery,
+    FeedbackBody,
+    HistoryQuery,
+    Nothing,
+    SearchBody,
+    SourcesQuery,
+)
+
+
+class ForbiddenError(WebragError):
+    """The operator has not allowed this."""
+
+    code = "forbidden"
+
+
+async def search(api: Api, request: Request, body: SearchBody) -> CorpusSearch:
+    """Search the stored pages, or what they said then."""
+    wanted = body.as_request()
+
+    async def work(services: Services) -> CorpusSearch:
+        if body.at is not None:
+            return await search_at(services.corpus, wanted, AsOf.parse(body.at, "at"), time=body.time)
+        return await search_stored(services.corpus, wanted)
+
+    return await api.read(work)
+
+
+async def answers(api: Api, request: Request, query: AnswersQuery) -> AnswerList:
+    """List stored answers."""
+
+    async def work(services: Services) -> AnswerList:
+        listed = await list_answers(
+            services.corpus.database, limit=query.limit + 1, every_run=query.every_run, before=query.before
+        )
+        shown = listed[: query.limit]
+        return AnswerList(answers=shown, next=shown[-1].answer_id if len(listed) > len(shown) else None)
+
+    return await api.read(work)
+
+
+async def answer(api: Api, request: Request, query: AnswerQuery) -> AnswerReply:
+    """Open a stored answer with the state of its quotes today."""
+
+    async def work(services: Services) -> AnswerReply:
+        database = services.corpus.database
+        opened = await open_answer(database, query.number)
+        async with database.connection() as connection:
+            prose = await load_answer(connection, query.number) if opened.is_prose else None
+        return AnswerReply(run=opened.answer, answer=prose, citations=opened.citations)
+
+    return await api.read(work)
+
+
+async def history(api: Api, request: Request, query: HistoryQuery) -> HistoryReply:
+    """When a page had which text, and what it said at a time."""
+    url, at = canonicalise(query.url), query.as_of()
+
+    async def work(services: Services) -> HistoryReply:
+        database = services.corpus.database
+        await read_missing(database)
+        async with database.connection() as connection:
+            story = await pages.versions(connection, url)
+            then = None if at is None else await pages.page_at(connection, url, at, query.time)
+        latest = story.model_copy(update={"periods": story.periods[-query.limit :]})
+        return HistoryReply(history=latest, periods=len(story.periods), at=then)
+
+    return await api.read(work)
+
+
+async def changes(api: Api, request: Request, query: ChangesQuery) -> ChangeList:
+    """List the changes of a page or a source."""
+    since, until = moments(query.since, query.until)
+
+    async def work(services: Services) -> ChangeList:
+        async with services.corpus.database.connection() as connection:
+            rows = await pages.changes(connection, query.target, since=since, until=until)
+        return ChangeList(changes=rows[query.offset : query.offset + query.limit], total=len(rows))
+
+    return await api.read(work)
+
+
+async def sources(api: Api, request: Request, query: SourcesQuery) -> SourceList:
+    """List the sources with the freshness of their pages."""
+
+    async def work(services: Services) -> SourceList:
+        async with services.corpus.database.connection() as connection:
+            known = await list_sources(connection)
+            counts = {one.key: one for one in (await corpus_status(connection)).sources}
+        counted = [one for one in known if one.key in counts]
+        shown = counted[query.offset : query.offset + query.limit]
+        return SourceList(sources=[SourceReply.of(one, counts[one.key]) for one in shown], total=len(counted))
+
+    return await api.read(work)
+
+
+async def status(api: Api, request: Request, query: Nothing) -> StatusReply:
+    """Count what is stored."""
+
+    async def work(services: Services) -> StatusReply:
+        async with services.corpus.database.connection() as connection:
+            return StatusReply.of(await corpus_status(connection))
+
+    return await api.read(work)
+
+
+async def feedback(api: Api, request: Request, body: FeedbackBody) -> Feedback:
+    """Store feedback that weighs nothing until an operator accepts it: who holds the token may be a model."""
+    if not api.settings.mcp_feedback:
+        raise ForbiddenError("this server takes no feedback from programs: MCP_FEEDBACK=1 allows it")
+    new = body.as_feedback()
+
+    async def work(services: Services) -> Feedback:
+        return await record(services.corpus.database, new)
+
+    return await api.read(work)
+
+
+OPERATIONS = (
+    Operation("POST", "/search", "search", "Search the stored pages", SearchBody, CorpusSearch, search),
+    Operation("GET", "/answers", "answers", "List stored answers, the latest first", AnswersQuery, AnswerList, answers),
+    Operation(
+        "GET",
+        "/answers/{number}",
+        "answer_by_number",
+        "Open a stored answer with the state of its quotes today",
+        AnswerQuery,
+        AnswerReply,
+        answer,
+    ),
+    Operation(
+        "GET",
+        "/history",
+        "history",
+        "When a stored page had which text, and what it said at a time",
+        HistoryQuery,
+        HistoryReply,
+        history,
+    ),
+    Operation("GET", "/changes", "changes", "List changes of a page or a source", ChangesQuery, ChangeList, changes),
+    Operation("GET", "/sources", "sources", "List sources with their freshness", SourcesQuery, SourceList, sources),
+    Operation("GET", "/status", "status", "Count what is stored", Nothing, StatusReply, status),
+    Operation(
+        "POST",
+        "/feedback",
+        "feedback",
+        "Note what somebody says about an answer; it weighs nothing until the operator accepts it",
+        FeedbackBody,
+        Feedback,
+        feedback,
+        status=201,
+    ),
+)
