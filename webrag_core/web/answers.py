@@ -23,6 +23,7 @@ from webrag_core.web.rendering import fragment, page
 from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 
 _PER_PAGE = 30
+_NEAREST = 3
 _REACH = 1_500  # characters of the page before and after a quote that stand beside its answer
 
 
@@ -68,7 +69,13 @@ async def show_answer(request: Request) -> Response:
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
     return page(
-        request, "answer", opened=opened, answer=answer, shown=shown, evidence_verdict=_evidence_verdict(opened)
+        request,
+        "answer",
+        opened=opened,
+        answer=answer,
+        shown=shown,
+        evidence_verdict=_evidence_verdict(opened),
+        nearest_pages=[] if answer is None else _nearest_pages(answer),
     )
 
 
@@ -113,6 +120,13 @@ def _evidence_verdict(opened: OpenedAnswer) -> str:
     if answer.state == "running":
         return "Still running"
     return f"Evidence, complete with probability {answer.percent()}"
+
+
+def _nearest_pages(answer: Answer) -> list[str]:
+    """The pages of the nearest passages, whose links were not followed: an answer may be one link away."""
+    if answer.sentences or answer.walk:
+        return []
+    return list(dict.fromkeys(answer.citation(one.citation).url for one in answer.highlights))[:_NEAREST]
 
 
 def _first(opened: OpenedAnswer, answer: Answer | None) -> int | None:

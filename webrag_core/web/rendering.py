@@ -16,6 +16,7 @@ from webrag_core.answering.page import fragment_url, groups, live_url, marked
 from webrag_core.answering.plan_lines import ending, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
+from webrag_core.web.login import LOGIN
 from webrag_core.web.paths import stored_page_path
 
 STATIC_FOLDER = Path(__file__).with_name("static")
@@ -63,5 +64,11 @@ def page(
     request: Request, name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
 ) -> HTMLResponse:
     """Render a page. `values` are those of its template."""
-    text = fragment(name, here=request.url.path, can_log_out=request.app.state.sessions is not None, **values)
+    text = fragment(
+        name,
+        here=request.url.path,
+        is_member=request.url.path != LOGIN,
+        can_log_out=request.app.state.sessions is not None,
+        **values,
+    )
     return HTMLResponse(text, status, headers)
