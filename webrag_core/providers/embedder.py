@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
+from webrag_core.extras import OPENAI, require_extra
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.providers.static_model import text_vectors, token_ids
@@ -117,7 +118,7 @@ class OpenAIEmbedder:
 
     def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
-        require_package("openai", "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
+        require_extra(OPENAI, "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
         self.identity = identity_of(settings)
         self._url = settings.embedding_base_url or _OPENAI
         self._key = settings.embedding_api_key
