@@ -30,7 +30,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in PACKAGES:
         left_out = shutil.ignore_patterns("__pycache__", "python-*.warc.gz", "rust-*.warc.gz", "postgresql-*.warc.gz")
         shutil.copytree(REPOSITORY / name, source / name, symlinks=True, ignore=left_out)
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "dagster.yaml"):
+    for name in ("pyproject.toml", "webrag.py", "README.md", "LICENSE", "NOTICE", "dagster.yaml"):
         shutil.copy(REPOSITORY / name, source)
     subprocess.run([sys.executable, "-c", BUILD, target], cwd=source, check=True, capture_output=True)
     [built] = target.glob("*.whl")
