@@ -86,6 +86,7 @@ class Embedder(Protocol):
 class WordLlamaEmbedder:
     """The offline default: 256-dimensional averages of static token vectors, in process."""
 
+    # of the release that its files were first taken from; they are the same in the one that is installed
     identity = ModelIdentity("wordllama", "l2_supercat_256@0.4.0", 256, "l2")
 
     async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
