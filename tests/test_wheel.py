@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,15 +11,18 @@ import sysconfig
 import venv
 import zipfile
 from collections.abc import Callable
+from functools import partial
+from importlib.metadata import Distribution, PathDistribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.conftest import REPOSITORY, fresh_database
 
 PACKAGES = ("webrag_core", "webrag_dagster", "evals")
 BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
-RUN = "from webrag_core.cli.main import main; main()"
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -30,7 +34,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in PACKAGES:
         left_out = shutil.ignore_patterns("__pycache__", "python-*.warc.gz", "rust-*.warc.gz", "postgresql-*.warc.gz")
         shutil.copytree(REPOSITORY / name, source / name, symlinks=True, ignore=left_out)
-    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE", "dagster.yaml"):
+    for name in ("pyproject.toml", "webrag.py", "README.md", "LICENSE", "NOTICE", "dagster.yaml"):
         shutil.copy(REPOSITORY / name, source)
     subprocess.run([sys.executable, "-c", BUILD, target], cwd=source, check=True, capture_output=True)
     [built] = target.glob("*.whl")
@@ -40,27 +44,58 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def run(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     """Run `webrag` from the wheel in an empty folder; dependencies are those of this environment."""
-    folder, empty = tmp_path_factory.mktemp("venv"), tmp_path_factory.mktemp("empty")
+    folder = tmp_path_factory.mktemp("venv")
+    # a path in a .pth file is only added: the editable install of the clone stays out
+    (_installed(wheel, folder) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return partial(_run, folder, tmp_path_factory.mktemp("empty"))
+
+
+@pytest.fixture(scope="module")
+def plain(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """As `run`; dependencies are those alone that `pip install webrag` installs."""
+    folder = tmp_path_factory.mktemp("plain")
+    installed = _installed(wheel, folder)
+    ours = Path(sysconfig.get_path("purelib"))
+    [metadata] = installed.glob("webrag-*.dist-info")
+    for name in _required(PathDistribution(metadata)):
+        for entry in {file.parts[0] for file in distribution(name).files or ()} - {"..", "__pycache__"}:
+            (installed / entry).symlink_to(ours / entry)
+    return partial(_run, folder, tmp_path_factory.mktemp("empty"))
+
+
+def _installed(wheel: Path, folder: Path) -> Path:
+    """Make a virtual environment with the wheel and nothing else; return its site-packages."""
     venv.create(folder, symlinks=True)
     installed = Path(sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)}))
     zipfile.ZipFile(wheel).extractall(installed)
-    # a path in a .pth file is only added: the editable install of the clone stays out
-    (installed / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return installed
 
-    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        inherited = {name: value for name, value in os.environ.items() if name not in ("DAGSTER_HOME", "PYTHONPATH")}
-        command = [folder / "bin" / "python", "-c", RUN, *arguments]
-        return subprocess.run(
-            command,
-            cwd=empty,
-            env={**inherited, **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
 
-    return call
+def _required(package: Distribution) -> set[str]:
+    """Names of the distributions that a package without extras needs, and of those that these need."""
+    needed: set[tuple[str, str]] = set()  # names, each with an extra or ""
+    left = [(package, "")]
+    while left:
+        one, extra = left.pop()
+        for requirement in map(Requirement, one.requires or ()):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": extra}):
+                new = {(canonicalize_name(requirement.name), asked) for asked in ("", *requirement.extras)} - needed
+                left += [(distribution(name), asked) for name, asked in new]
+                needed |= new
+    return {name for name, _ in needed}
+
+
+def _run(folder: Path, empty: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if name not in ("DAGSTER_HOME", "PYTHONPATH")}
+    return subprocess.run(
+        [folder / "bin" / "python", "-m", "webrag", *arguments],
+        cwd=empty,
+        env={**inherited, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 def test_the_wheel_holds_goldens_and_the_small_site_and_nothing_of_the_clones_user(wheel: Path) -> None:
@@ -69,6 +104,7 @@ def test_the_wheel_holds_goldens_and_the_small_site_and_nothing_of_the_clones_us
     assert {"evals/sites/demo.warc.gz", "evals/report/report.html.j2", "webrag_dagster/dagster.yaml"} <= names
     assert {"evals/golden/retrieval/documents.jsonl.gz", "webrag_core/providers/token_weights.npy"} <= names
     assert not [name for name in names if name.startswith(("benchmarks", "tests", "webrag_dagster/defs/sources"))]
+    assert "webrag.py" in names
     assert wheel.stat().st_size < 3_000_000
 
 
@@ -86,3 +122,23 @@ def test_decision_goldens_pass_from_the_installed_package(run: Run) -> None:
     done = run("eval", "decisions")
     assert done.returncode == 0, done.stderr
     assert " right" in done.stdout
+
+
+def test_a_plain_install_names_the_extra_that_a_command_needs(plain: Run) -> None:
+    for command, needs in (("up", "Dagster: pip install 'webrag[dagster]'"), ("mcp", "the MCP SDK")):
+        done = plain(command)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"error: `webrag {command}` needs {needs}")
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_plain_install_asks_the_packaged_site_and_verifies_what_it_stored(plain: Run, server_url: str) -> None:
+    with fresh_database(server_url) as url:
+        settings = {"DATABASE_URL": url, "WEBRAG_READER": "none", "WEBRAG_PREVIEWS": "3"}
+        demo = plain("demo", "--json", **settings)
+        assert demo.returncode == 0, demo.stderr
+        shown = json.loads(demo.stdout)
+        assert shown["run_id"] is None
+        assert shown["prose"]["sentences"]
+        verified = plain("verify", **settings)
+    assert verified.returncode == 0, verified.stdout + verified.stderr

@@ -21,6 +21,8 @@ Public names (everything else may change):
   - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
   - `AgentsFailedError`: no task of a plan brought a result.
   - `GuardrailsViolationError`: a question or an answer is not let through.
+  - `MissingExtraError`: an extra of the package is not installed.
+  - `UnsupportedPlatformError`: the system has no POSIX; the import of this package raises it, as an ImportError.
   - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
 
 Names are loaded when they are first used, so that importing one layer never pays for the others.
@@ -30,6 +32,8 @@ from __future__ import annotations
 
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from webrag_core.posix import require_posix
 
 if TYPE_CHECKING:
     from webrag_core.answering.events import AnswerEvent
@@ -44,10 +48,12 @@ if TYPE_CHECKING:
         GuardrailsViolationError,
         IntegrityError,
         InvalidInputError,
+        MissingExtraError,
         ReadingModelError,
         Reason,
         RerankError,
         StoreError,
+        UnsupportedPlatformError,
         WebragError,
     )
     from webrag_core.indexing.pipeline import Corpus
@@ -62,6 +68,8 @@ if TYPE_CHECKING:
     from webrag_core.routing.plan import ExecutionPlan
 
     __version__: str
+
+require_posix()
 
 _MODULES = {
     "AgentsFailedError": "errors",
@@ -79,6 +87,7 @@ _MODULES = {
     "IntegrityError": "errors",
     "InvalidInputError": "errors",
     "Manager": "answering.manager",
+    "MissingExtraError": "errors",
     "OrchestrationResult": "orchestration.models",
     "OrchestratorEngine": "orchestration.engine",
     "Question": "answering.manager",
@@ -89,6 +98,7 @@ _MODULES = {
     "SearchRequest": "retrieval.request",
     "Settings": "config",
     "StoreError": "errors",
+    "UnsupportedPlatformError": "errors",
     "WebragError": "errors",
     "expand_related": "retrieval.graph.tasks",
     "hierarchy": "retrieval.graph.tasks",
@@ -115,6 +125,7 @@ __all__ = [
     "IntegrityError",
     "InvalidInputError",
     "Manager",
+    "MissingExtraError",
     "OrchestrationResult",
     "OrchestratorEngine",
     "Question",
@@ -125,6 +136,7 @@ __all__ = [
     "SearchRequest",
     "Settings",
     "StoreError",
+    "UnsupportedPlatformError",
     "WebragError",
     "__version__",
     "expand_related",

@@ -63,6 +63,22 @@ class NotStoredError(InvalidInputError):
     """The caller names something that is not stored: an answer, a page, a source."""
 
 
+class MissingExtraError(InvalidInputError):
+    """A command or setting needs an extra of the package that is not installed. The message says how to install it."""
+
+    code = "missing_extra"
+
+
+class UnsupportedPlatformError(WebragError, ImportError):
+    """This system is not one that WebRAG runs on. Raised by the import of the package."""
+
+    code = "unsupported_platform"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.name = "webrag_core"
+
+
 class FetchError(WebragError):
     """Fetching a URL failed. `status` is the HTTP status when there was one.
 

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from webrag_core.cli.output import Json
+from webrag_core.extras import DAGSTER, is_installed, require_extra
 
 
 def register(app: typer.Typer) -> None:
@@ -22,21 +23,28 @@ def demo(
     quotes: Annotated[int, typer.Option(min=1, help="Quotes to print.")] = 3,
     as_json: Json = False,
 ) -> None:
-    """Ask a frozen real website one question, through Dagster."""
+    """Ask a frozen real website one question, through Dagster where it is installed."""
     from evals.walks.suites import DEMO_SITE
     from webrag_core.cli.answer import print_answer
     from webrag_core.cli.ask import print_prose
     from webrag_core.cli.output import out, print_json, print_line
     from webrag_core.config import load_settings
     from webrag_core.result_warnings import keep_out_of_the_log
-    from webrag_dagster.instance import use_instance
-
-    use_instance()
-    load_settings()  # what is wrong in them is said before Dagster is imported, which takes seconds
-    from webrag_dagster.demo import run_demo
 
     keep_out_of_the_log()
-    result, prose, run_id = run_demo(DEMO_SITE)
+    run_id = None
+    if is_installed(DAGSTER):
+        from webrag_dagster.instance import use_instance
+
+        use_instance()
+        load_settings()  # what is wrong in them is said before Dagster is imported, which takes seconds
+        from webrag_dagster.demo import run_demo
+
+        result, prose, run_id = run_demo(DEMO_SITE)
+    else:
+        from webrag_dagster.demo_question import answer_demo
+
+        result, prose = answer_demo(DEMO_SITE)
     if as_json:
         print_json({**result.model_dump(mode="json"), "prose": prose.model_dump(mode="json"), "run_id": run_id})
         return
@@ -45,11 +53,12 @@ def demo(
     print_line("The same question, answered in prose (webrag ask)", style="bold")
     print_line("")
     print_prose(prose)
-    out.print(
-        f"\nIn the UI   make ui (or webrag up), then http://127.0.0.1:3000/assets/answers or /runs/{run_id}",
-        markup=False,
-        highlight=False,
+    place = (
+        f"make ui (or webrag up), then http://127.0.0.1:3000/assets/answers or /runs/{run_id}"
+        if run_id
+        else "pip install 'webrag[dagster]', then webrag up --demo-site"
     )
+    out.print(f"\nIn the UI   {place}", markup=False, highlight=False)
 
 
 def up(
@@ -63,6 +72,7 @@ def up(
     ] = False,
 ) -> None:
     """Dagster's UI and daemon, until Ctrl-C."""
+    require_extra(DAGSTER, "`webrag up`")
     from evals.walks.suites import python_site
     from webrag_core.config import load_settings
     from webrag_core.store.embedded import embedded_url
@@ -99,6 +109,7 @@ def ui(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 3000,
 ) -> None:
     """Dagster's UI alone, closed to pages of other sites; `webrag up` starts it with everything it needs."""
+    require_extra(DAGSTER, "`webrag ui`")
     from webrag_core.config import load_settings
     from webrag_dagster.instance import refuse_stray_env_file, use_instance
     from webrag_dagster.processes.ui import serve

@@ -21,18 +21,16 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from evals.intervals import Interval, interval
 from evals.walks.goldens import GoldenQuery, cluster_of
 from evals.walks.recorded import RecordedRun
 from evals.walks.scoring import page_of
-from webrag_core.errors import InvalidInputError
+from webrag_core.extras import RAGAS, require_extra
 
 OFFLINE = ("id_precision", "id_recall", "string_precision", "string_recall")
 JUDGED = ("llm_precision", "llm_recall")
-INSTALL = "uv pip install --require-hashes -r requirements-dev.txt installs it with what else the tests need (1.2 GB)"
 
 _PASSAGES = 10
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -130,7 +128,7 @@ def _metric(samples: Sequence[Sample], results: Sequence[tuple[float, str | None
 
 
 def offline_scorers() -> dict[str, Scorer]:
-    """Ragas' metrics that need no model. Raises InvalidInputError that says what to install."""
+    """Ragas' metrics that need no model. Raises MissingExtraError without the extra."""
     metrics, sample_class = _ragas()
 
     async def ask(metric: Any, **fields: list[str]) -> float:
@@ -153,7 +151,7 @@ def offline_scorers() -> dict[str, Scorer]:
 
 
 def judged_scorers(url: str, model: str, key: str) -> dict[str, Scorer]:
-    """Ragas' metrics that ask a model at an OpenAI-compatible endpoint. Raises InvalidInputError as above."""
+    """Ragas' metrics that ask a model at an OpenAI-compatible endpoint. Raises MissingExtraError as above."""
     _ragas()
     from openai import AsyncOpenAI
 
@@ -171,8 +169,6 @@ def judged_scorers(url: str, model: str, key: str) -> dict[str, Scorer]:
 
 
 def _ragas() -> tuple[Any, Any]:
-    for name in ("ragas", "rapidfuzz"):  # Ragas does not declare what its string metrics need
-        if find_spec(name) is None:
-            raise InvalidInputError(f"{name} is missing: {INSTALL}")
+    require_extra(RAGAS, "`webrag eval ragas`")
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"  # read when it is imported; only this word counts
     return import_module("ragas.metrics"), import_module("ragas").SingleTurnSample

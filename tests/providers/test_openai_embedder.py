@@ -463,7 +463,7 @@ def test_unusable_settings_are_refused_by_name_and_never_shown(
 
 def test_a_missing_package_is_said_at_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(InvalidInputError, match=r"comes with webrag\[providers\]"):
+    with pytest.raises(InvalidInputError, match=r"pip install 'webrag\[providers\]'"):
         make_embedder(Settings(_env_file=None, embedding_api_key=KEY))
 
 

@@ -349,7 +349,7 @@ def test_a_provider_without_key_and_url_is_refused_at_start(provider: str, setti
 @pytest.mark.parametrize("provider", ["zeroentropy", "cohere"])
 def test_a_missing_package_is_said_at_start(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, provider, None)
-    with pytest.raises(InvalidInputError, match=r"comes with webrag\[providers\]"):
+    with pytest.raises(InvalidInputError, match=r"pip install 'webrag\[providers\]'"):
         make_reranker(config(provider, None))
 
 

@@ -9,6 +9,7 @@ import typer
 from webrag_core.cli.output import complain
 from webrag_core.cli.serve import address
 from webrag_core.config import load_settings
+from webrag_core.extras import MCP, require_extra
 
 
 def add_mcp_command(app: typer.Typer) -> None:
@@ -22,6 +23,7 @@ def mcp(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Unset = MCP_PORT.")] = None,
 ) -> None:
     """Serve the tools answer, search, status and ingest to a language model's client."""
+    require_extra(MCP, "`webrag mcp`")
     settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
     if http:
         from webrag_core.mcp_server.http import serve as serve_http

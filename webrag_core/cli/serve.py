@@ -8,6 +8,7 @@ import typer
 
 from webrag_core.cli.output import complain
 from webrag_core.config import Settings, load_settings
+from webrag_core.extras import SERVE, require_extra
 
 
 def add_serve_command(app: typer.Typer) -> None:
@@ -20,6 +21,7 @@ def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Unset = MCP_PORT.")] = None,
 ) -> None:
     """Serve a page to ask on in a browser, REST (/api) for programs and the tools (/mcp) for language models."""
+    require_extra(SERVE, "`webrag serve`")
     from webrag_core.web.serve import serve as serve_pages
 
     settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})

@@ -34,6 +34,7 @@ from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.extras import BROWSER, FIRECRAWL, require_extra
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
@@ -89,6 +90,7 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
     if choice == "http":
         return own
     if choice == "browser":
+        require_extra(BROWSER, "the acquirer `browser`")
         from webrag_core.acquisition.browser.acquirer import BrowserAcquirer
 
         return BrowserAcquirer(settings, own)
@@ -96,6 +98,7 @@ def make_acquirer(settings: Settings, choice: str | None = None, *, database: Da
         if choice == "firecrawl":
             raise InvalidInputError("the source requires Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
         return own
+    require_extra(FIRECRAWL, "FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
     from webrag_core.acquisition.fallback import FallbackAcquirer  # import its client on demand
     from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 

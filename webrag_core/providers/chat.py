@@ -15,7 +15,8 @@ from typing import Any, Literal
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
+from webrag_core.extras import OPENAI, require_extra
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store
 from webrag_core.providers.rerankers.remote import LARGEST_ANSWER, read_at_most
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
@@ -99,7 +100,7 @@ class ChatEndpoint:
                 f"{wanted_by} needs ORCHESTRATION_LLM_API_KEY"
                 " (or ORCHESTRATION_LLM_BASE_URL of a server that wants none)"
             )
-        require_package("openai", f"{wanted_by} (the default with ORCHESTRATION_LLM_…)")
+        require_extra(OPENAI, f"{wanted_by} (the default with ORCHESTRATION_LLM_…)")
         self.model = settings.orchestration_llm_model
         self._url = settings.orchestration_llm_base_url or _OPENAI
         self._key = settings.orchestration_llm_api_key

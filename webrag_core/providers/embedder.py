@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
-from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, require_package, trust_store
+from webrag_core.extras import OPENAI, require_extra
+from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store
 from webrag_core.providers.input_types import InputType, convention_of
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.providers.static_model import text_vectors, token_ids
@@ -85,6 +86,7 @@ class Embedder(Protocol):
 class WordLlamaEmbedder:
     """The offline default: 256-dimensional averages of static token vectors, in process."""
 
+    # of the release that its files were first taken from; they are the same in the one that is installed
     identity = ModelIdentity("wordllama", "l2_supercat_256@0.4.0", 256, "l2")
 
     async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
@@ -117,7 +119,7 @@ class OpenAIEmbedder:
 
     def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
-        require_package("openai", "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
+        require_extra(OPENAI, "EMBEDDING_BASE_URL or EMBEDDING_API_KEY")
         self.identity = identity_of(settings)
         self._url = settings.embedding_base_url or _OPENAI
         self._key = settings.embedding_api_key

@@ -8,12 +8,10 @@ import sys
 from collections.abc import Awaitable, Callable
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
 from pydantic import SecretStr
 
-from webrag_core.errors import InvalidInputError
 from webrag_core.trace import traceparent
 
 # SDKs require a key even for servers without authentication
@@ -21,15 +19,6 @@ _NO_KEY = "unused"
 _HEADERS = frozenset(
     ["accept", "accept-encoding", "connection", "content-length", "content-type", "host", "transfer-encoding"]
 )
-
-
-def require_package(package: str, required_by: str) -> None:
-    """Raises InvalidInputError when `package`, which the setting `required_by` needs, is not installed."""
-    if find_spec(package) is None:
-        raise InvalidInputError(
-            f"{required_by} needs the package {package}, which is not installed; it comes with webrag[providers]"
-            " (in a checkout: .venv/bin/uv pip install -e '.[providers]')"
-        )
 
 
 async def load_package(package: str) -> None:

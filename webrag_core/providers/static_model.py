@@ -1,15 +1,16 @@
 """The static model that ships inside the `wordllama` wheel: tokenizer and 256-dimensional token vectors, offline.
 
+Only these two files of the wheel are used, none of its code.
 Its tokenizer looks at a text as a whole. No token of its vocabulary reaches over the end of a word, a number or a run
 of marks, though, so the tokens of a text are those of its pieces, which are looked up.
 """
 
 from __future__ import annotations
 
-import logging
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,6 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-    from wordllama.inference import WordLlamaInference
 
 _WEIGHTS = Path(__file__).with_name("token_weights.npy")
 _MAX_PIECES = 100_000  # remembered: about 20 MB
@@ -33,25 +33,29 @@ _BATCH = 256  # texts
 _LEAST_LETTERS = 3  # of a token that means something by itself
 
 
-@lru_cache(maxsize=1)
-def static_model() -> WordLlamaInference:
-    """Load once per process (0.3 s, about 120 MB)."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    import wordllama
+def _file(*parts: str) -> str:
+    """Path of a file of the wheel, which is not imported: that would set up the root logger."""
+    package = find_spec("wordllama")
+    assert package is not None
+    assert package.origin is not None
+    return str(Path(package.origin).parent.joinpath(*parts))
 
-    root.handlers[:], root.level = handlers, level  # its import configures the root logger
-    # the wheel ships `tokenizers/` but looks in `tokenizer/`: pointing the cache at the package finds both
-    return wordllama.WordLlama.load(cache_dir=Path(wordllama.__file__).parent, disable_download=True)
+
+@lru_cache(maxsize=1)
+def _table() -> NDArray[np.float32]:
+    """Vector of every token as the model has it, shape (32000, 256). Loaded once per process, 32 MB."""
+    from safetensors.numpy import load_file
+
+    table = load_file(_file("weights", "l2_supercat_256.safetensors"))["embedding.weight"]
+    return np.ascontiguousarray(table, dtype=np.float32)
 
 
 @lru_cache(maxsize=1)
 def _tokenizer() -> Tokenizer:
     from tokenizers import Tokenizer
 
-    # a copy without padding, so that lengths are lengths
-    tokenizer = Tokenizer.from_str(static_model().tokenizer.to_str())
-    tokenizer.no_padding()
+    tokenizer = Tokenizer.from_file(_file("tokenizers", "l2_supercat_tokenizer_config.json"))
+    tokenizer.no_padding()  # lengths are lengths
     tokenizer.no_truncation()
     return tokenizer
 
@@ -102,7 +106,7 @@ def token_ids(texts: Sequence[str]) -> list[NDArray[np.uint16]]:
 
 def text_vectors(ids: Sequence[NDArray[np.uint16]]) -> NDArray[np.float32]:
     """Unit-length mean of the token vectors of each text, by its `token_ids`; NaN for a text without tokens."""
-    table = static_model().embedding
+    table = _table()
     means = np.empty((len(ids), table.shape[1]), dtype=np.float32)
     for row, tokens in enumerate(ids):
         np.sum(table[tokens], axis=0, dtype=np.float32, out=means[row])
@@ -140,7 +144,7 @@ def token_texts() -> list[str]:
 @lru_cache(maxsize=1)
 def token_vectors() -> NDArray[np.float32]:
     """Unit-length vector of every token, shape (32000, 256)."""
-    vectors = np.asarray(static_model().embedding, dtype=np.float32)
+    vectors = _table()
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.maximum(lengths, 1e-9), dtype=np.float32)
 

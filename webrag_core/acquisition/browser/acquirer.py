@@ -7,10 +7,10 @@ import dataclasses
 from collections.abc import Collection
 
 from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.browser.renderer import Renderer
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError
 
 CONCURRENT_BROWSERS = 2
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
@@ -28,12 +28,8 @@ class BrowserAcquirer:
 
     def __init__(self, settings: Settings, direct: HttpAcquirer) -> None:
         """`direct` fetches the page and everything that it asks for. For one event loop. Raises InvalidInputError where
-        the extra or the browser is missing.
+        the browser is missing.
         """
-        try:
-            from webrag_core.acquisition.browser.renderer import Renderer
-        except ModuleNotFoundError:
-            raise InvalidInputError("rendering needs the extra: install webrag[browser]") from None
         self._direct = direct
         self._places = asyncio.Semaphore(CONCURRENT_BROWSERS)
         self._renderer = Renderer(settings, direct.resource)

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 
 from webrag_core.acquisition.firecrawl.wire import Scraped, ScrapeFailure, failure_of, status_failure
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError, Reason
+from webrag_core.errors import Reason
 from webrag_core.providers.endpoint import trust_store
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 from webrag_core.store.breakers import Breakers
@@ -58,12 +58,9 @@ class FirecrawlApi:
     """The calls that the acquirer needs. Every one returns a ScrapeFailure instead of raising."""
 
     def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
-        """Opens nothing. Raises InvalidInputError when the SDK is not installed."""
-        try:
-            import firecrawl  # noqa: F401  takes seconds, which must not go off the time for the first page
-        except ModuleNotFoundError:
-            problem = "FIRECRAWL_API_KEY or _URL needs the package firecrawl: install webrag[providers]"
-            raise InvalidInputError(problem) from None
+        """Opens nothing."""
+        import firecrawl  # noqa: F401  takes seconds, which must not go off the time for the first page
+
         self.seconds = settings.firecrawl_timeout
         self._url = settings.firecrawl_api_url or _CLOUD
         breaker = None if breakers is None else breakers.of("firecrawl", self._url)

@@ -6,7 +6,8 @@ Exercised against a local server that speaks the wire format; the real provider 
 from __future__ import annotations
 
 from webrag_core.config import Settings
-from webrag_core.providers.endpoint import add_trace, key_or_dummy, require_package, trust_store
+from webrag_core.extras import COHERE, require_extra
+from webrag_core.providers.endpoint import add_trace, key_or_dummy, trust_store
 from webrag_core.providers.rerankers.remote import GARBAGE, PREFIX, UNREACHABLE, RemoteReranker, read_at_most
 from webrag_core.providers.retry import Failure
 from webrag_core.store.breakers import Breakers
@@ -22,7 +23,7 @@ class CohereReranker(RemoteReranker):
 
     def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
         """Raises InvalidInputError when the SDK is not installed."""
-        require_package("cohere", "RERANKER_PROVIDER=cohere")
+        require_extra(COHERE, "RERANKER_PROVIDER=cohere")
         super().__init__(settings, breakers)
 
     async def _ask(self, query: str, passages: list[str]) -> object:

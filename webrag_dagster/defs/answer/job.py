@@ -9,15 +9,13 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.console import console
+from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run_once
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.engine import AnswerRequest
     from webrag_core.orchestration.models import OrchestrationResult, Round
-
-DEMO_URL = "https://docs.python.org/3.11/library/numeric.html"
-DEMO_QUERY = "How do I compute the greatest common divisor of several integers?"
 
 _QUERY_CHARS = 60
 

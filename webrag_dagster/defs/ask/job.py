@@ -7,7 +7,7 @@ from pydantic import Field
 
 from webrag_core.percentages import percent
 from webrag_dagster.console import console
-from webrag_dagster.defs.answer.job import DEMO_QUERY, DEMO_URL
+from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run_once
 
