@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from webrag_core.cli.output import Json
+from webrag_core.cli.quotes import Proof
 
 
 def register(app: typer.Typer) -> None:
@@ -20,6 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     quotes: Annotated[int, typer.Option(min=1, help="Quotes to print.")] = 3,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
     """Ask a frozen real website one question, through Dagster."""
@@ -40,11 +42,11 @@ def demo(
     if as_json:
         print_json({**result.model_dump(mode="json"), "prose": prose.model_dump(mode="json"), "run_id": run_id})
         return
-    print_answer(result, quotes=quotes)
+    print_answer(result, quotes=quotes, proof=proof)
     print_line("")
     print_line("The same question, answered in prose (webrag ask)", style="bold")
     print_line("")
-    print_prose(prose)
+    print_prose(prose, proof=proof)
     out.print(
         f"\nIn the UI   make ui (or webrag up), then http://127.0.0.1:3000/assets/answers or /runs/{run_id}",
         markup=False,

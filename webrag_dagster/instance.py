@@ -48,8 +48,8 @@ def use_instance() -> Path:
 def _instance_of(corpus: Path) -> Path:
     """The folder of this package's dagster.yaml, with `corpus`/dagster as the place of its storage.
 
-    Written again at each start: the next version may bring another file. An instance of `.webrag/dagster` in the working
-    directory is one of earlier versions, and goes on.
+    Written again at each start: the next version may bring another file. An instance of earlier versions, in
+    `.webrag/dagster` of the working directory, goes on.
     """
     package = Path(__file__).resolve().parent
     earlier = Path(FOLDER) / "dagster"

@@ -40,7 +40,7 @@ def test_a_scheme_is_added_where_it_is_missing(text: str, url: str) -> None:
     ],
 )
 def test_what_resembles_no_host_is_refused(text: str) -> None:
-    with pytest.raises(FetchError, match="is no web address; write one as docs.python.org/3/") as caught:
+    with pytest.raises(FetchError, match=r"is no web address; write one as docs\.python\.org/3/") as caught:
         typed_address(text)
     assert caught.value.reason is Reason.INVALID_URL
 

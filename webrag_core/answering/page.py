@@ -71,12 +71,17 @@ def render_markdown(answer: Answer) -> str:
 
 def fragment_url(citation: SentenceCitation) -> str:
     """The page's address with a text fragment, at which a browser opens the live page at the quote."""
-    words = unit_text(citation.quote, "paragraph").split()
+    return text_fragment(citation.url, citation.quote)
+
+
+def text_fragment(url: str, quote: str) -> str:
+    """`url` with a fragment for the words of `quote` (Markdown): a browser opens the page there, and marks them."""
+    words = unit_text(quote, "paragraph").split()
     start = percent_encoded(" ".join(words[:_FRAGMENT_WORDS]), safe="").replace("-", "%2D")
     if not start:
-        return citation.url
+        return url
     end = percent_encoded(" ".join(words[-_FRAGMENT_WORDS:]), safe="").replace("-", "%2D")
-    return f"{citation.url}#:~:text={start}" + (f",{end}" if len(words) > 2 * _FRAGMENT_WORDS else "")
+    return f"{url.partition('#')[0]}#:~:text={start}" + (f",{end}" if len(words) > 2 * _FRAGMENT_WORDS else "")
 
 
 def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:

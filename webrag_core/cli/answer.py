@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, check_time, err, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, check_time, err, print_json, print_line
+from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.result_warnings import keep_out_of_the_log
@@ -71,6 +72,7 @@ def answer(
     time: Time = "seen",
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
     """Answer QUERY with quotes, starting at URL and following promising links."""
@@ -79,7 +81,9 @@ def answer(
     from webrag_core.orchestration.memory import run_scope
 
     if at is not None:
-        asyncio.run(_answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
+        asyncio.run(
+            _answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json)
+        )
         return
     check_time(time, at)
 
@@ -106,11 +110,11 @@ def answer(
     if as_json:
         print_json(result)
     else:
-        print_answer(result, quotes=quotes, show_all=show_all)
+        print_answer(result, quotes=quotes, show_all=show_all, proof=proof)
 
 
 async def _answer_at(
-    at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool
+    at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, proof: bool, as_json: bool
 ) -> None:
     """The past cannot be fetched: search what is stored of it."""
     from webrag_core.acquisition.urls import site_roots
@@ -127,7 +131,7 @@ async def _answer_at(
     if as_json:
         print_json(results)
     else:
-        print_results(results, quotes, show_all=show_all)
+        print_results(results, quotes, show_all=show_all, proof=proof)
 
 
 @contextmanager
@@ -152,7 +156,7 @@ def _progress_line(phase: str, completed: Round | None) -> str:
     return line
 
 
-def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False) -> None:
+def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:
     """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`, none of low relevance
     (full context cites them) unless `show_all`."""
     from webrag_core.retrieval.citations import relevant
@@ -167,7 +171,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     if shown and result.status == "not_found":
         print_line("Nearest passage:", style="dim")
     for citation in shown:
-        print_citation(citation, result.query)
+        print_citation(citation, result.query, proof=proof)
     print_hidden(result.citations, len(shown))
     print_line("")
     print_line("Pages read", style="bold")

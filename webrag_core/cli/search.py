@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, check_time, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
+from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
 from webrag_core.result_warnings import keep_out_of_the_log
 
@@ -65,6 +66,7 @@ def search(
     top_k: Annotated[int | None, typer.Option(help="Maximum results; unset = RERANKER_TOP_N.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
     """Search the stored pages; fetch nothing. A page's date is its last modification, else its publication."""
@@ -107,19 +109,19 @@ def search(
         if as_json:
             print_json(results)
         else:
-            print_results(results, quotes, show_all=show_all)
+            print_results(results, quotes, show_all=show_all, proof=proof)
 
     asyncio.run(work())
 
 
-def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False) -> None:
+def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False, proof: bool = False) -> None:
     """Print numbered quotes, then the numbers of the search."""
     from webrag_core.retrieval.citations import relevant
 
     chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in results.chunks}
     shown = results.citations if show_all else relevant(results.citations)[:quotes]
     for citation in shown:
-        print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]))
+        print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]), proof=proof)
     stats = results.corpus_stats
     if not results.citations:
         print_line("No results.", style="yellow")
