@@ -24,7 +24,7 @@ def demo(
     proof: Proof = False,
     as_json: Json = False,
 ) -> None:
-    """Ask a frozen real website one question, through Dagster."""
+    """Ask a frozen real website one question."""
     from evals.walks.suites import DEMO_SITE
     from webrag_core.cli.answer import print_answer
     from webrag_core.cli.ask import print_prose
@@ -100,7 +100,10 @@ def ui(
     ),
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 3000,
 ) -> None:
-    """Dagster's UI alone, closed to pages of other sites; `webrag up` starts it with everything it needs."""
+    """Dagster's UI alone, for deployments.
+
+    It is closed to pages of other sites. `webrag up` starts it with everything it needs.
+    """
     from webrag_core.config import load_settings
     from webrag_dagster.instance import refuse_stray_env_file, use_instance
     from webrag_dagster.processes.ui import serve

@@ -12,7 +12,6 @@ import typer
 from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.answer import show_progress
 from webrag_core.cli.output import (
     Json,
     Time,
@@ -23,6 +22,7 @@ from webrag_core.cli.output import (
     print_line,
     write_file,
 )
+from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place, print_wrapped
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
@@ -71,31 +71,35 @@ def ask(
     proof: Proof = False,
     as_json: Json = False,
 ) -> None:
-    """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
-    from webrag_core.answering.events import Done
-    from webrag_core.answering.manager import Manager
-    from webrag_core.answering.page import render_markdown, render_page
-    from webrag_core.indexing.pipeline import Corpus
+    """Answer in sentences of the pages, each proved by its quote.
 
+    Without --url, and with --at, nothing is fetched: the answer comes from
+    what is stored. `webrag plan` shows beforehand what would be done.
+    """
     if as_json and stream:
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
     for file in filter(None, (html, markdown)):
         check_writable(file)
-    asked = question_of(question, url, source, at, time, budget, form)
 
-    async def work() -> Answer:
+    async def work(show: Show) -> Answer:
+        from webrag_core.answering.events import Done
+        from webrag_core.answering.manager import Manager
+        from webrag_core.indexing.pipeline import Corpus
+
+        asked = question_of(question, url, source, at, time, budget, form)
         async with Corpus.open(load_settings()) as corpus:
-            with show_progress() as show:
-                if not stream:
-                    return await Manager(corpus).answer(asked, show)
-                async for event in Manager(corpus).stream(asked):
-                    print_json(event)
-                    sys.stdout.flush()
-                assert isinstance(event, Done)
-                return event.answer
+            show("stored", None)
+            if not stream:
+                return await Manager(corpus).answer(asked, show)
+            async for event in Manager(corpus).stream(asked):
+                print_json(event)
+                sys.stdout.flush()
+            assert isinstance(event, Done)
+            return event.answer
 
     try:
-        answer = asyncio.run(work())
+        with show_progress() as show:
+            answer = asyncio.run(work(show))
     except WebragError as error:
         if not as_json and not stream:
             raise
@@ -103,6 +107,8 @@ def ask(
         print_json({"status": status, "error": {"code": error.code, "message": error.message}})
         complain(f"error: {error.message} [{error.code}]", style="red")
         raise typer.Exit(error.exit_code) from error
+    from webrag_core.answering.page import render_markdown, render_page
+
     for path, render in ((html, render_page), (markdown, render_markdown)):
         if path is not None:
             try:

@@ -25,6 +25,7 @@ from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
 from webrag_core.cli.panels import Panels
 from webrag_core.cli.plan import plan
+from webrag_core.cli.progress import ProgressStyle, set_style
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
@@ -41,7 +42,7 @@ app = typer.Typer(
     help="Ask websites questions; get verbatim, citable evidence and the reason why the search stopped.",
     epilog="[dim]webrag COMMAND --help explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage.[/dim]",
 )
-database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus.")
+database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus: its address, its schema.")
 app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
@@ -74,11 +75,16 @@ def options(
         Path | None,
         typer.Option(help="File of settings beside the environment, which wins; unset = WEBRAG_ENV_FILE."),
     ] = None,
+    progress: Annotated[
+        ProgressStyle,
+        typer.Option(help="What long work shows on stderr: a live line on a terminal, plain lines elsewhere (auto)."),
+    ] = "auto",
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options of `webrag` itself."""
+    set_style(progress)
     if env_file is not None:
         os.environ[VARIABLE] = str(env_file.absolute())
     if context.invoked_subcommand not in _SERVERS:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from webrag_core.errors import InvalidInputError
@@ -45,12 +43,6 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, l
 _PIPE_WIDTH = 240
 
 
-class Advance(Protocol):
-    """Callback for each finished unit of work, with its label."""
-
-    def __call__(self, label: str) -> None: ...
-
-
 def tokens_charged(tokens: int) -> str:
     """What an embedding endpoint charged, to stand after the number of texts; nothing where it counts nothing."""
     return f" for {tokens:,} tokens" if tokens else ""
@@ -60,27 +52,6 @@ def print_json(value: BaseModel | dict[str, Any] | list[dict[str, Any]]) -> None
     """Exactly one JSON value on stdout."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
-
-
-@contextmanager
-def progress(total: int | None, what: str) -> Iterator[Advance]:
-    """A bar on a terminal, a plain line now and then elsewhere; always on stderr. `total` None = unknown."""
-    if err.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=err, transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda label: bar.update(task, advance=1, description=f"{what} {escape(label[-60:])}")
-        return
-    done = 0
-    step = 100 if total is None else max(1, total // 10)
-
-    def plain(label: str) -> None:
-        nonlocal done
-        done += 1
-        if done % step == 0 or done == total:
-            err.print(f"{what}: {done}{'' if total is None else f'/{total}'}", markup=False, highlight=False)
-
-    yield plain
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -93,21 +93,28 @@ def print_place(lead: str, url: str, quote: str, notes: Sequence[str] = (), *, i
     from webrag_core.answering.page import text_fragment
 
     link = text_fragment(url, quote)
-    text = Text(lead, style="dim")
-    in_full = in_full or not out.is_terminal
-    text.append(visible(link if in_full else url), style=Style(link=link) if out.is_terminal else "")
-    text.append("".join(f"  {note}" for note in notes))
-    out.print(text, highlight=False)
+    shown = visible(link if in_full or not out.is_terminal else url)
+    text = Text.assemble((lead, "dim"), (shown, Style(link=link) if out.is_terminal else ""))
+    about = ", ".join(notes)
+    fits = not out.is_terminal or len(lead) + len(shown) + len(about) + 2 <= out.width
+    out.print(Text.assemble(text, f"  {about}" if about and fits else ""), highlight=False)
+    if about and not fits:
+        print_line(" " * len(lead) + about)
 
 
 def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:
     """Print a text that may hold words of pages behind `lead` (its first line behind `first`), folded at the width of a
     terminal; elsewhere as one line."""
     text.stylize(style)
-    lines = list(text.wrap(out, max(_LEAST_WIDTH, out.width - len(lead)))) if out.is_terminal else [text]
-    for number, line in enumerate(lines or [text]):
-        begins = lead if first is None or number else first
-        out.print(Text.assemble((begins, style or "dim"), line) if out.is_terminal else Text(begins + line.plain))
+    begins = lead if first is None else first
+    if not out.is_terminal:
+        out.print(Text.assemble(begins, text))
+        return
+    indent = len(text.plain) - len(text.plain.lstrip())
+    width = max(_LEAST_WIDTH, out.width - len(lead) - indent)
+    for line in list(text[indent:].wrap(out, width)) or [text]:
+        out.print(Text.assemble((begins + " " * indent, style or "dim"), line))
+        begins = lead
 
 
 def print_hidden(citations: Sequence[CitationSpan], shown: int) -> None:

@@ -23,13 +23,15 @@ def add_search_command(app: typer.Typer) -> None:
     app.command()(search)
 
 
+def _patterns() -> list[str]:
+    return ["reranked", "semantic", "hybrid", "filtered", "multi_query", "cross_modal"]
+
+
 def search(
     query: Annotated[str, typer.Argument(help="The question or search terms.")],
     pattern: Annotated[
         str,
-        typer.Option(
-            help="semantic (P1), hybrid (P2), filtered (P3), reranked (P4), multi_query (P5), cross_modal (P6, graph)."
-        ),
+        typer.Option(help="How passages are found, see above.", autocompletion=_patterns),
     ] = "reranked",
     source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
     url: Annotated[
@@ -69,7 +71,21 @@ def search(
     proof: Proof = False,
     as_json: Json = False,
 ) -> None:
-    """Search the stored pages; fetch nothing. A page's date is its last modification, else its publication."""
+    """Search the stored pages; fetch nothing.
+
+    \b
+    --pattern says how passages are found and ordered:
+      reranked      words and embeddings find, the reranker orders (P4)
+      semantic      embeddings alone (P1)
+      hybrid        embeddings and words, weighted by --alpha (P2)
+      filtered      as reranked, with at least one filter (P3)
+      multi_query   as reranked, for each --formulation (P5)
+      cross_modal   as reranked, with a bonus from the graph (P6)
+
+    A page must pass every filter (--source to --flag); several values of one
+    filter are alternatives. A page's date is its last modification, else its
+    publication.
+    """
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.past_search import search_at
     from webrag_core.indexing.pipeline import Corpus
