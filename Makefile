@@ -6,9 +6,11 @@ BIN := $(VENV)/bin
 .PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
+	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
 	@$(BIN)/webrag demo
 
 ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen site unless WEBRAG_WARC is set
+	@mkdir -p -m 700 .webrag
 	$(BIN)/webrag up --demo-site
 
 test: $(VENV)/.dev            ## all tests, two processes for each core, each with a database server of its own

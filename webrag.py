@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line. Exit with one sentence on a system without POSIX."""
     try:
-        from webrag_core.cli.main import main as run
+        from webrag_core.cli.entry import main as run
     except ImportError as error:
         if error.name != "webrag_core":
             raise

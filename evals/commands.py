@@ -15,7 +15,8 @@ from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_docu
 from evals.routing.command import routes
 from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.cli.output import Json, err, out, print_json, print_table, progress
+from webrag_core.cli.output import Json, err, out, print_json, print_table
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 

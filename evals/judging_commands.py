@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from webrag_core.cli.output import Json, complain, out, print_json, print_table, progress
+from webrag_core.cli.output import Json, complain, out, print_json, print_table
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 

@@ -42,7 +42,11 @@ def replay(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Re-decide recorded runs, optionally under another policy, and show the differences."""
+    """Decide recorded runs again, perhaps under another policy.
+
+    With an answer's number its own rounds are decided again; `--answers`
+    composes an answer in prose again.
+    """
     if answers:
         _recompose(run, as_json=as_json)
         return

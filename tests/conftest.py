@@ -34,6 +34,9 @@ if sys.dont_write_bytecode:  # tests start Python a hundred times: let it compil
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # a process of pytest's per core: a second thread only waits, busily
 
+# no test may reach the corpus of whoever runs them; `_no_outside_settings` removes WEBRAG_HOME
+os.environ["XDG_DATA_HOME"] = str(REPOSITORY / ".pytest_cache" / "data" / os.environ.get("PYTEST_XDIST_WORKER", "one"))
+
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: Dagster would have SIGTERM ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

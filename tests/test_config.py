@@ -10,6 +10,7 @@ import pytest
 
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
+from webrag_core.corpus_home import announce_new
 from webrag_core.env_file import misspelt, warn_misspelt, warn_stray
 from webrag_core.errors import InvalidInputError
 
@@ -190,3 +191,37 @@ def test_the_command_line_reads_the_file_that_it_is_given(webrag: Webrag, tmp_pa
     assert done.returncode == 2
     assert "none-such" in done.stderr
     assert "is not read" not in done.stderr
+
+
+def test_a_user_has_one_corpus_unless_a_folder_has_its_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    users = tmp_path / "data" / "webrag"
+    assert load_settings().webrag_home == users
+    monkeypatch.setenv("WEBRAG_HOME", "")
+    assert load_settings().webrag_home == users
+    settings_file("MCP_PORT=1", path=str(users / ".env"))
+    assert load_settings().mcp_port == 1
+    Path(".webrag").mkdir()
+    assert load_settings().webrag_home == Path(".webrag")
+    assert load_settings().mcp_port == 8765, "the file belongs to another corpus"
+    Path("below").mkdir()
+    monkeypatch.chdir("below")
+    assert load_settings().webrag_home == users, "parents are not searched"
+    monkeypatch.setenv("WEBRAG_HOME", "named")
+    assert load_settings().webrag_home == Path("named")
+
+
+def test_a_new_corpus_is_announced_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    home = tmp_path / "webrag"
+    announce_new(tmp_path / "of an evaluation")
+    assert not caplog.text
+    announce_new(home)
+    assert f"new corpus at {home}" in caplog.text
+    caplog.clear()
+    (home / "postgres").mkdir(parents=True)
+    (home / "postgres" / "PG_VERSION").touch()
+    announce_new(home)
+    assert not caplog.text

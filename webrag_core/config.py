@@ -15,6 +15,7 @@ from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from webrag_core.corpus_home import corpus_home
 from webrag_core.env_file import env_file, misspelt, read_env_file, stray_env_files, warn_misspelt, warn_stray
 from webrag_core.errors import InvalidInputError
 
@@ -48,7 +49,11 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
     # Where data lives
-    webrag_home: Path = Field(default=Path(".webrag"), description="Folder of the embedded database")
+    webrag_home: Path = Field(
+        default_factory=corpus_home,
+        description="Folder of the corpus; unset = .webrag of the working directory if it is there, else the user's"
+        " data folder",
+    )
     database_url: str | None = Field(
         default=None, repr=False, description="PostgreSQL with pgvector; unset = the embedded server"
     )
@@ -338,6 +343,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """What the caller gives, then the environment."""
         return init_settings, _Environment(settings_cls)
+
+    @field_validator("webrag_home", mode="before")
+    @classmethod
+    def _blank_home(cls, home: object) -> object:
+        return corpus_home() if home == "" else home
 
     @model_validator(mode="after")
     def _blank_means_unset(self) -> Self:

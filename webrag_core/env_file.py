@@ -16,6 +16,7 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from webrag_core.corpus_home import corpus_home
 from webrag_core.errors import InvalidInputError
 
 logger = logging.getLogger(__name__)
@@ -30,20 +31,21 @@ _NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs 
 
 
 def env_file() -> Path | None:
-    """Return the file to read: that of WEBRAG_ENV_FILE, else `.env` of a WEBRAG_HOME set to an absolute path.
+    """Return the file to read: that of WEBRAG_ENV_FILE, else `.env` of the corpus, if that has an absolute path.
 
-    A relative WEBRAG_HOME lies in the working directory, so its file does not count. None where there is none.
+    A relative one (WEBRAG_HOME, or `.webrag`) lies in the working directory, so its file does not count. None where
+    there is none.
     """
     if named := os.environ.get(VARIABLE):
         return Path(named)
-    file = Path(os.environ.get("WEBRAG_HOME", "")) / ".env"
+    file = corpus_home() / ".env"
     return file if file.is_absolute() and file.exists() else None
 
 
 def stray_env_files() -> list[Path]:
     """Return the files of the working directory that look like settings and are not `env_file()`."""
     named = env_file()
-    files = [Path(".env"), Path(os.environ.get("WEBRAG_HOME") or ".webrag") / ".env"]
+    files = [Path(".env"), corpus_home() / ".env"]
     return [
         file.absolute()
         for file in files

@@ -33,6 +33,38 @@ class Reason(StrEnum):
     PARSE_FAILURE = "parse_failure"
     FORGOTTEN = "forgotten"
 
+    @property
+    def words(self) -> str:
+        """The reason for people, to stand after "failed:"."""
+        return _REASON_WORDS[self]
+
+
+_REASON_WORDS = {
+    Reason.INVALID_URL: "no usable address",
+    Reason.BLOCKED_ADDRESS: "not a public address",
+    Reason.DNS_FAILURE: "the host name has no address",
+    Reason.CONNECT_FAILURE: "the host could not be reached",
+    Reason.TLS_FAILURE: "no trusted connection to the host",
+    Reason.TIMEOUT: "no answer in time",
+    Reason.TOO_LARGE: "too large",
+    Reason.BAD_RESPONSE: "a broken response",
+    Reason.TOO_MANY_REDIRECTS: "too many redirects",
+    Reason.NOT_FOUND: "not there",
+    Reason.HTTP_STATUS: "the site answered with an error",
+    Reason.RATE_LIMITED: "too many requests for the site",
+    Reason.ROBOTS_DISALLOWED: "forbidden by robots.txt",
+    Reason.CRAWLER_TRAP: "one of endlessly many addresses",
+    Reason.PROVIDER_FAILED: "a provider failed",
+    Reason.UNSUPPORTED_TYPE: "a kind of file that is not read",
+    Reason.EMPTY_PAGE: "without text",
+    Reason.NEEDS_SCRIPT: "without text unless scripts run",
+    Reason.SOFT_404: "an error page",
+    Reason.NEAR_EMPTY: "hardly any text",
+    Reason.PAGE_LIMIT: "beyond the page limit",
+    Reason.PARSE_FAILURE: "could not be converted",
+    Reason.FORGOTTEN: "forgotten on request",
+}
+
 
 class WebragError(Exception):
     """Base of all errors of this package.

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from webrag_core.cli.output import Json
+from webrag_core.cli.quotes import Proof
 from webrag_core.extras import DAGSTER, is_installed, require_extra
 
 
@@ -21,6 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     quotes: Annotated[int, typer.Option(min=1, help="Quotes to print.")] = 3,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
     """Ask a frozen real website one question, through Dagster where it is installed."""
@@ -48,11 +50,11 @@ def demo(
     if as_json:
         print_json({**result.model_dump(mode="json"), "prose": prose.model_dump(mode="json"), "run_id": run_id})
         return
-    print_answer(result, quotes=quotes)
+    print_answer(result, quotes=quotes, proof=proof)
     print_line("")
     print_line("The same question, answered in prose (webrag ask)", style="bold")
     print_line("")
-    print_prose(prose)
+    print_prose(prose, proof=proof)
     place = (
         f"make ui (or webrag up), then http://127.0.0.1:3000/assets/answers or /runs/{run_id}"
         if run_id
@@ -108,7 +110,10 @@ def ui(
     ),
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 3000,
 ) -> None:
-    """Dagster's UI alone, closed to pages of other sites; `webrag up` starts it with everything it needs."""
+    """Dagster's UI alone, for deployments.
+
+    It is closed to pages of other sites. `webrag up` starts it with everything it needs.
+    """
     require_extra(DAGSTER, "`webrag ui`")
     from webrag_core.config import load_settings
     from webrag_dagster.instance import refuse_stray_env_file, use_instance

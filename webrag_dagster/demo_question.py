@@ -21,7 +21,7 @@ def answer_demo(site: Path) -> tuple[OrchestrationResult, Answer]:
 
 async def _answers(site: Path) -> tuple[OrchestrationResult, Answer]:
     from webrag_core.answering.manager import Manager, Question
-    from webrag_core.cli.answer import show_progress
+    from webrag_core.cli.progress import show_progress
     from webrag_core.config import load_settings
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
+import re
 import socket
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,10 @@ from typing import Any
 import yaml  # type: ignore[import-untyped]
 
 from webrag_core.config import load_settings
+from webrag_core.corpus_home import FOLDER
 from webrag_core.env_file import env_file
 from webrag_core.errors import InvalidInputError
+from webrag_core.store.private_folders import open_home, server_account
 
 HOST = "127.0.0.1"
 """Where the UI listens."""
@@ -22,8 +26,9 @@ LOCK = "up.lock"
 def use_instance() -> Path:
     """Settle DAGSTER_HOME for this process and its children, and return it.
 
-    Unset, it becomes the first folder with a dagster.yaml: the working directory, WEBRAG_HOME, this package. Relative
-    storage paths lie under the working directory. Raises InvalidInputError for a folder that is not there.
+    Unset, it becomes the first folder with a dagster.yaml: the working directory, the corpus's; where there is none,
+    `dagster` of the corpus, with this package's file. Relative storage paths lie under the working directory. Raises
+    InvalidInputError for a folder that is not there, or cannot be written.
     """
     home_setting = os.environ.get("DAGSTER_HOME")
     if home_setting:
@@ -31,11 +36,40 @@ def use_instance() -> Path:
         if not home.is_dir():
             raise InvalidInputError(f"DAGSTER_HOME is {home_setting}, which is not a folder")
     else:
-        package = Path(__file__).resolve().parent  # not copied from there: a copy would miss the next version's changes
-        folders = (Path.cwd(), load_settings().webrag_home)
-        home = next((folder for folder in folders if (folder / "dagster.yaml").is_file()), package)
+        folders = (Path.cwd(), corpus := load_settings().webrag_home)
+        own = next((folder for folder in folders if (folder / "dagster.yaml").is_file()), None)
+        home = own or _instance_of(corpus)
+        if home == Path.cwd() and Path(FOLDER).resolve() in storage_folder(home).parents:
+            Path(FOLDER).mkdir(mode=0o700, exist_ok=True)  # a folder with a history of its own has a corpus of its own
     os.environ["DAGSTER_HOME"] = str(home.resolve())
     return home.resolve()
+
+
+def _instance_of(corpus: Path) -> Path:
+    """The folder of this package's dagster.yaml, with `corpus`/dagster as the place of its storage.
+
+    Written again at each start: the next version may bring another file. An instance of earlier versions, in
+    `.webrag/dagster` of the working directory, goes on.
+    """
+    package = Path(__file__).resolve().parent
+    earlier = Path(FOLDER) / "dagster"
+    if earlier.is_dir() and not (earlier / "dagster.yaml").exists():
+        return package
+    folder = corpus.absolute() / "dagster"
+    content = (package / "dagster.yaml").read_text(encoding="utf-8")
+    place = json.dumps(str(folder))[1:-1]  # as YAML quotes it, too
+    content = re.sub(r"base_dir: \.webrag/dagster(\S*)", lambda match: f'base_dir: "{place}{match[1]}"', content)
+    try:
+        open_home(corpus, server_account())
+        folder.mkdir(mode=0o700, exist_ok=True)
+        fresh = folder / f"dagster.yaml.{os.getpid()}"
+        fresh.write_text(content, encoding="utf-8")
+        fresh.replace(folder / "dagster.yaml")
+    except OSError as error:
+        raise InvalidInputError(
+            f"{folder} cannot be written: {error.strerror}; set WEBRAG_HOME to another place"
+        ) from error
+    return folder
 
 
 def storage_folder(home: Path) -> Path:

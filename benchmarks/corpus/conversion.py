@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 
 from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.conversion.html import convert_html
 
 _SPACE = re.compile(r"\s+")

@@ -29,7 +29,7 @@ from benchmarks.corpus.corpus_digest import corpus_digest
 from evals.sites.build_versions import RELEASES, target_of
 from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.indexing.pipeline import Corpus

@@ -26,7 +26,7 @@ import psutil
 
 from evals.walks.goldens import DEFAULT_SITE
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus

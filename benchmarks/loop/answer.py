@@ -33,7 +33,7 @@ import numpy as np
 
 from evals.walks.goldens import DEFAULT_GOLDEN, DEFAULT_SITE, GoldenQuery, load_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError
 from webrag_core.indexing.pipeline import Corpus

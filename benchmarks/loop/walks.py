@@ -23,7 +23,7 @@ from random import Random
 from benchmarks.loop.graph_making import generated, question
 from benchmarks.loop.graph_sites import GraphSite
 from benchmarks.loop.walk_checks import Walked, differences, off_site, violations
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.verification import VerificationCounts, verify_corpus
 from webrag_core.indexing.pipeline import Corpus

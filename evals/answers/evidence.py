@@ -28,7 +28,7 @@ from evals.walks.twins import Twin, with_twins
 from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.answering.gathering import Gathered, gathered_of
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError

@@ -34,7 +34,7 @@ from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.prove import prove
 from webrag_core.answering.proof.recheck import recheck
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, IntegrityError
 from webrag_core.indexing.pipeline import Corpus

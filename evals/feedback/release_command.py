@@ -12,7 +12,8 @@ import typer
 
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from webrag_core.cli.feedback import feedback_app
-from webrag_core.cli.output import Json, print_json, print_line, print_table, progress
+from webrag_core.cli.output import Json, print_json, print_line, print_table
+from webrag_core.cli.progress import progress
 from webrag_core.config import Settings, load_settings
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from evals.walks.scoring import quotes_found
 from evals.walks.sitewalk import suite_settings
 from evals.walks.suites import Split, Suite, own_suites, sample_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError

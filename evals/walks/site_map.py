@@ -17,7 +17,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.acquisition.urls import page_key
 from webrag_core.acquisition.warc import WarcAcquirer
-from webrag_core.cli.output import progress
+from webrag_core.cli.progress import progress
 from webrag_core.conversion.links import is_navigation
 from webrag_core.errors import FetchError
 

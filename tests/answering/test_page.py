@@ -12,7 +12,7 @@ from tests.answering.test_passage import cited
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation, Spent
 from webrag_core.answering.page import marked, render_markdown, render_page
 from webrag_core.answering.passage import passage
-from webrag_core.cli import output
+from webrag_core.cli import quotes
 
 QUOTE = (
     'A **bold** word, a [link](https://evil.example/ "x") and `co|de`. Then <script>alert(1)</script> *this*.\n\n'
@@ -76,9 +76,12 @@ def test_the_page_marks_sentences_and_sets_code() -> None:
 
 def test_the_terminal_prints_likely_sentences_in_bold(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = passage(cited(":   First. Second \x1b[31m."), Highlight(citation=1, marks=[(4, 10)]))
-    for terminal, printed in ((True, "│ \x1b[1mFirst.\x1b[0m Second [31m.\n"), (False, "│ First. Second [31m.\n")):
+    for terminal, printed in (
+        (True, "\x1b[2m│ \x1b[0m\x1b[1mFirst.\x1b[0m Second [31m.\n"),
+        (False, "│ »First.« Second [31m.\n"),
+    ):
         console = Console(file=io.StringIO(), force_terminal=terminal, color_system="standard" if terminal else None)
-        monkeypatch.setattr(output, "out", console)
-        output.print_passage(lines, indent="│ ")
+        monkeypatch.setattr(quotes, "out", console)
+        quotes.print_passage(lines, indent="│ ")
         assert isinstance(console.file, io.StringIO)
         assert console.file.getvalue() == printed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from tests.command_line import Webrag, webrag_here
 from tests.conftest import REPOSITORY, fresh_database
 from tests.dagster.conftest import QUICK
 from tests.dagster.test_up import alive, wait_for
-from webrag_dagster.instance import hold
+from webrag_dagster.instance import hold, storage_folder, use_instance
 
 INSTANCE = Path(".webrag", "dagster")
 SCRIPT = Path(sys.executable).with_name("webrag")
@@ -35,11 +36,17 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def inherited(server_url: str) -> Iterator[dict[str, str]]:
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder of the commands' user."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture(scope="module")
+def inherited(server_url: str, data: Path) -> Iterator[dict[str, str]]:
     """The environment of the commands: a database of this file's own."""
     with fresh_database(server_url) as url:
         outside = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
-        yield {**outside, **QUICK, "DATABASE_URL": url}
+        yield {**outside, **QUICK, "DATABASE_URL": url, "XDG_DATA_HOME": str(data)}
 
 
 @pytest.fixture(scope="module")
@@ -60,24 +67,43 @@ def webrag(inherited: dict[str, str], home: Path) -> Webrag:
     return call
 
 
-def test_demo_as_json_prints_an_answer_whose_run_is_in_the_instance(
-    webrag: Webrag, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_demo_as_json_prints_an_answer_whose_run_is_in_the_instance(webrag: Webrag, home: Path, data: Path) -> None:
     """The text is printed by the demo of the installed package (test_wheel)."""
     done = webrag("demo", "--json")
     assert done.returncode == 0, done.stderr
-    assert [path.name for path in home.iterdir()] == [".webrag"]
+    assert list(home.iterdir()) == [], "the history lies beside the user's corpus"
     assert done.stdout.count("\n") == 1
     result = json.loads(done.stdout)
     seed = result["url"]
     assert result["total_iterations"] >= 1
     assert any(citation["source_url"] != seed for citation in result["citations"])
     assert "round 0: " in done.stderr
-    monkeypatch.chdir(home)
-    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
+    with dg.DagsterInstance.from_config(str(data / "webrag" / "dagster")) as instance:
         run = instance.get_run_by_id(result["run_id"])
     assert run is not None
     assert run.status is dg.DagsterRunStatus.SUCCESS
+
+
+def test_an_instance_lies_where_the_corpus_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Or a folder in which `webrag up` ran would have a second corpus from then on."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+    def storage() -> Path:
+        monkeypatch.delenv("DAGSTER_HOME", raising=False)
+        return storage_folder(use_instance())
+
+    assert storage() == tmp_path / "data" / "webrag" / "dagster"
+    assert not Path(".webrag").exists()
+    monkeypatch.setenv("WEBRAG_HOME", str(tmp_path / "own"))
+    assert storage() == tmp_path / "own" / "dagster"
+    monkeypatch.delenv("WEBRAG_HOME")
+    shutil.copy(REPOSITORY / "dagster.yaml", tmp_path)
+    assert storage() == tmp_path / ".webrag" / "dagster"
+    assert Path(".webrag").is_dir(), "a folder with a history of its own has a corpus of its own"
+    (tmp_path / "dagster.yaml").unlink()
+    Path(".webrag", "dagster").mkdir()
+    assert storage() == tmp_path / ".webrag" / "dagster", "of an earlier version"
 
 
 def test_demo_says_what_is_wrong(webrag_here: Webrag) -> None:

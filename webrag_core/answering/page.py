@@ -71,17 +71,17 @@ def render_markdown(answer: Answer) -> str:
 
 def fragment_url(citation: SentenceCitation) -> str:
     """The page's address with a text fragment, at which a browser opens the live page at the quote."""
-    return live_url(citation.url, citation.quote)
+    return text_fragment(citation.url, citation.quote)
 
 
-def live_url(url: str, quote: str) -> str:
-    """The address `url` with a text fragment, at which a browser opens the live page at a quote of Markdown."""
+def text_fragment(url: str, quote: str) -> str:
+    """`url` with a fragment for the words of `quote` (Markdown): a browser opens the page there, and marks them."""
     words = unit_text(quote, "paragraph").split()
     start = percent_encoded(" ".join(words[:_FRAGMENT_WORDS]), safe="").replace("-", "%2D")
     if not start:
         return url
     end = percent_encoded(" ".join(words[-_FRAGMENT_WORDS:]), safe="").replace("-", "%2D")
-    return f"{url}#:~:text={start}" + (f",{end}" if len(words) > 2 * _FRAGMENT_WORDS else "")
+    return f"{url.partition('#')[0]}#:~:text={start}" + (f",{end}" if len(words) > 2 * _FRAGMENT_WORDS else "")
 
 
 def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:

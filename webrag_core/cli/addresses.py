@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from webrag_core.cli.output import complain
 from webrag_core.errors import FetchError, Reason
 
 
-def with_scheme(url: str) -> str:
-    """Return `url`, with https:// (and a notice) where it has no scheme."""
-    if "://" in url:
-        return url
-    complain(f"no scheme given: https://{url} is assumed")
-    return f"https://{url}"
+@cache  # an address is said once
+def with_scheme(text: str) -> str:
+    """The URL that a typed address means, with a notice where the scheme is assumed. Raises FetchError(INVALID_URL)."""
+    from webrag_core.acquisition.typed_address import typed_address
+
+    url = typed_address(text)
+    if url != text.strip():
+        complain(f"{text.strip()} means {url}")
+    return url
 
 
 def canonical_urls(urls: Sequence[str], failed: dict[str, str]) -> list[str]:

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, check_time, err, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
+from webrag_core.cli.progress import Show, show_progress
+from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.result_warnings import keep_out_of_the_log
 
 if TYPE_CHECKING:
     from webrag_core.history.models import TimeAxis
-    from webrag_core.orchestration.models import OrchestrationResult, Round
+    from webrag_core.orchestration.models import OrchestrationResult
 
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
@@ -37,6 +36,19 @@ def seconds_of(age: str | None) -> float | None:
     return float(int(match[1]) * _UNITS[match[2]])
 
 
+def _policies() -> list[tuple[str, str]]:
+    return [
+        ("calibrated", "by a fitted probability"),
+        ("seed-matrix", "by the rules of the specification"),
+        ("fixed-k:2", "after two rounds"),
+        ("stop-at-once", "before any link is followed"),
+    ]
+
+
+def _scopes() -> list[tuple[str, str]]:
+    return [("source", "of the start page's source"), ("all", "of every source"), ("run", "none")]
+
+
 def answer(
     url: Annotated[str, typer.Argument(help="The page to start from.")],
     query: Annotated[str, typer.Argument(help="The question.")],
@@ -51,16 +63,15 @@ def answer(
         list[str] | None, typer.Option(help="A requirement the evidence must meet; repeatable.")
     ] = None,
     mode: Annotated[Modes, typer.Option(help="Best passages (chunk), all text (full_context), or by size.")] = "auto",
-    policy: Annotated[str | None, typer.Option(help="Stop policy; unset = WEBRAG_POLICY.")] = None,
+    policy: Annotated[
+        str | None, typer.Option(help="Stop policy, see above; unset = WEBRAG_POLICY.", autocompletion=_policies)
+    ] = None,
     max_age: Annotated[
         str | None, typer.Option(help="Fetch stored pages again above this age: seconds, or 30m, 12h, 1d.")
     ] = None,
     scope: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Stored pages to use: those of the start page's source (source), of all sources (all), none (run), or"
-            " those of a named source; repeatable. Unset = source."
-        ),
+        typer.Option(help="Stored pages that may serve, see above. Unset = source.", autocompletion=_scopes),
     ] = None,
     exclude: Annotated[list[str] | None, typer.Option(help="A URL that must not be used; repeatable.")] = None,
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
@@ -71,19 +82,37 @@ def answer(
     time: Time = "seen",
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
-    """Answer QUERY with quotes, starting at URL and following promising links."""
-    from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-    from webrag_core.orchestration.memory import run_scope
+    """Answer with quotes: start at a page, follow promising links.
 
+    \b
+    --policy says when to stop:
+      calibrated     by a fitted probability that the evidence is complete
+      seed-matrix    by the eleven rules of the specification
+      fixed-k:N      after N rounds of following links, as fixed-k:2
+      stop-at-once   before any link is followed
+
+    \b
+    --scope says which stored pages may serve beside those that are read:
+      source         those of the start page's source
+      all            those of every source
+      run            none
+      NAME           those of this source; repeatable
+    """
     if at is not None:
-        asyncio.run(_answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
+        asyncio.run(
+            _answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json)
+        )
         return
     check_time(time, at)
 
-    async def work() -> OrchestrationResult:
+    async def work(show: Show) -> OrchestrationResult:
+        from webrag_core.indexing.pipeline import Corpus
+        from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+        from webrag_core.orchestration.memory import run_scope
+
         request = AnswerRequest(
             urls=tuple(map(with_scheme, (url, *(also or ())))),
             query=query,
@@ -99,18 +128,18 @@ def answer(
         )
         request.seeds()
         async with Corpus.open(load_settings()) as corpus:
-            with show_progress() as show:
-                return await OrchestratorEngine(corpus).run(request, show)
+            return await OrchestratorEngine(corpus).run(request, show)
 
-    result = asyncio.run(work())
+    with show_progress() as show:
+        result = asyncio.run(work(show))
     if as_json:
         print_json(result)
     else:
-        print_answer(result, quotes=quotes, show_all=show_all)
+        print_answer(result, quotes=quotes, show_all=show_all, proof=proof)
 
 
 async def _answer_at(
-    at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool
+    at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, proof: bool, as_json: bool
 ) -> None:
     """The past cannot be fetched: search what is stored of it."""
     from webrag_core.acquisition.urls import site_roots
@@ -127,32 +156,10 @@ async def _answer_at(
     if as_json:
         print_json(results)
     else:
-        print_results(results, quotes, show_all=show_all)
+        print_results(results, quotes, show_all=show_all, proof=proof)
 
 
-@contextmanager
-def show_progress() -> Iterator[Callable[[str, Round | None], None]]:
-    """A status line on a terminal, one plain line per phase and round elsewhere; always on stderr. Warnings of the
-    result are printed with it, not in between."""
-    keep_out_of_the_log()
-    if err.is_terminal:
-        with err.status("starting") as status:
-            yield lambda phase, completed: status.update(_progress_line(phase, completed))
-    else:
-        yield lambda phase, completed: err.print(_progress_line(phase, completed), markup=False, highlight=False)
-
-
-def _progress_line(phase: str, completed: Round | None) -> str:
-    """One line for a phase that begins or a round that ended, with the next page when a link is followed."""
-    from webrag_core.orchestration.models import progress_line
-
-    line = progress_line(phase, completed)
-    if completed is not None and completed.decision.action == "expand_breadth" and completed.candidates:
-        line += f": {completed.candidates[0].url}"
-    return line
-
-
-def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False) -> None:
+def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:
     """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`, none of low relevance
     (full context cites them) unless `show_all`."""
     from webrag_core.retrieval.citations import relevant
@@ -167,7 +174,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     if shown and result.status == "not_found":
         print_line("Nearest passage:", style="dim")
     for citation in shown:
-        print_citation(citation, result.query)
+        print_citation(citation, result.query, proof=proof)
     print_hidden(result.citations, len(shown))
     print_line("")
     print_line("Pages read", style="bold")

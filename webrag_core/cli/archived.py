@@ -8,7 +8,8 @@ from datetime import datetime
 
 from webrag_core.acquisition.memento import MementoAcquirer
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import complain, out, print_json, progress
+from webrag_core.cli.output import complain, out, print_json
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError
 from webrag_core.history.as_of import AsOf

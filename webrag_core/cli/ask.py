@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.answer import show_progress
 from webrag_core.cli.output import (
     Json,
     Time,
@@ -20,11 +20,13 @@ from webrag_core.cli.output import (
     complain,
     print_json,
     print_line,
-    print_passage,
     write_file,
 )
+from webrag_core.cli.progress import Show, show_progress
+from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place, print_wrapped
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
+from webrag_core.page_text import visible
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
@@ -66,33 +68,38 @@ def ask(
     stream: Annotated[
         bool, typer.Option("--stream", help="One JSON object a line while the answer comes into being.")
     ] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
-    """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
-    from webrag_core.answering.events import Done
-    from webrag_core.answering.manager import Manager
-    from webrag_core.answering.page import render_markdown, render_page
-    from webrag_core.indexing.pipeline import Corpus
+    """Answer in sentences of the pages, each proved by its quote.
 
+    Without --url, and with --at, nothing is fetched: the answer comes from
+    what is stored. `webrag plan` shows beforehand what would be done.
+    """
     if as_json and stream:
         raise InvalidInputError("--json prints one object, --stream one a line: choose one of them")
     for file in filter(None, (html, markdown)):
         check_writable(file)
-    asked = question_of(question, url, source, at, time, budget, form)
 
-    async def work() -> Answer:
+    async def work(show: Show) -> Answer:
+        from webrag_core.answering.events import Done
+        from webrag_core.answering.manager import Manager
+        from webrag_core.indexing.pipeline import Corpus
+
+        asked = question_of(question, url, source, at, time, budget, form)
         async with Corpus.open(load_settings()) as corpus:
-            with show_progress() as show:
-                if not stream:
-                    return await Manager(corpus).answer(asked, show)
-                async for event in Manager(corpus).stream(asked):
-                    print_json(event)
-                    sys.stdout.flush()
-                assert isinstance(event, Done)
-                return event.answer
+            show("stored", None)
+            if not stream:
+                return await Manager(corpus).answer(asked, show)
+            async for event in Manager(corpus).stream(asked):
+                print_json(event)
+                sys.stdout.flush()
+            assert isinstance(event, Done)
+            return event.answer
 
     try:
-        answer = asyncio.run(work())
+        with show_progress() as show:
+            answer = asyncio.run(work(show))
     except WebragError as error:
         if not as_json and not stream:
             raise
@@ -100,6 +107,8 @@ def ask(
         print_json({"status": status, "error": {"code": error.code, "message": error.message}})
         complain(f"error: {error.message} [{error.code}]", style="red")
         raise typer.Exit(error.exit_code) from error
+    from webrag_core.answering.page import render_markdown, render_page
+
     for path, render in ((html, render_page), (markdown, render_markdown)):
         if path is not None:
             try:
@@ -112,7 +121,7 @@ def ask(
     if as_json:
         print_json(answer)
     elif not stream:
-        print_prose(answer, show_all=show_all)
+        print_prose(answer, show_all=show_all, proof=proof)
         for file in filter(None, (html, markdown)):
             print_line(f"Written: {file}", style="dim")
 
@@ -141,31 +150,32 @@ def question_of(
     )
 
 
-def print_prose(answer: Answer, *, show_all: bool = False) -> None:
-    """Print the answer first, then the quotes that prove it, then what is missing. Where no sentence is said, the
-    nearest passages, few of them unless `show_all`."""
+def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) -> None:
+    """Print the verdict and the answer first, then the quotes that prove it, then what is missing. Where no sentence is
+    said, the nearest passages, few of them unless `show_all`."""
     from webrag_core.answering.plan_lines import task_lines
     from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
 
-    print_line(answer.question, style="bold")
     sure = sureness(answer)
     print_line(f"{verdict(answer)}{f' ({sure}, {answer.confidence_note})' if sure else ''}", style=_STYLES[answer.band])
+    print_line(f"Question: {answer.question}", style="bold")
     print_line("")
     for sentence in answer.sentences:
         numbers = "".join(f"[{number}]" for number in sentence.citations)
         for line in (*sentence.text.split("\n"), numbers) if "\n" in sentence.text else (f"{sentence.text} {numbers}",):
-            print_line(line)
+            print_wrapped("", Text(visible(line)))
         print_line("")
     if answer.listed:
-        _print_listed(answer, len(answer.listed) if show_all else _LISTED)
+        _print_listed(answer, len(answer.listed) if show_all else _LISTED, proof=proof)
     if answer.sentences:
         print_line("Evidence", style="bold")
         for sentence in answer.sentences:
             for number in sentence.citations:
-                _print_source(answer.citation(number))
-            print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
+                _print_place(answer.citation(number), f"  [{number}] ", proof=proof)
+            if proof:
+                print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
     elif answer.highlights:
-        _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES)
+        _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES, proof=proof)
     for one in answer.disagreements:
         print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
     if missing := missing_lines(answer):
@@ -192,40 +202,40 @@ def print_prose(answer: Answer, *, show_all: bool = False) -> None:
         print_line(f"Warning: {warning}", style="yellow")
 
 
-def _print_listed(answer: Answer, most: int) -> None:
+def _print_listed(answer: Answer, most: int, *, proof: bool) -> None:
     from webrag_core.answering.passage import passage
 
     for group, rows in groupby(answer.listed[:most], key=lambda one: one.group):
         print_line(group, style="bold")
         for one in rows:
             citation = answer.citation(one.citation)
-            heading = f"  §  {citation.heading}" if citation.heading else ""
-            print_line(f"  [{citation.number}] {one.label}{heading}", style="bold cyan")
+            print_heading(f"  [{citation.number}] ", one.label, citation.heading)
             print_passage(passage(citation), indent="      │ ")
-            print_line(f"      {_place(citation)}", style="dim")
+            _print_place(citation, "      ", proof=proof)
     if len(answer.listed) > most:
         print_line(f"  ({len(answer.listed) - most} more: webrag answers show {answer.answer_id} --all)", style="dim")
 
 
-def _print_nearest(answer: Answer, most: int) -> None:
+def _print_nearest(answer: Answer, most: int, *, proof: bool) -> None:
     from webrag_core.answering.passage import passage
 
     print_line("The nearest passages", style="bold")
     for highlight in answer.highlights[:most]:
         citation = answer.citation(highlight.citation)
-        heading = f"  §  {citation.heading}" if citation.heading else ""
-        print_line(f"  [{citation.number}] {citation.title or citation.url}{heading}", style="bold cyan")
+        print_heading(f"  [{citation.number}] ", citation.title or citation.url, citation.heading)
         print_passage(passage(citation, highlight), indent="      │ ")
-        print_line(f"      {_place(citation)}", style="dim")
+        _print_place(citation, "      ", proof=proof)
     if len(answer.highlights) > most:
         print_line(
             f"  ({len(answer.highlights) - most} more: webrag answers show {answer.answer_id} --all)", style="dim"
         )
 
 
-def _print_source(citation: SentenceCitation) -> None:
-    print_line(f"  [{citation.number}] {_place(citation)}", style="dim")
-
-
-def _place(citation: SentenceCitation) -> str:
-    return f"{citation.url} (version {citation.version}, characters {citation.char_start}-{citation.char_end})"
+def _print_place(citation: SentenceCitation, lead: str, *, proof: bool) -> None:
+    print_place(lead, citation.url, citation.quote, in_full=proof)
+    if proof:
+        print_line(
+            f"{' ' * len(lead)}version {citation.version} ({citation.version_sha256[:12]}), characters"
+            f" {citation.char_start}–{citation.char_end}, sha256 {citation.sha256[:12]}",
+            style="dim",
+        )

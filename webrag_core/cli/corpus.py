@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import Json, complain, out, print_json, print_line, print_table, progress, tokens_charged
+from webrag_core.cli.output import Json, complain, out, print_json, print_table, tokens_charged
+from webrag_core.cli.progress import progress
+from webrag_core.cli.status_report import print_status
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
@@ -51,7 +53,10 @@ def ingest(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Fetch, store and index pages, or read the history of a folder. Pages that fail are reported, the others kept."""
+    """Fetch, store and index pages, or the history of a folder.
+
+    Pages that fail are reported, the others kept; exit code 1 when one failed.
+    """
     if archived:
         from webrag_core.cli.archived import ingest_archived
 
@@ -123,9 +128,10 @@ def refresh(
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages to request per source.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Fetch the pages of sources again and index changed ones. Exit code 1 when a source has no fetched page.
+    """Fetch the pages of sources again, and index changed ones.
 
-    Pages that are not there keep their stored text until that was confirmed on several days.
+    Exit code 1 when a source has no fetched page. Pages that are not there
+    keep their stored text until that was confirmed on several days.
     """
     from webrag_core.corpus.sources import find_sources, list_sources, source_name
     from webrag_core.indexing.pipeline import Corpus
@@ -166,52 +172,27 @@ def refresh(
 
 
 def status(as_json: Json = False) -> None:
-    """Show the contents of the corpus per source, and what conversion workers cannot reach on this machine."""
+    """Show what the corpus holds, how fresh it is, and what failed."""
     from webrag_core.conversion.worker import worker_sandbox
     from webrag_core.corpus.status import corpus_status
     from webrag_core.store.database import Database
 
     async def work() -> None:
-        async with await Database.open(load_settings()) as database, database.connection() as connection:
+        settings = load_settings()
+        async with await Database.open(settings) as database, database.connection() as connection:
             corpus_report = await corpus_status(connection)
         sandbox = worker_sandbox()
         if as_json:
             print_json({**corpus_report.model_dump(mode="json"), "worker_sandbox": sandbox})
-            return
-        print_table(
-            ("source", "documents", "ready", "failed", "gone", "due", "parents", "children", "tokens", "last checked"),
-            [
-                (
-                    *list(s.model_dump().values())[:-1],
-                    f"{s.last_checked:%Y-%m-%d %H:%M} UTC" if s.last_checked else "never",
-                )
-                for s in corpus_report.sources
-            ],
-        )
-        out.print(
-            f"embedding model {corpus_report.embedding_model or 'none yet'}, {corpus_report.answers} answers,"
-            f" {corpus_report.database_bytes / 1e6:.0f} MB"
-        )
-        if corpus_report.failures:
-            out.print(
-                "failed pages: " + ", ".join(f"{count} {reason}" for reason, count in corpus_report.failures.items())
-            )
-        for one in corpus_report.breakers:
-            if one.state == "closed":
-                continue
-            again = "" if one.retry_at is None else f", next try {one.retry_at:%H:%M:%S} UTC"
-            print_line(
-                f"{one.name}: {one.state}, {one.failures} failures in a row ({one.last_reason}){again}", style="yellow"
-            )
-        out.print("conversion workers do without: " + (", ".join(w for w, p in sandbox.items() if not p) or "nothing"))
-        if left := [f"{what} ({problem})" for what, problem in sandbox.items() if problem]:
-            out.print("conversion workers keep, on this machine: " + ", ".join(left), style="yellow")
+        else:
+            place = str(settings.webrag_home.absolute()) if settings.database_url is None else "in DATABASE_URL"
+            print_status(corpus_report, place, sandbox)
 
     asyncio.run(work())
 
 
 def verify(as_json: Json = False) -> None:
-    """Check every invariant: hashes, slices, cover, counts, vectors, ledger, citations, sentences of answers."""
+    """Check every invariant: hashes, slices, counts, vectors, quotes."""
     from webrag_core.answering.proof.recheck import recheck
     from webrag_core.corpus.verification import VerificationCounts, verify_corpus
     from webrag_core.orchestration.answers import broken_citations

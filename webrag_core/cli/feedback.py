@@ -33,7 +33,7 @@ class _AnswersOrCommands(TyperGroup):
 feedback_app = typer.Typer(
     cls=_AnswersOrCommands,
     no_args_is_help=True,
-    help="Judge an answer: webrag feedback ANSWER --kind …; what becomes of judgements.",
+    help="Judge an answer (webrag feedback ANSWER --kind …).",
 )
 Ids = Annotated[list[int], typer.Argument(metavar="ID...", help="Numbers as `webrag feedback list` shows them.")]
 

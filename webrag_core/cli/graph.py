@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
-from webrag_core.cli.output import (
-    CERTAINTIES,
-    Json,
-    complain,
-    print_json,
-    print_line,
-    print_versions,
-    progress,
-    write_file,
-)
+from webrag_core.cli.output import CERTAINTIES, Json, complain, print_json, print_line, print_versions, write_file
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -37,7 +29,7 @@ Keys = Annotated[
 ]
 Kinds = Annotated[list[str] | None, typer.Option("--kind", help="Only edges of this kind (mentions, …); repeatable.")]
 
-graph_app = typer.Typer(no_args_is_help=True, help="What stored pages say about each other. Fetches nothing.")
+graph_app = typer.Typer(no_args_is_help=True, help="What stored pages say about each other; fetches nothing.")
 _TITLES: dict[str, str] = {
     "contains": "contained",
     "defines": "documented",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import complain, out, print_json, progress
+from webrag_core.cli.output import complain, out, print_json
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.corpus.histories import HistoryDates, HistoryOutcome
 from webrag_core.errors import FetchError

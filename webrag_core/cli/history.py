@@ -62,7 +62,7 @@ def history(
     until: Annotated[str | None, typer.Option(help="With --changes: first seen then or earlier.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Show when a page had which text, what it said on a date, and what changed. Fetch nothing."""
+    """Show what a page said when, and what changed. Fetch nothing."""
     from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
     from webrag_core.corpus.validity import read_missing
     from webrag_core.corpus.works import update_works
@@ -137,7 +137,7 @@ def citations(
     changed: Annotated[bool, typer.Option("--changed", help="Only those that are not valid any more.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show whether the quotes of stored answers still stand on their pages. Fetch nothing."""
+    """Show whether quotes of past answers still stand. Fetch nothing."""
     from webrag_core.history.answers import open_answer
     from webrag_core.history.citations import citation_states
     from webrag_core.store.database import Database

@@ -32,7 +32,7 @@ def forget(
     dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
-    """Remove a page, a source or an answer with everything derived from it.
+    """Remove a page, a source or an answer, with all made of it.
 
     A removed page is not stored again until `webrag ingest URL` asks for it.
     """
@@ -59,7 +59,7 @@ def forget(
 
 
 def prune(dry_run: DryRun = False, as_json: Json = False) -> None:
-    """Delete data older than the retention settings: history, unused vectors, superseded texts."""
+    """Delete what the retention settings no longer keep."""
     from webrag_core.corpus.retention import prune as delete_old
     from webrag_core.store.database import Database
 

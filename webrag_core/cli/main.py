@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import sys
+from functools import cache
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,9 @@ from webrag_core.cli.lifecycle import add_lifecycle_commands
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
+from webrag_core.cli.panels import Panels
 from webrag_core.cli.plan import plan
+from webrag_core.cli.progress import ProgressStyle, set_style
 from webrag_core.cli.search import add_search_command
 from webrag_core.cli.serve import add_serve_command
 from webrag_core.cli.sources import source_app
@@ -33,12 +36,14 @@ from webrag_core.trace import TraceFilter, traced
 
 app = typer.Typer(
     name="webrag",
+    cls=Panels,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
     help="Ask websites questions; get verbatim, citable evidence and the reason why the search stopped.",
+    epilog="[dim]webrag COMMAND --help explains a command. Exit codes: 0 done, 1 failed, 2 wrong usage.[/dim]",
 )
-database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus.")
+database_app = typer.Typer(no_args_is_help=True, help="The database behind the corpus: its address, its schema.")
 app.add_typer(database_app, name="db")
 app.add_typer(model_app, name="model")
 app.add_typer(source_app, name="source")
@@ -72,11 +77,16 @@ def options(
         Path | None,
         typer.Option(help="File of settings beside the environment, which wins; unset = WEBRAG_ENV_FILE."),
     ] = None,
+    progress: Annotated[
+        ProgressStyle,
+        typer.Option(help="What long work shows on stderr: a live line on a terminal, plain lines elsewhere (auto)."),
+    ] = "auto",
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Options of `webrag` itself."""
+    set_style(progress)
     if env_file is not None:
         os.environ[VARIABLE] = str(env_file.absolute())
     if context.invoked_subcommand not in _SERVERS:
@@ -123,13 +133,19 @@ def report_error(error: WebragError, *, as_json: bool) -> int:
     return error.exit_code
 
 
+@cache
+def register_plugins() -> None:
+    """Let the packages above the core add their commands."""
+    for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
+        plugin.load()(app)
+
+
 def main() -> None:
-    """Entry point of the `webrag` script. Packages above the core register their commands here."""
+    """Run the command line with its log."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s%(trace)s: %(message)s")
     for handler in logging.root.handlers:
         handler.addFilter(TraceFilter())
-    for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
-        plugin.load()(app)
+    register_plugins()
     try:
         app()
     except WebragError as error:

@@ -22,7 +22,7 @@ def mcp(
     host: Annotated[str | None, typer.Option(help="Where to listen; unset = MCP_HOST.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Unset = MCP_PORT.")] = None,
 ) -> None:
-    """Serve the tools answer, search, status and ingest to a language model's client."""
+    """Serve the tools to language models, over stdio or HTTP."""
     require_extra(MCP, "`webrag mcp`")
     settings = load_settings(**{k: v for k, v in (("mcp_host", host), ("mcp_port", port)) if v is not None})
     if http:

@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 import typer
 
-from webrag_core.cli.output import Json, out, print_json, print_table, progress, tokens_charged
+from webrag_core.cli.output import Json, out, print_json, print_table, tokens_charged
+from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 
 model_app = typer.Typer(no_args_is_help=True, help="Embedding models side by side: list, build, switch.")

@@ -5,27 +5,22 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
-from rich.text import Text
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
-    from webrag_core.answering.passage import Line
     from webrag_core.corpus.works import WorkMember
     from webrag_core.history.models import OtherVersion
-    from webrag_core.retrieval.models import CitationSpan
 
 out = Console(soft_wrap=True)
 err = Console(stderr=True, soft_wrap=True)
@@ -45,14 +40,7 @@ CERTAINTIES = {
 """How sure it is what a page said, in words."""
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
-QUOTE_CHARS = 700
 _PIPE_WIDTH = 240
-
-
-class Advance(Protocol):
-    """Callback for each finished unit of work, with its label."""
-
-    def __call__(self, label: str) -> None: ...
 
 
 def tokens_charged(tokens: int) -> str:
@@ -64,72 +52,6 @@ def print_json(value: BaseModel | dict[str, Any] | list[dict[str, Any]]) -> None
     """Exactly one JSON value on stdout."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
-
-
-@contextmanager
-def progress(total: int | None, what: str) -> Iterator[Advance]:
-    """A bar on a terminal, a plain line now and then elsewhere; always on stderr. `total` None = unknown."""
-    if err.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=err, transient=True) as bar:
-            task = bar.add_task(what, total=total)
-            yield lambda label: bar.update(task, advance=1, description=f"{what} {escape(label[-60:])}")
-        return
-    done = 0
-    step = 100 if total is None else max(1, total // 10)
-
-    def plain(label: str) -> None:
-        nonlocal done
-        done += 1
-        if done % step == 0 or done == total:
-            err.print(f"{what}: {done}{'' if total is None else f'/{total}'}", markup=False, highlight=False)
-
-    yield plain
-
-
-def print_citation(citation: CitationSpan, query: str, *, dated: str | None = None) -> None:
-    """Print one numbered quote: a window around its best sentences, its version and its offsets."""
-    from webrag_core.retrieval.quotes import quote_window
-
-    heading = f"  §  {citation.section_heading}" if citation.section_heading else ""
-    _say(f"[{citation.number}] {citation.title or citation.source_url}{heading}", style="bold cyan")
-    _say(f"    {citation.source_url}{f'  {dated}' if dated else ''}  relevance {citation.relevance:.2f}")
-    _say(
-        f"    version {citation.version_sha256[:12]}, characters {citation.char_start}–{citation.char_end},"
-        f" sha256 {citation.quote_sha256[:12]}",
-        style="dim",
-    )
-    passage = citation.verbatim_text
-    window = quote_window(passage, query, QUOTE_CHARS)
-    if window.shown.start:
-        _say("    │ […]", style="dim")
-    position = window.shown.start
-    for line in window.shown.of(passage).splitlines(keepends=True):
-        words = line.rstrip()
-        text = Text("    │ " + visible(words))
-        if window.highlight is not None:
-            ends = (max(end - position, 0) for end in (window.highlight.start, window.highlight.end))
-            text.stylize("bold", *(6 + len(visible(words[:end])) for end in ends))
-        out.print(text)
-        position += len(line)
-    if window.shown.end < len(passage):
-        _say("    │ […]", style="dim")
-    _say("")
-
-
-def print_passage(lines: Iterable[Line], *, indent: str) -> None:
-    """Print the lines of a passage, its likeliest sentences in bold."""
-    for line in lines:
-        text = Text(indent + (f"{line.item} " if line.item else ""))
-        for part, words in line.pieces:
-            text.append(words, style="bold" if part == "marked" else "")
-        out.print(text)
-
-
-def print_hidden(citations: Sequence[CitationSpan], shown: int) -> None:
-    """Print the number of omitted citations and the options that show them."""
-    if len(citations) > shown:
-        _say(f"({len(citations) - shown} more quotes: --quotes N, --all or --json)", style="dim")
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:

@@ -24,7 +24,7 @@ def plan(
     budget: Budget = None,
     as_json: Json = False,
 ) -> None:
-    """Print the plan by which QUESTION would be answered: agents, tasks, limits. Nothing is fetched or asked."""
+    """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
     from webrag_core.answering.manager import Manager
     from webrag_core.answering.plan_lines import limits_line, plan_lines
     from webrag_core.answering.wording import sentence_case

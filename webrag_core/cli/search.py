@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, check_time, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
+from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
 from webrag_core.result_warnings import keep_out_of_the_log
 
@@ -22,13 +23,15 @@ def add_search_command(app: typer.Typer) -> None:
     app.command()(search)
 
 
+def _patterns() -> list[str]:
+    return ["reranked", "semantic", "hybrid", "filtered", "multi_query", "cross_modal"]
+
+
 def search(
     query: Annotated[str, typer.Argument(help="The question or search terms.")],
     pattern: Annotated[
         str,
-        typer.Option(
-            help="semantic (P1), hybrid (P2), filtered (P3), reranked (P4), multi_query (P5), cross_modal (P6, graph)."
-        ),
+        typer.Option(help="How passages are found, see above.", autocompletion=_patterns),
     ] = "reranked",
     source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
     url: Annotated[
@@ -65,9 +68,24 @@ def search(
     top_k: Annotated[int | None, typer.Option(help="Maximum results; unset = RERANKER_TOP_N.")] = None,
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print; --json has all results.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
-    """Search the stored pages; fetch nothing. A page's date is its last modification, else its publication."""
+    """Search the stored pages; fetch nothing.
+
+    \b
+    --pattern says how passages are found and ordered:
+      reranked      words and embeddings find, the reranker orders (P4)
+      semantic      embeddings alone (P1)
+      hybrid        embeddings and words, weighted by --alpha (P2)
+      filtered      as reranked, with at least one filter (P3)
+      multi_query   as reranked, for each --formulation (P5)
+      cross_modal   as reranked, with a bonus from the graph (P6)
+
+    A page must pass every filter (--source to --flag); several values of one
+    filter are alternatives. A page's date is its last modification, else its
+    publication.
+    """
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.past_search import search_at
     from webrag_core.indexing.pipeline import Corpus
@@ -107,19 +125,19 @@ def search(
         if as_json:
             print_json(results)
         else:
-            print_results(results, quotes, show_all=show_all)
+            print_results(results, quotes, show_all=show_all, proof=proof)
 
     asyncio.run(work())
 
 
-def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False) -> None:
+def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False, proof: bool = False) -> None:
     """Print numbered quotes, then the numbers of the search."""
     from webrag_core.retrieval.citations import relevant
 
     chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in results.chunks}
     shown = results.citations if show_all else relevant(results.citations)[:quotes]
     for citation in shown:
-        print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]))
+        print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]), proof=proof)
     stats = results.corpus_stats
     if not results.citations:
         print_line("No results.", style="yellow")

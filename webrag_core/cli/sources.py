@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from webrag_core.corpus.forget import Removal
     from webrag_core.corpus.sources import Source
 
-source_app = typer.Typer(no_args_is_help=True, help="Sources: attach a site section, list, pause, resume, remove.")
+source_app = typer.Typer(no_args_is_help=True, help="Site sections that are kept: add, list, pause, resume, remove.")
 
 Acquirers = Literal["http", "firecrawl", "browser"]
 Name = Annotated[str, typer.Argument(help="Host or host/section; a host means all of its sources.")]

@@ -13,6 +13,7 @@ Action = Literal["stop", "expand_breadth", "expand_intent"]
 Status = Literal["answered", "partial", "not_found"]
 
 _PHASES = {
+    "stored": "searching what is stored",
     "seed": "fetching the requested pages",
     "previews": "looking at linked pages",
     "expand_breadth": "following links",

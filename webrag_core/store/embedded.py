@@ -21,6 +21,7 @@ from types import FrameType
 
 import psutil
 
+from webrag_core.corpus_home import announce_new
 from webrag_core.errors import StoreError
 from webrag_core.store.postgres_server import PostgresServer
 from webrag_core.store.private_folders import open_data_folder, open_home, open_run_folder, server_account
@@ -41,6 +42,7 @@ def embedded_url(home: Path, resources: ServerResources | None = None) -> str:
     Only this system user (and root) can connect. Safe to call from several processes and threads at once.
     Raises StoreError when the server cannot be started, or a folder belongs to somebody else.
     """
+    announce_new(home)
     try:
         with _this_process:
             account = server_account()
@@ -54,6 +56,8 @@ def embedded_url(home: Path, resources: ServerResources | None = None) -> str:
                 return server.ensure_running(lock)
     except OSError as error:
         cause = f"{os.strerror(error.errno) if error.errno else error} ({error.filename})"
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            cause += "; set WEBRAG_HOME to a folder that you may write to"
         code = "disk_full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
         raise StoreError(f"the embedded PostgreSQL in {home} cannot be started: {cause}", code=code) from error
     except psutil.Error as error:

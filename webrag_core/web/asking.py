@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from webrag_core.acquisition.typed_address import typed_address
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
 from webrag_core.answering.events import AnswerEvent, CitationReady, Done, Planned, SentenceReady, TaskDone
@@ -21,7 +22,7 @@ from webrag_core.answering.models import SentenceCitation
 from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import sentence_case
 from webrag_core.corpus.sources import list_sources
-from webrag_core.errors import FetchError, WebragError
+from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.history.as_of import AsOf
 from webrag_core.mcp_server.core import Services
@@ -57,7 +58,10 @@ class _Draft:
         check_question(self.question)
         at = AsOf.parse(self.at, "the date").text if self.at else None
         return Question(
-            self.question, urls=tuple(map(_typed_url, self.urls.split())), sources=tuple(self.sources), at=at
+            self.question,
+            urls=tuple(canonicalise(typed_address(url)) for url in self.urls.split()),
+            sources=tuple(self.sources),
+            at=at,
         )
 
 
@@ -158,14 +162,6 @@ def _steps(event: AnswerEvent) -> list[str]:
             return [sentence_case(f"{event.task.asked}: {ending(event.task)}")]
         case _:
             return []
-
-
-def _typed_url(url: str) -> str:
-    """The canonical address that a person means. Raises FetchError for what is none."""
-    try:
-        return canonicalise(url if "://" in url else f"https://{url}")
-    except FetchError as error:
-        raise FetchError(error.reason, f"{url}: {error.message}") from error
 
 
 def _text(fields: ImmutableMultiDict[str, Any], name: str) -> str:

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from webrag_core.answering.page import fragment_url, groups, live_url, marked
+from webrag_core.answering.page import fragment_url, groups, marked, text_fragment
 from webrag_core.answering.plan_lines import ending, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
@@ -35,7 +35,7 @@ def _environment() -> Environment:
         ending,
         fragment_url,
         groups,
-        live_url,
+        text_fragment,
         marked,
         missing_lines,
         stored_page_path,

@@ -1,0 +1,35 @@
+"""The `webrag` script: clean ends from the first instant, before anything heavy is imported.
+
+Interrupted while it imports, the process ends at once: nothing is begun yet. Later the commands clean up.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    os._exit(128 + number)
+
+
+def main() -> None:
+    """Run the command line. Exit code 130 after Ctrl-C, 143 after SIGTERM."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN  # as in a shell's background
+    signal.signal(signal.SIGTERM, _end_at_once)
+    if not ignored:
+        signal.signal(signal.SIGINT, _end_at_once)
+    from webrag_core.cli import main as commands
+
+    commands.register_plugins()
+    if not ignored:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    try:
+        commands.main()
+    except KeyboardInterrupt:  # outside of a command, as in its options
+        raise SystemExit(130) from None
+    finally:
+        if not ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one must not disturb the end of the server

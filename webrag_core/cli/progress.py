@@ -1,0 +1,107 @@
+"""What long work is doing, always on stderr: one live line on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from webrag_core.cli.output import err
+from webrag_core.page_text import one_line
+
+if TYPE_CHECKING:
+    from webrag_core.orchestration.models import Round
+
+ProgressStyle = Literal["auto", "plain", "none"]
+Show = Callable[[str, "Round | None"], None]
+"""Callback for a phase that begins, or a round that ended."""
+
+_LABEL_CHARS = 60
+_style: ProgressStyle = "auto"
+
+
+def set_style(style: ProgressStyle) -> None:
+    """Choose for this process: a live line where stderr is a terminal (auto), plain lines in any case, or nothing."""
+    global _style
+    _style = style
+
+
+class Advance(Protocol):
+    """Callback for each finished unit of work, with its label."""
+
+    def __call__(self, label: str) -> None: ...
+
+
+@contextmanager
+def progress(total: int | None, what: str) -> Iterator[Advance]:
+    """A bar on a terminal, a plain line now and then elsewhere. `total` None = unknown."""
+    if _is_live():
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=err, transient=True) as bar:
+            task = bar.add_task(what, total=total)
+            yield lambda label: bar.update(task, advance=1, description=f"{what} {escape(label[-_LABEL_CHARS:])}")
+        return
+    done = 0
+    step = 100 if total is None else max(1, total // 10)
+
+    def plain(label: str) -> None:
+        nonlocal done
+        done += 1
+        if done % step == 0 or done == total:
+            _print(f"{what}: {done}{'' if total is None else f'/{total}'}")
+
+    yield plain
+
+
+@contextmanager
+def show_progress() -> Iterator[Show]:
+    """Show the phases and rounds of a run from the first instant on, with the best score so far on a terminal. Warnings
+    of the result are printed with it, not in between."""
+    from webrag_core.result_warnings import keep_out_of_the_log
+
+    keep_out_of_the_log()
+    if not _is_live():
+        yield lambda phase, completed: _print(_line(phase, completed))
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    best, place = "", "starting the database"
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(place, total=None)
+
+        def show(phase: str, completed: Round | None) -> None:
+            nonlocal best, place
+            if completed is None:
+                place = _line(phase, None)
+            else:
+                best = f"round {completed.round}, best score {completed.signals.best_raw_score:.0%}: "
+                place = f"reading {_next_page(completed)}" if _next_page(completed) else "following links"
+            bar.update(task, description=escape(f"{best}{place}"[: max(_LABEL_CHARS, err.width - 14)]))
+
+        yield show
+
+
+def _line(phase: str, completed: Round | None) -> str:
+    """One line for a phase that begins or a round that ended, with the next page when a link is followed."""
+    from webrag_core.orchestration.models import progress_line
+
+    line = progress_line(phase, completed)
+    page = None if completed is None else _next_page(completed)
+    return line if page is None else f"{line}: {page}"
+
+
+def _next_page(completed: Round) -> str | None:
+    if completed.decision.action != "expand_breadth" or not completed.candidates:
+        return None
+    return one_line(completed.candidates[0].url)
+
+
+def _is_live() -> bool:
+    return _style == "auto" and err.is_terminal
+
+
+def _print(line: str) -> None:
+    if _style != "none":
+        err.print(line, markup=False, highlight=False)

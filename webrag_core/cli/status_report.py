@@ -1,0 +1,77 @@
+"""The contents of the corpus in words: sources, freshness, failures, endpoints that fail, limits of workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from webrag_core.cli.output import print_line, print_table
+from webrag_core.errors import Reason
+
+if TYPE_CHECKING:
+    from webrag_core.corpus.status import CorpusStatus, SourceStatus
+
+_AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def print_status(status: CorpusStatus, place: str, sandbox: Mapping[str, str | None]) -> None:
+    """Print the report. `place` names the database, `sandbox` says of each thing that workers do without why they keep
+    it on this machine, if they do."""
+    print_line(f"Corpus {place}, {status.database_bytes / 1e6:.0f} MB")
+    if not status.sources:
+        print_line(
+            "Nothing is stored yet: `webrag ask QUESTION --url URL` or `webrag source add URL` begins", style="yellow"
+        )
+    else:
+        _print_sources(status.sources)
+    print_line(f"Embedding model {status.embedding_model or 'none yet'}, {_number(status.answers, 'answer')}")
+    if status.failures:
+        print_line(f"{_number(sum(status.failures.values()), 'page')} failed:", style="yellow")
+        for reason, count in status.failures.items():
+            print_line(f"  {count} × {_words(reason)}")
+    for one in status.breakers:
+        if one.state == "closed":
+            continue
+        again = "" if one.retry_at is None else f", next try {one.retry_at:%H:%M:%S} UTC"
+        print_line(
+            f"{one.name}: {one.state}, {one.failures} failures in a row ({one.last_reason}){again}", style="yellow"
+        )
+    print_line("Conversion workers do without: " + (", ".join(w for w, p in sandbox.items() if not p) or "nothing"))
+    if left := [f"{what} ({problem})" for what, problem in sandbox.items() if problem]:
+        print_line("Conversion workers keep, on this machine: " + ", ".join(left), style="yellow")
+
+
+def _print_sources(sources: list[SourceStatus]) -> None:
+    now = datetime.now(UTC)
+    print_table(
+        ("source", "pages", "failed", "gone", "due", "passages", "tokens", "last checked"),
+        [
+            (
+                *(one.key, f"{one.ready:,}", one.failed or "–", one.gone or "–", one.due or "–"),
+                *(f"{one.parents:,}", f"{one.tokens:,}"),
+                "never" if one.last_checked is None else age(one.last_checked, now),
+            )
+            for one in sources
+        ],
+    )
+    if due := sum(one.due for one in sources):
+        print_line(f"{_number(due, 'page')} due: `webrag refresh --due` asks for them", style="yellow")
+
+
+def age(moment: datetime, now: datetime) -> str:
+    """How long ago a moment was, in whole days, hours or minutes."""
+    seconds = (now - moment).total_seconds()
+    for unit, name in _AGES:
+        if seconds >= unit:
+            return f"{_number(int(seconds // unit), name)} ago"
+    return "just now"
+
+
+def _words(reason: str) -> str:
+    known = next((one for one in Reason if one == reason), None)
+    return f"{reason.replace('_', ' ')}" if known is None else f"{known.words} [{reason}]"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
