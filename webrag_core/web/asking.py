@@ -22,7 +22,7 @@ from webrag_core.answering.models import SentenceCitation
 from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import sentence_case
 from webrag_core.corpus.sources import list_sources
-from webrag_core.errors import WebragError
+from webrag_core.errors import FetchError, WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.history.as_of import AsOf
 from webrag_core.mcp_server.core import Services
@@ -59,7 +59,7 @@ class _Draft:
         at = AsOf.parse(self.at, "the date").text if self.at else None
         return Question(
             self.question,
-            urls=tuple(canonicalise(typed_address(url)) for url in self.urls.split()),
+            urls=tuple(map(_address, self.urls.split())),
             sources=tuple(self.sources),
             at=at,
         )
@@ -162,6 +162,15 @@ def _steps(event: AnswerEvent) -> list[str]:
             return [sentence_case(f"{event.task.asked}: {ending(event.task)}")]
         case _:
             return []
+
+
+def _address(text: str) -> str:
+    """The canonical address that a person means. Raises FetchError, which names it, for what is none."""
+    url = typed_address(text)
+    try:
+        return canonicalise(url)
+    except FetchError as error:
+        raise FetchError(error.reason, f"{text}: {error.message}") from error
 
 
 def _text(fields: ImmutableMultiDict[str, Any], name: str) -> str:
