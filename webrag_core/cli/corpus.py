@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import Json, complain, out, print_json, print_line, print_table, tokens_charged
+from webrag_core.cli.output import Json, complain, out, print_json, print_table, tokens_charged
 from webrag_core.cli.progress import progress
 from webrag_core.cli.status_report import print_status
 from webrag_core.config import load_settings

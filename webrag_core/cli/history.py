@@ -22,13 +22,16 @@ from webrag_core.cli.output import (
     print_versions,
     write_file,
 )
+from webrag_core.cli.quotes import Proof
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import InvalidInputError, Reason
 
 if TYPE_CHECKING:
+    from webrag_core.history.answers import StoredAnswer
     from webrag_core.history.citations import CitationState
     from webrag_core.history.compare import PageComparison
     from webrag_core.history.models import OtherVersion, PageAt, PageChange, PageHistory, StatedTime
+    from webrag_core.orchestration.answers import StoredRun
 
 answers_app = typer.Typer(no_args_is_help=True, help="Past answers, with the state of each quote today.")
 
@@ -200,12 +203,14 @@ def show_command(
     show_all: Annotated[
         bool, typer.Option("--all", help="Print all of the nearest passages, and the quotes that still stand.")
     ] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
     """Show a past answer with its quotes, as they were, and what became of them."""
     from webrag_core.answering.stored import load_answer
     from webrag_core.cli.ask import print_prose
     from webrag_core.history.answers import open_answer
+    from webrag_core.orchestration.answers import load_stored_run
     from webrag_core.store.database import Database
 
     async def work() -> None:
@@ -213,11 +218,12 @@ def show_command(
             opened = await open_answer(database, number)
             async with database.connection() as connection:
                 prose = await load_answer(connection, number) if opened.is_prose else None
+                walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
         if as_json:
             print_json(prose or opened)
             return
         if prose is not None:
-            print_prose(prose, show_all=show_all)
+            print_prose(prose, show_all=show_all, proof=proof)
             print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
             if prose.trace_id is not None:
                 print_line(f"Trace {prose.trace_id}", style="dim")
@@ -226,17 +232,37 @@ def show_command(
                     _print_citation(one)
             return
         answer = opened.answer
-        print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")
-        complete = "" if answer.probability is None else f", complete with probability {answer.percent()}"
-        print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url or 'what is stored'}{complete}")
+        print_line(_verdict(answer, walk), style="bold")
+        print_line(f"Question: {answer.query}", style="bold")
+        print_line(
+            f"Answer {answer.answer_id}, asked {answer.started_at:%Y-%m-%d %H:%M}, start page {answer.seed_url or '–'}"
+        )
         if answer.trace_id is not None:
             print_line(f"Trace {answer.trace_id}", style="dim")
-        if answer.reason:
-            print_line(f"failed: {answer.reason}", style="yellow")
+        if opened.citations:
+            print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
         for one in opened.citations:
             _print_citation(one, whole=True)
 
     asyncio.run(work())
+
+
+def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:
+    """The verdict of a run as it was given; where its rounds are no longer kept, its probability alone."""
+    from webrag_core.orchestration.verdict import status_of
+
+    if answer.reason or answer.probability is None:
+        return f"Failed: {_reason_words(answer.reason)}" if answer.reason else f"No result: {answer.state}"
+    estimate = f"estimated completeness {answer.percent()}"
+    best = walk.rounds[-1].signals.get("best_raw_score") if walk and walk.rounds else None
+    if best is None:
+        return estimate.capitalize()
+    status = status_of(answer.probability, float(best), answer.citations)
+    return "Not found" if status == "not_found" else f"{status.capitalize()}: {estimate}"
+
+
+def _reason_words(reason: str) -> str:
+    return next((one.words for one in Reason if one == reason), reason)
 
 
 def _print_history(story: PageHistory) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from webrag_core.cli.addresses import way_out
 from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask
 from webrag_core.cli.corpus import add_corpus_commands
@@ -125,9 +126,10 @@ def database_migrate(as_json: Json = False) -> None:
 
 def report_error(error: WebragError, *, as_json: bool) -> int:
     """Print the error and exit: code 2 for wrong usage, else 1."""
+    message = error.message + way_out(error.code)
     if as_json:
-        print_json({"error": {"code": error.code, "message": error.message}})
-    complain(f"error: {error.message} [{error.code}]", style="red")
+        print_json({"error": {"code": error.code, "message": message}})
+    complain(f"error: {message} [{error.code}]", style="red")
     return error.exit_code
 
 

@@ -38,6 +38,14 @@ CERTAINTIES = {
     "not_stated": "not stated",
 }
 """How sure it is what a page said, in words."""
+NOT_ANSWERED = 3
+"""Exit code of `--fail-unless-answered`."""
+FailUnlessAnswered = Annotated[
+    bool,
+    typer.Option(
+        "--fail-unless-answered", help="Exit with 3 unless the status is answered; it is printed all the same."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 _PIPE_WIDTH = 240
