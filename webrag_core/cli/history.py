@@ -151,7 +151,7 @@ def citations(
             states = await citation_states(database) if opened is None else opened.citations
         rows = [one for one in states if not changed or one.state != "valid"]
         if as_json:
-            print_json([one.model_dump(mode="json") for one in rows])
+            print_json({"citations": [one.model_dump(mode="json") for one in rows]})
             return
         for one in rows:
             _print_citation(one)

@@ -56,8 +56,8 @@ def tokens_charged(tokens: int) -> str:
     return f" for {tokens:,} tokens" if tokens else ""
 
 
-def print_json(value: BaseModel | dict[str, Any] | list[dict[str, Any]]) -> None:
-    """Exactly one JSON value on stdout."""
+def print_json(value: BaseModel | dict[str, Any]) -> None:
+    """Exactly one JSON object on stdout."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
 

@@ -113,6 +113,7 @@ def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str
     indent = len(text.plain) - len(text.plain.lstrip())
     width = max(_LEAST_WIDTH, out.width - len(lead) - indent)
     for line in list(text[indent:].wrap(out, width)) or [text]:
+        line.rstrip()
         out.print(Text.assemble((begins + " " * indent, style or "dim"), line))
         begins = lead
 
