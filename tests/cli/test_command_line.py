@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.command_line import Webrag, webrag_here
-from webrag_core.cli import progress, quotes
+from webrag_core.cli import output, progress
 from webrag_core.cli.panels import PANELS
 from webrag_core.cli.status_report import age
 from webrag_core.errors import Reason
@@ -100,8 +100,8 @@ def test_a_quote_is_folded_behind_its_bar(monkeypatch: pytest.MonkeyPatch) -> No
     words = " one two three four five"
     for terminal, printed in ((True, "|  one two three four\n|  five\n"), (False, f"| {words}\n")):
         shown = io.StringIO()
-        monkeypatch.setattr(quotes, "out", Console(file=shown, force_terminal=terminal, color_system=None, width=22))
-        quotes.print_wrapped("| ", Text(words))
+        monkeypatch.setattr(output, "out", Console(file=shown, force_terminal=terminal, color_system=None, width=22))
+        output.print_wrapped("| ", Text(words))
         assert shown.getvalue() == printed
 
 

@@ -182,7 +182,6 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     for citation in shown:
         print_citation(citation, result.query, proof=proof)
     print_hidden(result.citations, len(shown))
-    print_line("")
     print_line("Pages read", style="bold")
     documents = result.read_documents()
     for document in documents:

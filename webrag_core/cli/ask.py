@@ -22,10 +22,11 @@ from webrag_core.cli.output import (
     complain,
     print_json,
     print_line,
+    print_wrapped,
     write_file,
 )
 from webrag_core.cli.progress import Show, show_progress
-from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place, print_wrapped
+from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 from webrag_core.page_text import visible

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import (
@@ -20,11 +21,13 @@ from webrag_core.cli.output import (
     print_line,
     print_table,
     print_versions,
+    print_wrapped,
     write_file,
 )
 from webrag_core.cli.quotes import Proof
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError, Reason
+from webrag_core.page_text import one_line
 
 if TYPE_CHECKING:
     from webrag_core.history.answers import StoredAnswer
@@ -178,6 +181,9 @@ def list_command(
         if as_json:
             print_json({"answers": [one.model_dump(mode="json") for one in answers]})
             return
+        if out.is_terminal:
+            _print_answers(answers)
+            return
         print_table(
             ("answer", "kind", "asked", "probability", "quotes", "question", "start page"),
             (
@@ -245,6 +251,18 @@ def show_command(
             _print_citation(one, whole=True)
 
     asyncio.run(work())
+
+
+def _print_answers(answers: Sequence[StoredAnswer]) -> None:
+    """Two lines for each: a table of them needs a wider terminal than most are."""
+    for one in answers:
+        print_wrapped(
+            " " * 12, Text(one_line(one.query), style="bold"), first=f"{one.answer_id:>4}  {one.percent():>4}  "
+        )
+        asked = f"{one.started_at:%Y-%m-%d %H:%M}"
+        print_line(
+            f"{'':12}{one.kind}, {one.citations} quotes, {asked}, {one.seed_url or 'what is stored'}", style="dim"
+        )
 
 
 def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
@@ -49,6 +50,7 @@ FailUnlessAnswered = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 _PIPE_WIDTH = 240
+_LEAST_WIDTH = 20
 
 
 def tokens_charged(tokens: int) -> str:
@@ -116,8 +118,30 @@ def print_line(text: str, style: str | None = None) -> None:
     _say(text, style)
 
 
+def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:
+    """Print a text that may hold words of pages behind `lead` (its first line behind `first`), folded at the words of a
+    terminal's line, and as indented as it is; elsewhere as one line."""
+    text.stylize(style)
+    begins = lead if first is None else first
+    if not out.is_terminal:
+        out.print(Text.assemble(begins, text))
+        return
+    indent = len(text.plain) - len(text.plain.lstrip())
+    width = max(_LEAST_WIDTH, out.width - len(lead) - indent)
+    for line in list(text[indent:].wrap(out, width)) or [text]:
+        line.rstrip()
+        out.print(Text.assemble((begins + " " * indent, style or "dim"), line))
+        begins = lead
+
+
 def _say(text: str, style: str | None = None) -> None:
-    out.print(_plain(text), style=style, markup=False, highlight=False)
+    plain = _plain(text)
+    # a line with a word of that length, as an address, stays whole: it can be copied then
+    if out.is_terminal and plain.strip() and max(map(len, plain.split())) < out.width - _LEAST_WIDTH:
+        indent = " " * (len(plain) - len(plain.lstrip()))
+        print_wrapped(f"{indent}  ", Text(plain.lstrip()), first=indent, style=style or "")
+    else:
+        out.print(plain, style=style, markup=False, highlight=False)
 
 
 def _plain(text: str) -> str:
