@@ -27,7 +27,7 @@ from webrag_core.cli.output import (
 from webrag_core.cli.quotes import Proof
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError, Reason
-from webrag_core.page_text import one_line
+from webrag_core.page_text import one_line, visible
 
 if TYPE_CHECKING:
     from webrag_core.history.answers import StoredAnswer
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from webrag_core.history.compare import PageComparison
     from webrag_core.history.models import OtherVersion, PageAt, PageChange, PageHistory, StatedTime
     from webrag_core.orchestration.answers import StoredRun
+
+_SHORT_CHARS = 200
 
 answers_app = typer.Typer(no_args_is_help=True, help="Past answers, with the state of each quote today.")
 
@@ -379,14 +381,19 @@ def _print_citation(one: CitationState, *, whole: bool = False) -> None:
     styles = {"valid": "green", "moved": "cyan", "changed": "yellow", "gone": "red", "broken": "red"}
     print_line(f"[{one.answer_id}.{one.number}] {_state_line(one)}", style=styles[one.state])
     print_line(f"    {one.url} version {one.cited_version}")
-    for line in one.quote.splitlines() if whole else [" ".join(one.quote.split())[:200]]:
-        print_line(f"    │ {line}")
+    for line in one.quote.splitlines() if whole else [_shortened(one.quote)]:
+        print_wrapped("    │ ", Text(visible(line)))
     if one.state in ("moved", "changed") and one.now_url is not None:
         print_line(f"    now {one.now_url} version {one.now_version}, characters {one.now_start}–{one.now_end}")
     if one.state in ("moved", "changed") and one.current_version is not None:
         print_line(
             f"    compare: webrag history {one.url} --diff {one.cited_version} {one.current_version}", style="dim"
         )
+
+
+def _shortened(quote: str) -> str:
+    words = one_line(quote)
+    return words if len(words) <= _SHORT_CHARS else f"{words[:_SHORT_CHARS].rsplit(' ', 1)[0]} …"
 
 
 def _state_line(one: CitationState) -> str:
