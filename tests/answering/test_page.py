@@ -12,7 +12,7 @@ from tests.answering.test_passage import cited
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation, Spent
 from webrag_core.answering.page import marked, render_markdown, render_page
 from webrag_core.answering.passage import passage
-from webrag_core.cli import quotes
+from webrag_core.cli import output, quotes
 
 QUOTE = (
     'A **bold** word, a [link](https://evil.example/ "x") and `co|de`. Then <script>alert(1)</script> *this*.\n\n'
@@ -81,7 +81,8 @@ def test_the_terminal_prints_likely_sentences_in_bold(monkeypatch: pytest.Monkey
         (False, "│ »First.« Second [31m.\n"),
     ):
         console = Console(file=io.StringIO(), force_terminal=terminal, color_system="standard" if terminal else None)
-        monkeypatch.setattr(quotes, "out", console)
+        for module in (output, quotes):
+            monkeypatch.setattr(module, "out", console)
         quotes.print_passage(lines, indent="│ ")
         assert isinstance(console.file, io.StringIO)
         assert console.file.getvalue() == printed

@@ -23,11 +23,25 @@ FROZEN = {"WEBRAG_WARC": str(FROZEN_SITE), "WEBRAG_READER": "none"}
 def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -> None:
     html, markdown = tmp_path / "answer.html", tmp_path / "answer.md"
     done = webrag(
-        *("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--html", str(html), "--markdown", str(markdown)), **FROZEN
+        *(
+            "ask",
+            QUESTION,
+            "--url",
+            QUEUES,
+            "--budget",
+            "0",
+            "--html",
+            str(html),
+            "--markdown",
+            str(markdown),
+            "--proof",
+        ),
+        **FROZEN,
     )
     assert done.returncode == 0, done.stderr
     assert "not thread-safe" in done.stdout
     assert "verbatim: the page's own words" in done.stdout
+    assert done.stdout.startswith("Answered")
     assert "<mark>Although asyncio queues are not thread-safe" in html.read_text(encoding="utf-8")
     assert QUESTION.rstrip("?") in markdown.read_text(encoding="utf-8")
 
@@ -108,9 +122,12 @@ def test_a_warning_is_said_once(webrag_here: Webrag) -> None:
 
 def test_without_an_answer_few_passages_are_printed(webrag_here: Webrag) -> None:
     question = "Which planet has the largest queue of moons?"
-    short = webrag_here("ask", question, "--url", QUEUES, "--budget", "0", **FROZEN).stdout
+    asked = webrag_here("ask", question, "--url", QUEUES, "--budget", "0", "--fail-unless-answered", **FROZEN)
+    assert asked.returncode == 3
+    short = asked.stdout
+    assert short.startswith("No answer: ")
     assert "The nearest passages\n" in short
-    assert "  [1] Queues — Python 3.11.2 documentation  §  Queues" in short
+    assert "  [1] Queues — Python 3.11.2 documentation" in short
     assert short.count("      │ ") >= 3
     assert "      │ :" not in short
     assert "support" not in short

@@ -48,7 +48,7 @@ def filled(search: Search, webrag_here: Webrag, database_url: str) -> Search:
 
 
 def test_plain_output_names_version_span_and_date(filled: Search, database_url: str) -> None:
-    done = filled(QUESTION, "--quotes", "1", "--since", "2022")
+    done = filled(QUESTION, "--quotes", "1", "--since", "2022", "--proof")
     result = json.loads(filled(QUESTION, "--json", "--since", "2022"))
     first = result["citations"][0]
     with psycopg.connect(database_url) as connection:
@@ -59,9 +59,12 @@ def test_plain_output_names_version_span_and_date(filled: Search, database_url: 
     assert row[0][first["char_start"] : first["char_end"]] == first["verbatim_text"]
     lines = done.splitlines()
     assert lines[0].startswith("[1] ")
-    assert lines[1] == f"    {OTHER}  dated 2022-03-04  relevance {first['relevance']:.2f}"
+    assert lines[1].startswith(f"    {OTHER}#:~:text=")
+    assert lines[1].endswith(f"  relevance {first['relevance']:.0%}, dated 2022-03-04")
     place = f"characters {first['char_start']}–{first['char_end']}, sha256 {first['quote_sha256'][:12]}"
     assert lines[2] == f"    version {first['version_sha256'][:12]}, {place}"
+    assert any("»" in line for line in lines), "the sentences that answer are marked"
+    assert "sha256" not in filled(QUESTION, "--since", "2022")
     assert any(line.startswith(f"({len(result['citations']) - 1} more quotes") for line in lines)
     stats = result["corpus_stats"]
     assert stats["total_documents"] == 1

@@ -353,7 +353,7 @@ def test_the_story_on_the_command_line(webrag_here: Webrag, tmp_path: Path) -> N
     assert unwritable.returncode == 2
     assert "/nowhere/diff.html cannot be written" in unwritable.stderr
     assert "changed" in told("history", "tea.example", "--changes")
-    states = json.loads(told("citations", "--json"))
+    states = json.loads(told("citations", "--json"))["citations"]
     assert {"answer_id", "number", "state", "how", "kept", "facts_changed"} <= states[0].keys()
     assert "changed" in told("citations", "--changed")
     assert QUESTION in told("answers", "list")

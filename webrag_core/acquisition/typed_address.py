@@ -31,7 +31,7 @@ def typed_address(text: str) -> str:
         raise FetchError(
             Reason.INVALID_URL, f"{shown!r} is no web address; write one as docs.python.org/3/{_way(rest)}"
         )
-    return f"{'http' if _is_local(match[1]) else 'https'}://{rest}"
+    return f"{'http' if is_local(match[1]) else 'https'}://{rest}"
 
 
 def _way(text: str) -> str:
@@ -47,7 +47,8 @@ def _is_host(host: str, *, has_port: bool) -> bool:
     return _NAME.fullmatch(host) is not None and _FILE.search(host) is None
 
 
-def _is_local(host: str) -> bool:
+def is_local(host: str) -> bool:
+    """True for this machine's names and for private addresses. `host` as it stands in a URL."""
     address = _address(host)
     if address is None:
         return host.lower().rstrip(".").split(".")[-1] == "localhost"

@@ -117,7 +117,9 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
     cursor = await connection.execute("SELECT prose, warnings FROM answer_runs WHERE id = %s", (answer_id,))
     row = await cursor.fetchone()
     if row is None or row[0] is None:
-        raise InvalidInputError(f"there is no answer in prose with the number {answer_id}")
+        raise InvalidInputError(
+            f"there is no answer in prose with the number {answer_id}; `webrag answers list` names those that there are"
+        )
     prose, warnings = row
     async with connection.cursor(row_factory=class_row(AnswerSentence)) as sentences:
         await sentences.execute(

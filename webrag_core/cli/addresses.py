@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cache
 
 from webrag_core.cli.output import complain
 from webrag_core.errors import FetchError, Reason
+
+_typed: list[str] = []
+"""The addresses that the user typed, as opposed to those that pages hold."""
 
 
 @cache  # an address is said once
@@ -15,6 +19,7 @@ def with_scheme(text: str) -> str:
     from webrag_core.acquisition.typed_address import typed_address
 
     url = typed_address(text)
+    _typed.append(url)
     if url != text.strip():
         complain(f"{text.strip()} means {url}")
     return url
@@ -39,3 +44,29 @@ def canonical_urls(urls: Sequence[str], failed: dict[str, str]) -> list[str]:
     if not canonical:
         raise FetchError(Reason.INVALID_URL, "none of the arguments is a URL")
     return list(canonical)
+
+
+def way_out(code: str) -> str:
+    """What the user can do about an error with this code, to stand after its message; "" where nothing is known.
+
+    Only addresses that were typed are named: a page must not suggest what to open.
+    """
+    if code == Reason.NOT_FOUND and (warc := os.environ.get("WEBRAG_WARC")):
+        return f"; pages come from WEBRAG_WARC={warc}: unset it to read the web"
+    if code == Reason.BLOCKED_ADDRESS and (places := dict.fromkeys(filter(None, map(_closed_place, _typed)))):
+        return f", here WEBRAG_ALLOW_HOSTS={','.join(places)}"
+    return ""
+
+
+def _closed_place(url: str) -> str | None:
+    """host:port of an address that the gate refuses for its port or its literal host."""
+    from ada_url import URL
+
+    from webrag_core.acquisition.typed_address import is_local
+
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return None
+    port = parsed.port or ("80" if parsed.protocol == "http:" else "443")
+    return f"{parsed.hostname}:{port}" if is_local(parsed.hostname) or port not in ("80", "443") else None

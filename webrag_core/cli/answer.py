@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
+from webrag_core.cli.output import NOT_ANSWERED, FailUnlessAnswered, Json, Time, check_time, print_json, print_line
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
@@ -83,6 +83,7 @@ def answer(
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     proof: Proof = False,
+    fail_unless_answered: FailUnlessAnswered = False,
     as_json: Json = False,
 ) -> None:
     """Answer with quotes: start at a page, follow promising links.
@@ -102,9 +103,11 @@ def answer(
       NAME           those of this source; repeatable
     """
     if at is not None:
-        asyncio.run(
-            _answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json)
+        past = _answer_at(
+            at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json
         )
+        if not asyncio.run(past) and fail_unless_answered:
+            raise typer.Exit(NOT_ANSWERED)
         return
     check_time(time, at)
 
@@ -136,12 +139,14 @@ def answer(
         print_json(result)
     else:
         print_answer(result, quotes=quotes, show_all=show_all, proof=proof)
+    if fail_unless_answered and result.status != "answered":
+        raise typer.Exit(NOT_ANSWERED)
 
 
 async def _answer_at(
     at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, proof: bool, as_json: bool
-) -> None:
-    """The past cannot be fetched: search what is stored of it."""
+) -> bool:
+    """Search what is stored of the past, which cannot be fetched. False without a result."""
     from webrag_core.acquisition.urls import site_roots
     from webrag_core.cli.search import print_results
     from webrag_core.history.as_of import AsOf
@@ -157,6 +162,7 @@ async def _answer_at(
         print_json(results)
     else:
         print_results(results, quotes, show_all=show_all, proof=proof)
+    return bool(results.citations)
 
 
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:
@@ -176,7 +182,6 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     for citation in shown:
         print_citation(citation, result.query, proof=proof)
     print_hidden(result.citations, len(shown))
-    print_line("")
     print_line("Pages read", style="bold")
     documents = result.read_documents()
     for document in documents:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 from rich.text import Text
 
-from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.addresses import way_out, with_scheme
 from webrag_core.cli.output import (
+    NOT_ANSWERED,
+    FailUnlessAnswered,
     Json,
     Time,
     check_time,
@@ -20,10 +22,11 @@ from webrag_core.cli.output import (
     complain,
     print_json,
     print_line,
+    print_wrapped,
     write_file,
 )
 from webrag_core.cli.progress import Show, show_progress
-from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place, print_wrapped
+from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
 from webrag_core.page_text import visible
@@ -69,6 +72,7 @@ def ask(
         bool, typer.Option("--stream", help="One JSON object a line while the answer comes into being.")
     ] = False,
     proof: Proof = False,
+    fail_unless_answered: FailUnlessAnswered = False,
     as_json: Json = False,
 ) -> None:
     """Answer in sentences of the pages, each proved by its quote.
@@ -104,8 +108,9 @@ def ask(
         if not as_json and not stream:
             raise
         status = "blocked" if isinstance(error, GuardrailsViolationError) else "failed"
-        print_json({"status": status, "error": {"code": error.code, "message": error.message}})
-        complain(f"error: {error.message} [{error.code}]", style="red")
+        message = error.message + way_out(error.code)
+        print_json({"status": status, "error": {"code": error.code, "message": message}})
+        complain(f"error: {message} [{error.code}]", style="red")
         raise typer.Exit(error.exit_code) from error
     from webrag_core.answering.page import render_markdown, render_page
 
@@ -122,6 +127,8 @@ def ask(
         print_json(answer)
     elif not stream:
         print_prose(answer, show_all=show_all, proof=proof)
+    if fail_unless_answered and answer.status != "answered":
+        raise typer.Exit(NOT_ANSWERED)
         for file in filter(None, (html, markdown)):
             print_line(f"Written: {file}", style="dim")
 

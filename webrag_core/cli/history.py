@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import (
@@ -20,15 +21,22 @@ from webrag_core.cli.output import (
     print_line,
     print_table,
     print_versions,
+    print_wrapped,
     write_file,
 )
+from webrag_core.cli.quotes import Proof
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import InvalidInputError, Reason
+from webrag_core.page_text import one_line, visible
 
 if TYPE_CHECKING:
+    from webrag_core.history.answers import StoredAnswer
     from webrag_core.history.citations import CitationState
     from webrag_core.history.compare import PageComparison
     from webrag_core.history.models import OtherVersion, PageAt, PageChange, PageHistory, StatedTime
+    from webrag_core.orchestration.answers import StoredRun
+
+_SHORT_CHARS = 200
 
 answers_app = typer.Typer(no_args_is_help=True, help="Past answers, with the state of each quote today.")
 
@@ -148,7 +156,7 @@ def citations(
             states = await citation_states(database) if opened is None else opened.citations
         rows = [one for one in states if not changed or one.state != "valid"]
         if as_json:
-            print_json([one.model_dump(mode="json") for one in rows])
+            print_json({"citations": [one.model_dump(mode="json") for one in rows]})
             return
         for one in rows:
             _print_citation(one)
@@ -175,6 +183,9 @@ def list_command(
         if as_json:
             print_json({"answers": [one.model_dump(mode="json") for one in answers]})
             return
+        if out.is_terminal:
+            _print_answers(answers)
+            return
         print_table(
             ("answer", "kind", "asked", "probability", "quotes", "question", "start page"),
             (
@@ -200,12 +211,14 @@ def show_command(
     show_all: Annotated[
         bool, typer.Option("--all", help="Print all of the nearest passages, and the quotes that still stand.")
     ] = False,
+    proof: Proof = False,
     as_json: Json = False,
 ) -> None:
     """Show a past answer with its quotes, as they were, and what became of them."""
     from webrag_core.answering.stored import load_answer
     from webrag_core.cli.ask import print_prose
     from webrag_core.history.answers import open_answer
+    from webrag_core.orchestration.answers import load_stored_run
     from webrag_core.store.database import Database
 
     async def work() -> None:
@@ -213,11 +226,12 @@ def show_command(
             opened = await open_answer(database, number)
             async with database.connection() as connection:
                 prose = await load_answer(connection, number) if opened.is_prose else None
+                walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
         if as_json:
             print_json(prose or opened)
             return
         if prose is not None:
-            print_prose(prose, show_all=show_all)
+            print_prose(prose, show_all=show_all, proof=proof)
             print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
             if prose.trace_id is not None:
                 print_line(f"Trace {prose.trace_id}", style="dim")
@@ -226,17 +240,49 @@ def show_command(
                     _print_citation(one)
             return
         answer = opened.answer
-        print_line(f"Answer {answer.answer_id}: {answer.query}", style="bold")
-        complete = "" if answer.probability is None else f", complete with probability {answer.percent()}"
-        print_line(f"asked {answer.started_at:%Y-%m-%d %H:%M} from {answer.seed_url or 'what is stored'}{complete}")
+        print_line(_verdict(answer, walk), style="bold")
+        print_line(f"Question: {answer.query}", style="bold")
+        print_line(
+            f"Answer {answer.answer_id}, asked {answer.started_at:%Y-%m-%d %H:%M}, start page {answer.seed_url or '–'}"
+        )
         if answer.trace_id is not None:
             print_line(f"Trace {answer.trace_id}", style="dim")
-        if answer.reason:
-            print_line(f"failed: {answer.reason}", style="yellow")
+        if opened.citations:
+            print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
         for one in opened.citations:
             _print_citation(one, whole=True)
 
     asyncio.run(work())
+
+
+def _print_answers(answers: Sequence[StoredAnswer]) -> None:
+    """Two lines for each: a table of them needs a wider terminal than most are."""
+    for one in answers:
+        print_wrapped(
+            " " * 12, Text(one_line(one.query), style="bold"), first=f"{one.answer_id:>4}  {one.percent():>4}  "
+        )
+        asked = f"{one.started_at:%Y-%m-%d %H:%M}"
+        print_line(
+            f"{'':12}{one.kind}, {one.citations} quotes, {asked}, {one.seed_url or 'what is stored'}", style="dim"
+        )
+
+
+def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:
+    """The verdict of a run as it was given; where its rounds are no longer kept, its probability alone."""
+    from webrag_core.orchestration.verdict import status_of
+
+    if answer.reason or answer.probability is None:
+        return f"Failed: {_reason_words(answer.reason)}" if answer.reason else f"No result: {answer.state}"
+    estimate = f"estimated completeness {answer.percent()}"
+    best = walk.rounds[-1].signals.get("best_raw_score") if walk and walk.rounds else None
+    if best is None:
+        return estimate.capitalize()
+    status = status_of(answer.probability, float(best), answer.citations)
+    return "Not found" if status == "not_found" else f"{status.capitalize()}: {estimate}"
+
+
+def _reason_words(reason: str) -> str:
+    return next((one.words for one in Reason if one == reason), reason)
 
 
 def _print_history(story: PageHistory) -> None:
@@ -335,14 +381,19 @@ def _print_citation(one: CitationState, *, whole: bool = False) -> None:
     styles = {"valid": "green", "moved": "cyan", "changed": "yellow", "gone": "red", "broken": "red"}
     print_line(f"[{one.answer_id}.{one.number}] {_state_line(one)}", style=styles[one.state])
     print_line(f"    {one.url} version {one.cited_version}")
-    for line in one.quote.splitlines() if whole else [" ".join(one.quote.split())[:200]]:
-        print_line(f"    │ {line}")
+    for line in one.quote.splitlines() if whole else [_shortened(one.quote)]:
+        print_wrapped("    │ ", Text(visible(line)))
     if one.state in ("moved", "changed") and one.now_url is not None:
         print_line(f"    now {one.now_url} version {one.now_version}, characters {one.now_start}–{one.now_end}")
     if one.state in ("moved", "changed") and one.current_version is not None:
         print_line(
             f"    compare: webrag history {one.url} --diff {one.cited_version} {one.current_version}", style="dim"
         )
+
+
+def _shortened(quote: str) -> str:
+    words = one_line(quote)
+    return words if len(words) <= _SHORT_CHARS else f"{words[:_SHORT_CHARS].rsplit(' ', 1)[0]} …"
 
 
 def _state_line(one: CitationState) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sys
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Annotated
 
 import typer
 
+from webrag_core.cli.addresses import way_out
 from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask
 from webrag_core.cli.corpus import add_corpus_commands
@@ -20,6 +20,7 @@ from webrag_core.cli.feedback import feedback_app
 from webrag_core.cli.graph import graph_app
 from webrag_core.cli.history import add_history_commands
 from webrag_core.cli.lifecycle import add_lifecycle_commands
+from webrag_core.cli.log import set_up_log
 from webrag_core.cli.mcp import add_mcp_command
 from webrag_core.cli.models import model_app
 from webrag_core.cli.output import Json, complain, out, print_json
@@ -32,7 +33,7 @@ from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
 from webrag_core.env_file import VARIABLE
 from webrag_core.errors import WebragError
-from webrag_core.trace import TraceFilter, traced
+from webrag_core.trace import traced
 
 app = typer.Typer(
     name="webrag",
@@ -127,9 +128,10 @@ def database_migrate(as_json: Json = False) -> None:
 
 def report_error(error: WebragError, *, as_json: bool) -> int:
     """Print the error and exit: code 2 for wrong usage, else 1."""
+    message = error.message + way_out(error.code)
     if as_json:
-        print_json({"error": {"code": error.code, "message": error.message}})
-    complain(f"error: {error.message} [{error.code}]", style="red")
+        print_json({"error": {"code": error.code, "message": message}})
+    complain(f"error: {message} [{error.code}]", style="red")
     return error.exit_code
 
 
@@ -142,9 +144,7 @@ def register_plugins() -> None:
 
 def main() -> None:
     """Run the command line with its log."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s%(trace)s: %(message)s")
-    for handler in logging.root.handlers:
-        handler.addFilter(TraceFilter())
+    set_up_log()
     register_plugins()
     try:
         app()

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
@@ -38,9 +39,18 @@ CERTAINTIES = {
     "not_stated": "not stated",
 }
 """How sure it is what a page said, in words."""
+NOT_ANSWERED = 3
+"""Exit code of `--fail-unless-answered`."""
+FailUnlessAnswered = Annotated[
+    bool,
+    typer.Option(
+        "--fail-unless-answered", help="Exit with 3 unless the status is answered; it is printed all the same."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 _PIPE_WIDTH = 240
+_LEAST_WIDTH = 20
 
 
 def tokens_charged(tokens: int) -> str:
@@ -48,8 +58,8 @@ def tokens_charged(tokens: int) -> str:
     return f" for {tokens:,} tokens" if tokens else ""
 
 
-def print_json(value: BaseModel | dict[str, Any] | list[dict[str, Any]]) -> None:
-    """Exactly one JSON value on stdout."""
+def print_json(value: BaseModel | dict[str, Any]) -> None:
+    """Exactly one JSON object on stdout."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     sys.stdout.write(json.dumps(data, ensure_ascii=False, default=str) + "\n")
 
@@ -108,8 +118,30 @@ def print_line(text: str, style: str | None = None) -> None:
     _say(text, style)
 
 
+def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:
+    """Print a text that may hold words of pages behind `lead` (its first line behind `first`), folded at the words of a
+    terminal's line, and as indented as it is; elsewhere as one line."""
+    text.stylize(style)
+    begins = lead if first is None else first
+    if not out.is_terminal:
+        out.print(Text.assemble(begins, text))
+        return
+    indent = len(text.plain) - len(text.plain.lstrip())
+    width = max(_LEAST_WIDTH, out.width - len(lead) - indent)
+    for line in list(text[indent:].wrap(out, width)) or [text]:
+        line.rstrip()
+        out.print(Text.assemble((begins + " " * indent, style or "dim"), line))
+        begins = lead
+
+
 def _say(text: str, style: str | None = None) -> None:
-    out.print(_plain(text), style=style, markup=False, highlight=False)
+    plain = _plain(text)
+    # a line with a word of that length, as an address, stays whole: it can be copied then
+    if out.is_terminal and plain.strip() and max(map(len, plain.split())) < out.width - _LEAST_WIDTH:
+        indent = " " * (len(plain) - len(plain.lstrip()))
+        print_wrapped(f"{indent}  ", Text(plain.lstrip()), first=indent, style=style or "")
+    else:
+        out.print(plain, style=style, markup=False, highlight=False)
 
 
 def _plain(text: str) -> str:

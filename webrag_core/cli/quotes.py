@@ -10,7 +10,7 @@ import typer
 from rich.style import Style
 from rich.text import Text
 
-from webrag_core.cli.output import out, print_line
+from webrag_core.cli.output import out, print_line, print_wrapped
 from webrag_core.page_text import visible
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ Proof = Annotated[
     bool, typer.Option("--proof", help="Print version, offsets and sha256 of each quote, and its address in full.")
 ]
 _QUOTE_CHARS = 700
-_LEAST_WIDTH = 20
 
 
 def print_citation(citation: CitationSpan, query: str, *, dated: str | None = None, proof: bool = False) -> None:
@@ -102,23 +101,9 @@ def print_place(lead: str, url: str, quote: str, notes: Sequence[str] = (), *, i
         print_line(" " * len(lead) + about)
 
 
-def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:
-    """Print a text that may hold words of pages behind `lead` (its first line behind `first`), folded at the width of a
-    terminal; elsewhere as one line."""
-    text.stylize(style)
-    begins = lead if first is None else first
-    if not out.is_terminal:
-        out.print(Text.assemble(begins, text))
-        return
-    indent = len(text.plain) - len(text.plain.lstrip())
-    width = max(_LEAST_WIDTH, out.width - len(lead) - indent)
-    for line in list(text[indent:].wrap(out, width)) or [text]:
-        out.print(Text.assemble((begins + " " * indent, style or "dim"), line))
-        begins = lead
-
-
 def print_hidden(citations: Sequence[CitationSpan], shown: int) -> None:
     """Print the number of omitted citations and the options that show them."""
     if hidden := len(citations) - shown:
         quotes = "quote" if hidden == 1 else "quotes"
         print_line(f"({hidden} more {quotes}: --quotes N, --all or --json)", style="dim")
+        print_line("")

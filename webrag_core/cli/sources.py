@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.addresses import way_out, with_scheme
 from webrag_core.cli.lifecycle import confirm_removal
 from webrag_core.cli.output import Json, complain, out, print_json, print_table
 from webrag_core.config import Settings, load_settings
@@ -178,7 +178,7 @@ async def _check_address(url: str, settings: Settings) -> None:
         await NetworkGate(settings).admit(url)
     except FetchError as error:
         if error.reason is Reason.BLOCKED_ADDRESS:
-            raise InvalidInputError(error.message) from None
+            raise InvalidInputError(error.message + way_out(error.code)) from None
         if error.reason is Reason.INVALID_URL:
             raise
         complain(f"{source_key(url)}: {error.message}")

@@ -66,7 +66,7 @@ async def _forget_page(database: Database, url: str, removed_by: str, dry_run: b
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
         counts = await _remove_page(connection, url)
         if not counts:
-            raise InvalidInputError(f"nothing is stored of {url}")
+            raise InvalidInputError(f"nothing is stored of {url}; `webrag status` names the sources that there are")
         host = url.split("/", 3)[2]
         await lock_host(connection, host)
         await drop_empty_sources(connection, host)
@@ -103,7 +103,7 @@ async def _forget_answer(database: Database, answer_id: int, removed_by: str, dr
         for name in ("feedback", "exposures", "answer_sentences", "citations", "answer_rounds", "route_tasks"):
             counts[name] = await _delete(connection, name, "answer_id = %(answer)s", answer=answer_id)
         if not await _delete(connection, "answer_runs", "id = %(answer)s", answer=answer_id):
-            raise InvalidInputError(f"there is no answer {answer_id}")
+            raise InvalidInputError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
         counts["answers"] = 1
         return await _record(connection, "answer", str(answer_id), counts, removed_by, dry_run)
 

@@ -276,7 +276,10 @@ async def detach_source(connection: AsyncConnection, key: str) -> Source:
         if source.declared_in is not None:
             raise InvalidInputError(f"{key} is declared in {source.declared_in}: delete it there")
         if not source.attached:
-            raise InvalidInputError(f"{key} is not attached: it is listed because pages of it are stored")
+            raise InvalidInputError(
+                f"{key} is not attached: it is listed because pages of it are stored; `webrag forget {key}` removes"
+                " them"
+            )
         await release_source(connection, key)
     return source
 

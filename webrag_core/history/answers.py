@@ -75,7 +75,7 @@ async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
     """One answer with the states of its quotes. Raises NotStoredError when there is none with this number."""
     answers = await _load(database, {"answer": _known(answer_id), "limit": 1, "every_run": True, "before": None})
     if not answers:
-        raise NotStoredError(f"there is no answer {answer_id}")
+        raise NotStoredError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
     states = await citation_states(database, answers=[answer_id])
     return OpenedAnswer(answer=answers[0], citations=states)
 

@@ -97,7 +97,7 @@ async def changes(
         )
         documents = [int(row[0]) for row in await cursor.fetchall()]
         if not documents:
-            raise NotStoredError(f"nothing is stored of a source {target.strip()}")
+            raise NotStoredError(f"nothing is stored of a source {target.strip()}; `webrag source list` shows them")
         timelines = await _load(connection, documents)
     listed = [change for rows in timelines for change in _changes(rows)]
     within = [one for one in listed if (since is None or one.by >= since) and (until is None or one.by < until)]

@@ -157,14 +157,15 @@ async def switch_model(database: Database, identity: ModelIdentity) -> int:
         )
         row = await cursor.fetchone()
         if row is None:
-            raise InvalidInputError(f"the model {identity.name} was never built")
+            raise InvalidInputError(f"the model {identity.name} was never built; `webrag model build` builds it")
         model_id = int(row[0])
         if row[1] == "live":
             return model_id
         missing = await _count_missing(connection, model_id)
         if missing:
             raise StoreError(
-                f"the model {identity.name} lacks {missing} vectors: build it again", code="model_incomplete"
+                f"the model {identity.name} lacks {missing} vectors: `webrag model build` adds them",
+                code="model_incomplete",
             )
         # vectors of chunks that were replaced since they were embedded
         await connection.execute(

@@ -200,7 +200,7 @@ async def load_stored_run(connection: AsyncConnection, answer_id: int) -> Stored
     )
     row = await cursor.fetchone()
     if row is None:
-        raise InvalidInputError(f"there is no answer {answer_id} in this database")
+        raise InvalidInputError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
     query, policy, state, evidence_ids = row
     if policy is None:
         runs = ", ".join(map(str, evidence_ids or [])) or "none"

@@ -293,7 +293,7 @@ async def _of_sources(connection: AsyncConnection, keys: Sequence[str]) -> Scope
     named = await cursor.fetchall()
     unknown = sorted({name for name, source_id in named if source_id is None})
     if unknown:
-        raise InvalidInputError(f"no such source: {', '.join(unknown)}")
+        raise InvalidInputError(f"no such source: {', '.join(unknown)}; `webrag source list` shows them")
     return Scope(None, {}, source_ids=tuple(sorted({int(source_id) for _, source_id in named})))
 
 

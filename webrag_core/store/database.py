@@ -204,7 +204,7 @@ def _as_store_errors(limits: Limits) -> Iterator[None]:
     try:
         yield
     except PoolTimeout as error:
-        raise StoreError("no database connection came free in time") from error
+        raise StoreError("no database connection came free in time; try again when less is at work") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise _store_error(error, limits) from error
     except psycopg.Error as error:

@@ -68,7 +68,8 @@ def _missing(applied: set[str]) -> list[Migration]:
     unknown = applied - {migration.name for migration in known}
     if unknown:
         raise StoreError(
-            f"the database was made by a newer version (it has {', '.join(sorted(unknown))})",
+            f"the database was made by a newer version (it has {', '.join(sorted(unknown))}); use that version of"
+            " WebRAG",
             code="database_too_new",
         )
     return [migration for migration in known if migration.name not in applied]

@@ -43,7 +43,10 @@ def server_account() -> Account:
     try:
         entry = pwd.getpwuid(os.geteuid()) if os.geteuid() else _roots_server()
     except KeyError:
-        raise _refusal(f"PostgreSQL needs a user with a name; number {os.geteuid()} has none") from None
+        raise _refusal(
+            f"PostgreSQL needs a user with a name; number {os.geteuid()} has none; DATABASE_URL names a server of your"
+            " own"
+        ) from None
     return Account(entry.pw_name, entry.pw_uid, entry.pw_gid)
 
 
