@@ -71,7 +71,8 @@ def ask(
     """Answer QUESTION in sentences of the pages, each proved against the stored page it quotes."""
     from webrag_core.answering.events import Done
     from webrag_core.answering.manager import Manager
-    from webrag_core.answering.page import render_markdown, render_page
+    from webrag_core.answering.markdown import render_markdown
+    from webrag_core.answering.page import render_page
     from webrag_core.indexing.pipeline import Corpus
 
     if as_json and stream:
