@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import Json, Time, check_time, err, print_citation, print_hidden, print_json, print_line
+from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
+from webrag_core.cli.output import (
+    Json,
+    Time,
+    check_time,
+    check_writable,
+    err,
+    print_citation,
+    print_hidden,
+    print_json,
+    print_line,
+)
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.result_warnings import keep_out_of_the_log
@@ -19,6 +30,7 @@ from webrag_core.result_warnings import keep_out_of_the_log
 if TYPE_CHECKING:
     from webrag_core.history.models import TimeAxis
     from webrag_core.orchestration.models import OrchestrationResult, Round
+    from webrag_core.retrieval.search import CorpusSearch
 
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
@@ -71,6 +83,8 @@ def answer(
     time: Time = "seen",
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
     as_json: Json = False,
 ) -> None:
     """Answer QUERY with quotes, starting at URL and following promising links."""
@@ -78,8 +92,13 @@ def answer(
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
     from webrag_core.orchestration.memory import run_scope
 
+    for file in filter(None, (html, markdown)):
+        check_writable(file)
     if at is not None:
-        asyncio.run(_answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json))
+        results = asyncio.run(
+            _answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, as_json=as_json)
+        )
+        write_readable(results, html, markdown)
         return
     check_time(time, at)
 
@@ -107,11 +126,12 @@ def answer(
         print_json(result)
     else:
         print_answer(result, quotes=quotes, show_all=show_all)
+    write_readable(result, html, markdown)
 
 
 async def _answer_at(
     at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, as_json: bool
-) -> None:
+) -> CorpusSearch:
     """The past cannot be fetched: search what is stored of it."""
     from webrag_core.acquisition.urls import site_roots
     from webrag_core.cli.search import print_results
@@ -128,6 +148,7 @@ async def _answer_at(
         print_json(results)
     else:
         print_results(results, quotes, show_all=show_all)
+    return results
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     CERTAINTIES,
     Json,
@@ -200,6 +201,8 @@ def show_command(
     show_all: Annotated[
         bool, typer.Option("--all", help="Print all of the nearest passages, and the quotes that still stand.")
     ] = False,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
     as_json: Json = False,
 ) -> None:
     """Show a past answer with its quotes, as they were, and what became of them."""
@@ -213,6 +216,7 @@ def show_command(
             opened = await open_answer(database, number)
             async with database.connection() as connection:
                 prose = await load_answer(connection, number) if opened.is_prose else None
+        write_readable(prose or opened, html, markdown)
         if as_json:
             print_json(prose or opened)
             return

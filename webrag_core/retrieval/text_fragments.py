@@ -17,6 +17,7 @@ def fragment_url(url: str, quote: str) -> str:
     blocks = [words for block in _BORDER.split(FENCE.sub("\n\n", quote)) if (words := _words(block))]
     if not blocks:
         return url
+    url = url.partition("#")[0]
     if len(blocks) == 1 and len(blocks[0]) <= 2 * _WORDS:
         return f"{url}#:~:text={_encoded(blocks[0])}"
     return f"{url}#:~:text={_encoded(blocks[0][:_WORDS])},{_encoded(blocks[-1][-_WORDS:])}"
