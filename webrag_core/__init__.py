@@ -15,6 +15,7 @@ Public names (everything else may change):
 - `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
 - `expand_related`, `hierarchy`, `linked_items`, `version_at`: read the graph, every edge with its quote.
 - `CitationSpan`: a verbatim quote with its page version, offsets and hash.
+- `WebRAG`: all of this without `async`, for scripts and notebooks.
 - Errors, all of them a `WebragError` with a stable `code`:
   - `InvalidInputError`: an unusable argument or setting.
   - `FetchError`: fetching a URL failed; its `reason` is a `Reason`.
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from webrag_core.retrieval.request import SearchRequest
     from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
     from webrag_core.routing.plan import ExecutionPlan
+    from webrag_core.sync import WebRAG
 
     __version__: str
 
@@ -99,6 +101,7 @@ _MODULES = {
     "Settings": "config",
     "StoreError": "errors",
     "UnsupportedPlatformError": "errors",
+    "WebRAG": "sync",
     "WebragError": "errors",
     "expand_related": "retrieval.graph.tasks",
     "hierarchy": "retrieval.graph.tasks",
@@ -137,6 +140,7 @@ __all__ = [
     "Settings",
     "StoreError",
     "UnsupportedPlatformError",
+    "WebRAG",
     "WebragError",
     "__version__",
     "expand_related",

@@ -1,20 +1,13 @@
-"""Untrusted text inside Markdown.
-
-Page text may hold anything: links, images that would call home, HTML, fences. Only code is safe for it, since nothing
-inside code is parsed (a backslash is not enough: the UI turns bare addresses in any text into links). Titles become
-the text of our own link, where links do not nest.
-"""
+"""Untrusted text in the Markdown of the UI: as `webrag_core.markdown_text`, long lines folded; and tables."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from webrag_core.page_text import one_line, visible
+from webrag_core.markdown_text import code, fenced, link, quote
+from webrag_core.page_text import visible
 
-_RUN = re.compile(r"`+")
-_SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'/])")
-
+__all__ = ["FOLD", "FOLD_AT", "block", "code", "link", "quote", "rows_markdown"]
 
 FOLD_AT = 100
 """The UI neither wraps nor scrolls code, so longer lines are folded; FOLD marks where."""
@@ -23,29 +16,7 @@ FOLD = "\u21aa "
 
 def block(text: str) -> str:
     """The visible `text` as a code block, fenced by more backticks than it holds in a row; long lines folded."""
-    shown = visible(text)
-    fence = "`" * max(3, _longest_run(shown) + 1)
-    folded = "\n".join(part for line in shown.split("\n") for part in _fold(line))
-    return f"{fence}text\n{folded}\n{fence}"
-
-
-def quote(markdown: str) -> str:
-    """`markdown` as a block quote."""
-    return "\n".join(f"> {line}".rstrip() for line in markdown.split("\n"))
-
-
-def code(text: str) -> str:
-    """`text` on one line as inline code."""
-    line = one_line(text) or " "
-    fence = "`" * (_longest_run(line) + 1)
-    return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
-
-
-def link(text: str, url: str) -> str:
-    """A link to a canonical URL with `text`, whatever that is made of."""
-    label = _SPECIAL.sub(r"\\\1", one_line(text)) or "page"
-    # canonical URLs are ASCII without spaces or angle brackets; what is left would be read as escape or entity
-    return f"[{label}](<{url.replace(chr(92), '%5C').replace('&', '&amp;')}>)"
+    return fenced("\n".join(part for line in visible(text).split("\n") for part in _fold(line)))
 
 
 def rows_markdown(rows: Sequence[Mapping[str, object]]) -> list[str]:
@@ -64,7 +35,3 @@ def _fold(line: str) -> Iterator[str]:
         yield mark + line[:cut]
         line, mark = line[cut:], FOLD
     yield mark + line
-
-
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in _RUN.findall(text)), default=0)

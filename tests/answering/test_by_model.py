@@ -131,7 +131,7 @@ def test_a_model_that_finds_no_answer_is_believed_and_named(settings: Settings) 
         answer = ask(settings_of(settings, server))
     assert answer.composer == "m"
     assert answer.sentences == []
-    assert (answer.status, answer.band, answer.confidence) == ("insufficient", "insufficient", 0)
+    assert (answer.status, answer.band, answer.confidence) == ("not_found", "insufficient", 0)
     assert answer.highlights
     assert "m found no sentence" in answer.final_reason
     assert any("m finds no answer" in warning and "ANSWER_COMPOSER" in warning for warning in answer.warnings)

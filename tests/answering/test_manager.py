@@ -8,11 +8,13 @@ import json
 
 import psycopg
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.answering.manager import Manager, Question
+from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import Answer
-from webrag_core.answering.page import render_markdown, render_page
+from webrag_core.answering.page import render_page
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
 from webrag_core.answering.wording import sureness, verdict
@@ -92,7 +94,7 @@ def test_the_stored_pages_are_asked_without_an_address(settings: Settings) -> No
 
 def test_nothing_stored_is_said_so(settings: Settings) -> None:
     answer = ask(settings, Question(QUESTION))
-    assert (answer.status, answer.band, answer.confidence) == ("insufficient", "insufficient", 0)
+    assert (answer.status, answer.band, answer.confidence) == ("not_found", "insufficient", 0)
     assert answer.sentences == []
     assert answer.citations == []
     assert answer.final_reason == "nothing is stored yet"
@@ -116,7 +118,7 @@ def test_a_time_before_the_first_sighting_is_said_so(settings: Settings) -> None
 def test_a_thin_answer_is_no_answer_but_highlights(settings: Settings) -> None:
     question = "Which planet has the largest queue of moons?"
     answer = ask(settings, Question(question, urls=(QUEUES,), expansion_budget=0))
-    assert answer.status == "insufficient"
+    assert answer.status == "not_found"
     assert answer.sentences == []
     assert answer.highlights
     assert sum(len(one.quote.split()) for one in answer.citations) <= 500
@@ -210,4 +212,4 @@ def test_the_page_to_read_holds_no_script_and_no_foreign_link(settings: Settings
     assert answer.citations
     assert html.count('href="https://site.example/') >= len(answer.citations)
     assert "&lt;script&gt;" in html
-    assert "<script" not in markdown.replace("\\<", "")
+    assert "<script" not in MarkdownIt("commonmark", {"html": True}).render(markdown)

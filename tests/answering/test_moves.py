@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from webrag_core.answering.proof.moves import cells_sentence, row_sentence, trimmed, under
 from webrag_core.answering.proof.prove import Quote, prove
-from webrag_core.answering.unit_text import unit_text
+from webrag_core.indexing.unit_text import unit_text
 
 PLAIN = "However, the queue (see `asyncio.Queue`) must not hold more than 5 items."
 

@@ -9,8 +9,9 @@ from markdown_it import MarkdownIt
 from rich.console import Console
 
 from tests.answering.test_passage import cited
+from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation, Spent
-from webrag_core.answering.page import marked, render_markdown, render_page
+from webrag_core.answering.page import marked, render_page
 from webrag_core.answering.passage import passage
 from webrag_core.cli import output, quotes
 
@@ -25,7 +26,7 @@ def silent(citation: SentenceCitation, marks: list[tuple[int, int]]) -> Answer:
         question="What is it?",
         parts=["What is it?"],
         form="explain",
-        status="insufficient",
+        status="not_found",
         band="insufficient",
         confidence=0.499,
         confidence_note="calibrated on 6 sites",
@@ -55,7 +56,7 @@ def test_the_markdown_holds_the_words_of_the_page_and_none_of_its_marks() -> Non
     assert "c – 2 * 3" in html
     assert "evil.example" not in html
     assert "<script" not in html
-    assert html.count("<a ") == 1  # the address of the page, in the footnote
+    assert html.count("<a ") == html.count('<a href="https://site.example/#:~:text=') == 2  # the passage, its source
     assert "\\*\\*" not in markdown
 
 

@@ -45,8 +45,10 @@ def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -
     assert "<mark>Although asyncio queues are not thread-safe" in html.read_text(encoding="utf-8")
     assert QUESTION.rstrip("?") in markdown.read_text(encoding="utf-8")
 
-    opened = webrag("answers", "show", "1", **FROZEN)
+    again = tmp_path / "again.md"
+    opened = webrag("answers", "show", "1", "--markdown", str(again), **FROZEN)
     assert "not thread-safe" in opened.stdout
+    assert again.read_text(encoding="utf-8") == markdown.read_text(encoding="utf-8")
     assert "Its quotes today" in opened.stdout
     verified = json.loads(webrag("verify", "--json", **FROZEN).stdout)
     assert verified["violations"] == []

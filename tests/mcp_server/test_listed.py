@@ -62,7 +62,7 @@ def test_a_task_whose_endpoint_is_not_asked_is_named_too() -> None:
         question="?",
         parts=["?"],
         form="explain",
-        status="insufficient",
+        status="not_found",
         band="insufficient",
         confidence=0,
         confidence_note="",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from webrag_core.answering.models import SentenceCitation
-from webrag_core.answering.unit_text import unit_text
 from webrag_core.config import Settings
+from webrag_core.indexing.unit_text import unit_text
 from webrag_core.language.detection import detected_beyond_doubt
 from webrag_core.retrieval.languages import crossing_note, embedder_knows
 

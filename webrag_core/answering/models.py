@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pkgutil import resolve_name
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from webrag_core.percentages import percent
+from webrag_core.readable import Readable, counted, shortened
 from webrag_core.retrieval.models import Contract
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Form
@@ -16,7 +19,7 @@ Proof = Literal["verbatim", "trimmed", "assembled"]
 """How a sentence follows from what it cites: its very words; those with a heading before them, or without a leading
 connective or a reference in brackets; or the cells of a table row, with its column names."""
 
-Status = Literal["answered", "partial", "insufficient"]
+Status = Literal["answered", "partial", "not_found"]
 Band = Literal["high", "medium", "low", "insufficient"]
 Why = Literal["not_found", "below_floor"]
 
@@ -99,7 +102,7 @@ class Spent(Contract):
     replaced: int = 0
 
 
-class Answer(Contract):
+class Answer(Readable, Contract):
     """An answer in prose, or the reason why there is none.
 
     `confidence` is the probability that the sentences hold the complete answer, and `band` its range: high from .80,
@@ -138,6 +141,24 @@ class Answer(Contract):
     spent: Spent
     warnings: list[str]
     evidence_ids: list[int]
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _by_its_name_of_today(cls, status: object) -> object:
+        """Answers that are stored may have another name for it."""
+        return "not_found" if status == "insufficient" else status
+
+    def summary(self) -> str:
+        """Status, confidence and size."""
+        size = f"{counted(len(self.sentences), 'sentence')}, {counted(len(self.citations), 'quote')}"
+        number = "" if self.answer_id is None else f"{self.answer_id} "
+        return f"{number}{self.status} ({percent(self.confidence)}): {size}, question {shortened(self.question)}"
+
+    def to_markdown(self) -> str:
+        """The sentences with links to their quotes, or the nearest passages; then the quotes, each with its source."""
+        # what writes an answer imports this module: found by its name, when it is used
+        written: str = resolve_name("webrag_core.answering.markdown:render_markdown")(self)
+        return written
 
     def citation(self, number: int) -> SentenceCitation:
         """The citation of a number of this answer."""

@@ -6,11 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import Literal
 
-from webrag_core.answering.models import Highlight, SentenceCitation
-from webrag_core.answering.unit_text import FENCE, IMAGE, LINE_MARKS
+from webrag_core.answering.models import Highlight, Listed, SentenceCitation
 from webrag_core.indexing.markdown import faithful_text
+from webrag_core.indexing.unit_text import FENCE, IMAGE, LINE_MARKS
 from webrag_core.page_text import visible
 
 Part = Literal["around", "quote", "marked"]
@@ -51,6 +52,16 @@ def passage(citation: SentenceCitation, highlight: Highlight | None = None, *, a
         Line(_visible(_pieces(row)), code=True) if is_code else _prose(row) for row, is_code in _rows(text.split("\n"))
     ]
     return _outdented([line for line in lines if line.text.strip()])
+
+
+def by_group(listed: Iterable[Listed]) -> list[tuple[str, list[Listed]]]:
+    """Listed passages by what they are one of, in their order."""
+    return [(group, list(rows)) for group, rows in groupby(listed, key=lambda one: one.group)]
+
+
+def in_runs(lines: Iterable[Line]) -> list[tuple[bool, list[Line]]]:
+    """Lines of code that follow each other, and lines of prose."""
+    return [(is_code, list(run)) for is_code, run in groupby(lines, key=lambda line: line.code)]
 
 
 def _parts(citation: SentenceCitation, highlight: Highlight | None, *, around: bool) -> Iterator[tuple[Part, str]]:

@@ -18,7 +18,7 @@ _CAUSES = {"request": "ask the reader to do something else", "address": "give ad
 def status_of(sure: float, gathered: Gathered, *, partial: bool) -> Status:
     """`partial` also where a task failed that the answer rests on, and where passages are listed but none is said."""
     if sure < confidence.ANSWERED_AT:
-        return "partial" if gathered.findings else "insufficient"
+        return "partial" if gathered.findings else "not_found"
     return "partial" if partial or sure < confidence.SURE_AT or gathered.outcome == "partial" else "answered"
 
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import NOT_ANSWERED, FailUnlessAnswered, Json, Time, check_time, print_json, print_line
+from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
+from webrag_core.cli.output import (
+    NOT_ANSWERED,
+    FailUnlessAnswered,
+    Json,
+    Time,
+    check_time,
+    check_writable,
+    print_json,
+    print_line,
+)
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
@@ -18,6 +28,7 @@ from webrag_core.errors import InvalidInputError
 if TYPE_CHECKING:
     from webrag_core.history.models import TimeAxis
     from webrag_core.orchestration.models import OrchestrationResult
+    from webrag_core.retrieval.search import CorpusSearch
 
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
@@ -84,6 +95,8 @@ def answer(
     show_all: Annotated[bool, typer.Option("--all", help="Print all quotes, those of low relevance too.")] = False,
     proof: Proof = False,
     fail_unless_answered: FailUnlessAnswered = False,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
     as_json: Json = False,
 ) -> None:
     """Answer with quotes: start at a page, follow promising links.
@@ -102,11 +115,14 @@ def answer(
       run            none
       NAME           those of this source; repeatable
     """
+    for file in filter(None, (html, markdown)):
+        check_writable(file)
     if at is not None:
-        past = _answer_at(
-            at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json
+        past = asyncio.run(
+            _answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json)
         )
-        if not asyncio.run(past) and fail_unless_answered:
+        write_readable(past, html, markdown)
+        if not past.citations and fail_unless_answered:
             raise typer.Exit(NOT_ANSWERED)
         return
     check_time(time, at)
@@ -139,14 +155,15 @@ def answer(
         print_json(result)
     else:
         print_answer(result, quotes=quotes, show_all=show_all, proof=proof)
+    write_readable(result, html, markdown)
     if fail_unless_answered and result.status != "answered":
         raise typer.Exit(NOT_ANSWERED)
 
 
 async def _answer_at(
     at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, proof: bool, as_json: bool
-) -> bool:
-    """Search what is stored of the past, which cannot be fetched. False without a result."""
+) -> CorpusSearch:
+    """Search what is stored of the past, which cannot be fetched."""
     from webrag_core.acquisition.urls import site_roots
     from webrag_core.cli.search import print_results
     from webrag_core.history.as_of import AsOf
@@ -162,7 +179,7 @@ async def _answer_at(
         print_json(results)
     else:
         print_results(results, quotes, show_all=show_all, proof=proof)
-    return bool(results.citations)
+    return results
 
 
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:

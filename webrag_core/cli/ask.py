@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import sys
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.text import Text
 
 from webrag_core.cli.addresses import way_out, with_scheme
+from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     NOT_ANSWERED,
     FailUnlessAnswered,
@@ -23,7 +23,6 @@ from webrag_core.cli.output import (
     print_json,
     print_line,
     print_wrapped,
-    write_file,
 )
 from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place
@@ -63,8 +62,8 @@ def ask(
     time: Time = "seen",
     form: Annotated[Forms | None, typer.Option(help="Form of the answer; unset = as the question wants it.")] = None,
     budget: Budget = None,
-    html: Annotated[Path | None, typer.Option(help="Write the answer as a page to read.")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write the answer as Markdown.")] = None,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
     show_all: Annotated[
         bool, typer.Option("--all", help="Without an answer: print all of the nearest passages.")
     ] = False,
@@ -112,25 +111,17 @@ def ask(
         print_json({"status": status, "error": {"code": error.code, "message": message}})
         complain(f"error: {message} [{error.code}]", style="red")
         raise typer.Exit(error.exit_code) from error
-    from webrag_core.answering.page import render_markdown, render_page
-
-    for path, render in ((html, render_page), (markdown, render_markdown)):
-        if path is not None:
-            try:
-                write_file(path, render(answer))
-            except InvalidInputError as error:
-                number = answer.answer_id
-                raise InvalidInputError(
-                    f"{error.message}; the answer is stored: webrag answers show {number}"
-                ) from error
+    try:
+        write_readable(answer, html, markdown)
+    except InvalidInputError as error:
+        number = answer.answer_id
+        raise InvalidInputError(f"{error.message}; the answer is stored: webrag answers show {number}") from error
     if as_json:
         print_json(answer)
     elif not stream:
         print_prose(answer, show_all=show_all, proof=proof)
     if fail_unless_answered and answer.status != "answered":
         raise typer.Exit(NOT_ANSWERED)
-        for file in filter(None, (html, markdown)):
-            print_line(f"Written: {file}", style="dim")
 
 
 def question_of(

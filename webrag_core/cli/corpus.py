@@ -133,7 +133,7 @@ def refresh(
     Exit code 1 when a source has no fetched page. Pages that are not there
     keep their stored text until that was confirmed on several days.
     """
-    from webrag_core.corpus.sources import find_sources, list_sources, source_name
+    from webrag_core.corpus.sources import sources_to_refresh
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.providers.embedder import embedding_tokens
 
@@ -141,13 +141,9 @@ def refresh(
         reports: list[RefreshReport] = []
         async with Corpus.open(load_settings()) as corpus:
             async with corpus.database.connection() as connection:
-                if sources:
-                    named = [(name, source) for name in sources for source in await find_sources(connection, name)]
-                    # paused ones only by their own key
-                    chosen = [one for name, one in named if not one.paused or one.key == source_name(name)]
-                else:
-                    chosen = [source for source in await list_sources(connection) if not source.paused]
-            for key, source in {source.key: source for source in chosen}.items():
+                chosen = await sources_to_refresh(connection, sources or ())
+            for source in chosen:
+                key = source.key
                 async with corpus.refresher_of(source) as refresher:
                     with progress(None, f"refresh {key}") as advance:
                         report = await refresher.run(key, due_only=due, limit=limit, advance=advance)

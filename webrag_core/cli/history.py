@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
 from webrag_core.cli.output import (
     CERTAINTIES,
     Json,
@@ -212,6 +213,8 @@ def show_command(
         bool, typer.Option("--all", help="Print all of the nearest passages, and the quotes that still stand.")
     ] = False,
     proof: Proof = False,
+    html: HtmlFile = None,
+    markdown: MarkdownFile = None,
     as_json: Json = False,
 ) -> None:
     """Show a past answer with its quotes, as they were, and what became of them."""
@@ -227,6 +230,7 @@ def show_command(
             async with database.connection() as connection:
                 prose = await load_answer(connection, number) if opened.is_prose else None
                 walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
+        write_readable(prose or opened, html, markdown)
         if as_json:
             print_json(prose or opened)
             return

@@ -89,9 +89,9 @@ def print_heading(label: str, title: str, heading: str | None) -> None:
 def print_place(lead: str, url: str, quote: str, notes: Sequence[str] = (), *, in_full: bool = False) -> None:
     """Print the address of a page, with a link that opens the live page at the quote: behind the address on a terminal,
     elsewhere, and `in_full`, in its place."""
-    from webrag_core.answering.page import text_fragment
+    from webrag_core.retrieval.text_fragments import fragment_url
 
-    link = text_fragment(url, quote)
+    link = fragment_url(url, quote)
     shown = visible(link if in_full or not out.is_terminal else url)
     text = Text.assemble((lead, "dim"), (shown, Style(link=link) if out.is_terminal else ""))
     about = ", ".join(notes)

@@ -203,6 +203,18 @@ async def find_sources(connection: AsyncConnection, name: str) -> list[Source]:
     return sources
 
 
+async def sources_to_refresh(connection: AsyncConnection, names: Sequence[str]) -> list[Source]:
+    """The sources of these names, each once; without names all. Paused ones are left out unless their own key is given.
+
+    Raises InvalidInputError for a name that no source has.
+    """
+    if not names:
+        return [source for source in await list_sources(connection) if not source.paused]
+    named = [(name, source) for name in names for source in await find_sources(connection, name)]
+    chosen = [one for name, one in named if not one.paused or one.key == source_name(name)]
+    return list({source.key: source for source in chosen}.values())
+
+
 def source_name(text: str) -> str:
     """The name of a source as a person may write it, with a scheme or a last slash, as keys are spelled."""
     return _SCHEME.sub("", text.strip()).rstrip("/")

@@ -10,7 +10,10 @@ from pydantic import BaseModel
 
 from webrag_core.errors import NotStoredError
 from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.markdown_text import fenced, link, prose, quote
 from webrag_core.percentages import percent
+from webrag_core.readable import Readable, counted
+from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.store.database import Database
 
 
@@ -38,7 +41,7 @@ class StoredAnswer(BaseModel):
         return f"{self.probability:.0%}" if self.kind == "evidence" else percent(self.probability)
 
 
-class OpenedAnswer(BaseModel):
+class OpenedAnswer(Readable, BaseModel):
     """An answer run with its citations, in their order."""
 
     answer: StoredAnswer
@@ -48,6 +51,27 @@ class OpenedAnswer(BaseModel):
     def is_prose(self) -> bool:
         """Whether it is a finished answer in prose, which says more than its quotes."""
         return self.answer.kind == "prose" and self.answer.state == "done"
+
+    def summary(self) -> str:
+        """Its number, size and question."""
+        answer = self.answer
+        return f"{answer.answer_id} {answer.percent()}: {counted(len(self.citations), 'quote')} for {answer.query!r}"
+
+    def to_markdown(self) -> str:
+        """The quotes with their states today."""
+        answer = self.answer
+        asked = f"Asked {answer.started_at:%Y-%m-%d %H:%M} UTC, complete with probability {answer.percent()}"
+        lines = [
+            f"# {prose(answer.query)}",
+            "",
+            f"{asked}." if answer.reason is None else f"Failed: {prose(answer.reason)}",
+            "",
+        ]
+        for one in self.citations:
+            opened = link(one.url, fragment_url(one.url, one.quote))
+            lines += [f"**{one.number}.** {opened}: version {one.cited_version}, {one.state}", ""]
+            lines += [quote(fenced(one.quote.strip("\n"))), ""]
+        return "\n".join(lines).rstrip() + "\n"
 
 
 _ANSWERS = """

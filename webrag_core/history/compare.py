@@ -12,9 +12,11 @@ from webrag_core.history.as_of import AsOf
 from webrag_core.history.diff import PageDiff, diff_texts, unified
 from webrag_core.history.models import HistoryPeriod
 from webrag_core.history.pages import page_at, versions
+from webrag_core.markdown_text import fenced, prose
+from webrag_core.readable import Readable, counted
 
 
-class VersionText(BaseModel):
+class VersionText(Readable, BaseModel):
     """A version with its text, and when it was seen for the first and the last time."""
 
     version_id: int
@@ -31,8 +33,16 @@ class VersionText(BaseModel):
         """Its number and the day from which it was seen."""
         return f"version {self.version}, {self.seen_from:%Y-%m-%d}"
 
+    def summary(self) -> str:
+        """Its name, page and length."""
+        return f"{self.name} of {self.url}: {len(self.text):,} characters"
 
-class PageComparison(BaseModel):
+    def to_markdown(self) -> str:
+        """The text, as a block of code."""
+        return f"# {prose(self.url)}\n\n{self.name}\n\n{fenced(self.text, 'markdown')}\n"
+
+
+class PageComparison(Readable, BaseModel):
     """What changed between two versions. `note` says in one sentence what is special about the pair, if anything."""
 
     url: str
@@ -44,6 +54,19 @@ class PageComparison(BaseModel):
     def unified(self) -> str:
         """The changes as text (`diff.unified`)."""
         return unified(self.before.text, self.after.text, self.diff, names=(self.before.name, self.after.name))
+
+    def summary(self) -> str:
+        """The page and the number of its changes."""
+        return f"{self.url}: {self.before.name} and {self.after.name}, {counted(len(self.diff.changes), 'change')}"
+
+    def to_markdown(self) -> str:
+        """What changed, block by block, as a block of code."""
+        lines = [f"# {prose(self.url)}", "", f"From {self.before.name} to {self.after.name}", ""]
+        if self.note:
+            lines += [prose(self.note), ""]
+        if facts := self.diff.facts_changed:
+            lines += [f"Changed: {', '.join(facts)}", ""]
+        return "\n".join([*lines, fenced(self.unified().rstrip("\n"), "diff")]) + "\n"
 
 
 async def compare(connection: AsyncConnection, url: str, before: str, after: str) -> PageComparison:

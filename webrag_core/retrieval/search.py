@@ -9,8 +9,10 @@ from typing import Literal
 from pydantic import BaseModel
 
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.markdown_text import prose
+from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import log_warning
-from webrag_core.retrieval.citations import cite, prove_citations
+from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, relevant
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.merging import reading_order, without_redundancy
 from webrag_core.retrieval.models import (
@@ -21,6 +23,7 @@ from webrag_core.retrieval.models import (
     RetrievalResult,
     TimingInfo,
 )
+from webrag_core.retrieval.quotes_markdown import citations_markdown
 from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
 from webrag_core.retrieval.reranking import make_reranker, rank
 from webrag_core.retrieval.searcher import Searcher
@@ -29,7 +32,7 @@ from webrag_core.trace import span
 logger = logging.getLogger(__name__)
 
 
-class CorpusSearch(BaseModel):
+class CorpusSearch(Readable, BaseModel):
     """Evidence from the stored corpus.
 
     `chunks` are best first, in full-context mode in reading order; `citations` quote them, most relevant first. A
@@ -57,6 +60,28 @@ class CorpusSearch(BaseModel):
     def is_empty(self) -> bool:
         """True when nothing was found."""
         return not self.chunks
+
+    @property
+    def status(self) -> Literal["partial", "not_found"]:
+        """`partial` with a relevant passage. A search does not judge whether passages answer a question."""
+        return "partial" if self.top_score >= RELEVANCE_FLOOR else "not_found"
+
+    def summary(self) -> str:
+        """Status and size."""
+        pages = counted(len(self.corpus_stats.documents_matched), "page")
+        return f"{self.status}: {counted(len(self.chunks), 'passage')} of {pages}, query {shortened(self.query)}"
+
+    def to_markdown(self) -> str:
+        """The relevant quotes, each with its source, the numbers of the search, and its warnings."""
+        stats = self.corpus_stats
+        lines = [f"# {prose(self.query)}", ""]
+        lines += citations_markdown(relevant(self.citations), self.query) or ["Nothing was found.", ""]
+        lines += [
+            f"Searched {counted(stats.total_documents, 'page')}, {counted(stats.total_parent_chunks, 'passage')}.",
+            "",
+            *(line for warning in self.warnings for line in (f"Warning: {prose(warning)}", "")),
+        ]
+        return "\n".join(lines).rstrip() + "\n"
 
     @property
     def top_score(self) -> float:

@@ -12,8 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import Answer
-from webrag_core.answering.page import render_markdown, render_page
+from webrag_core.answering.page import render_page
 from webrag_core.answering.stored import load_answer
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states

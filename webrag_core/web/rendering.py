@@ -12,10 +12,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from webrag_core.answering.page import fragment_url, groups, marked, text_fragment
+from webrag_core.answering.page import marked
+from webrag_core.answering.passage import by_group
 from webrag_core.answering.plan_lines import ending, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
+from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.web.login import LOGIN
 from webrag_core.web.paths import stored_page_path
 
@@ -34,8 +36,7 @@ def _environment() -> Environment:
     functions = (
         ending,
         fragment_url,
-        groups,
-        text_fragment,
+        by_group,
         marked,
         missing_lines,
         stored_page_path,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from webrag_core.answering.proof.moves import cells_sentence, row_sentence
-from webrag_core.answering.unit_text import unit_text
 from webrag_core.indexing.markdown import Block, without_link_lines
 from webrag_core.indexing.sentences import sentences_of
+from webrag_core.indexing.unit_text import unit_text
 from webrag_core.retrieval.merging import by_score
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 

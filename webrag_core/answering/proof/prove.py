@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from webrag_core.answering.models import Proof
 from webrag_core.answering.proof.moves import cells_sentence, readings, row_sentence
-from webrag_core.answering.unit_text import unit_text
+from webrag_core.indexing.unit_text import unit_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,30 @@
+"""Options that write a result to a file, beside what is printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from webrag_core.cli.output import complain, write_file
+
+if TYPE_CHECKING:
+    from webrag_core.readable import Readable
+
+HtmlFile = Annotated[Path | None, typer.Option("--html", help="Write it as a page to read.")]
+MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="Write it as Markdown.")]
+
+
+def write_readable(result: Readable, html: Path | None, markdown: Path | None) -> None:
+    """Write the files that are named. Raises InvalidInputError for one that cannot be written."""
+    from webrag_core.answering.models import Answer
+    from webrag_core.answering.page import render_page
+    from webrag_core.readable_page import render_readable
+
+    if html is not None:
+        write_file(html, render_page(result) if isinstance(result, Answer) else render_readable(result))
+    if markdown is not None:
+        write_file(markdown, result.to_markdown())
+    for file in filter(None, (html, markdown)):
+        complain(f"written: {file}")

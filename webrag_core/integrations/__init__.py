@@ -1,0 +1,1 @@
+"""Retrievers for other frameworks. Each module needs the extra of its name."""

@@ -1,0 +1,303 @@
+"""The library without `async`: for scripts and notebooks, also where an event loop runs already.
+
+    from webrag_core import WebRAG
+
+    with WebRAG() as rag:
+        answer = rag.ask("How do I rotate the signing keys?", urls=("https://example.org/docs/",))
+
+The corpus is open in a thread of its own, which runs an event loop; every call waits for its result there. Errors are
+those of the library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Iterable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Self, TypedDict, TypeVar, Unpack
+
+from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.answering.events import AnswerEvent
+from webrag_core.answering.manager import Manager, Question
+from webrag_core.answering.models import Answer
+from webrag_core.config import Settings, load_settings
+from webrag_core.corpus.refresh import RefreshReport
+from webrag_core.corpus.sources import Source, list_sources, sources_to_refresh
+from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.citations import CitationState, citation_states
+from webrag_core.history.compare import PageComparison, compare
+from webrag_core.history.models import PageAt, PageHistory, TimeAxis
+from webrag_core.history.pages import page_at, versions
+from webrag_core.history.past_search import search_at
+from webrag_core.indexing.pipeline import AddedDocument, Corpus
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.orchestration.memory import RunScope
+from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.retrieval.request import Mode, ScopeFilter, SearchRequest
+from webrag_core.retrieval.search import CorpusSearch, search
+from webrag_core.routing.plan import ExecutionPlan
+from webrag_core.routing.question import Form
+
+Result = TypeVar("Result")
+
+
+class QuestionOptions(TypedDict, total=False):
+    """Fields of `Question` but its text."""
+
+    urls: tuple[str, ...]
+    sources: tuple[str, ...]
+    at: str | None
+    time: TimeAxis
+    expansion_budget: int | None
+    form: Form | None
+
+
+class AnswerOptions(TypedDict, total=False):
+    """Fields of `AnswerRequest` but its URLs and query."""
+
+    intent: QueryType | None
+    known_context: str | None
+    constraints: tuple[str, ...]
+    expansion_budget: int | None
+    mode: Mode
+    policy: str | None
+    max_age: float | None
+    scope: RunScope | tuple[str, ...] | None
+    excluded: tuple[str, ...]
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """What is open in the thread's loop; `calls` are the tasks of unfinished calls, `streams` the iterators that are
+    not read to their end, `closing` ends the thread."""
+
+    loop: asyncio.AbstractEventLoop
+    corpus: Corpus
+    engine: OrchestratorEngine
+    manager: Manager
+    closing: asyncio.Event
+    calls: set[asyncio.Task[Any]] = field(default_factory=set)
+    streams: set[AsyncGenerator[Any]] = field(default_factory=set)
+
+
+class WebRAG:
+    """An open corpus whose methods wait for their results. A context manager; in a notebook `open` and `close` do.
+
+    `settings` None = those of the environment, `acquirer` None = theirs. Calls of several threads run side by side.
+    """
+
+    def __init__(self, settings: Settings | None = None, acquirer: Acquirer | None = None) -> None:
+        self._settings = settings
+        self._acquirer = acquirer
+        self._opened: _Open | None = None
+        self._thread: threading.Thread | None = None
+
+    def open(self) -> Self:
+        """Open the corpus. Raises StoreError, InvalidInputError."""
+        if self._thread is not None:
+            raise InvalidInputError("this WebRAG is open already")
+        ready: Future[_Open] = Future()
+        serving = _serve(self._settings or load_settings(), self._acquirer, ready)
+        thread = threading.Thread(target=asyncio.run, args=(serving,), name="webrag", daemon=True)
+        thread.start()
+        try:
+            self._opened = ready.result()
+        except BaseException:
+            thread.join()
+            raise
+        self._thread = thread
+        atexit.register(self.close)
+        return self
+
+    def close(self) -> None:
+        """Cancel calls of other threads, close the corpus and end the thread. Does nothing where nothing is open."""
+        thread, opened = self._thread, self._opened
+        if thread is None or opened is None:
+            return
+        self._thread = self._opened = None
+        atexit.unregister(self.close)
+        opened.loop.call_soon_threadsafe(opened.closing.set)
+        thread.join()
+
+    def __enter__(self) -> Self:
+        return self.open()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def ask(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
+        """An answer in prose (`Manager.answer`)."""
+        return self._wait(self._now.manager.answer(Question(question, **options)))
+
+    def events(self, question: str, **options: Unpack[QuestionOptions]) -> Generator[AnswerEvent]:
+        """As `ask`, told step by step (`Manager.stream`). To close the iterator cancels the run."""
+        opened = self._now
+        stream = opened.manager.stream(Question(question, **options))
+        opened.streams.add(stream)
+        try:
+            while (event := self._wait(anext(stream, None))) is not None:
+                yield event
+        finally:
+            if self._opened is opened:  # else `close` has closed it
+                self._wait(stream.aclose())
+                opened.streams.discard(stream)
+
+    def plan(self, question: str, **options: Unpack[QuestionOptions]) -> ExecutionPlan:
+        """What `ask` would do (`Manager.plan`)."""
+        return self._wait(self._now.manager.plan(Question(question, **options)))
+
+    def answer(self, urls: str | Sequence[str], query: str, **options: Unpack[AnswerOptions]) -> OrchestrationResult:
+        """All evidence for a query, found by following links from `urls` (`OrchestratorEngine.run`)."""
+        start = (urls,) if isinstance(urls, str) else tuple(urls)
+        return self._wait(self._now.engine.run(AnswerRequest(start, query, **options)))
+
+    def search(
+        self, query: str | SearchRequest, *, sources: Sequence[str] | None = None, at: str | None = None
+    ) -> CorpusSearch:
+        """Search what is stored, or was at a time (`search`, `search_at`). A `SearchRequest` says all else."""
+        return self._wait(_search(self._now.corpus, query, sources, at))
+
+    async def asearch(
+        self, query: str | SearchRequest, *, sources: Sequence[str] | None = None, at: str | None = None
+    ) -> CorpusSearch:
+        """As `search`, awaited from any event loop."""
+        return await asyncio.wrap_future(self._begin(_search(self._now.corpus, query, sources, at)))
+
+    def ingest(self, url: str, *, refresh: bool = False) -> AddedDocument:
+        """Fetch, store and index one page (`Corpus.add`). Raises FetchError."""
+        return self._wait(self._now.corpus.add(url, refresh=refresh))
+
+    def ingest_all(self, urls: Iterable[str], *, refresh: bool = False) -> dict[str, AddedDocument | FetchError]:
+        """As `ingest`, several at a time; what failed is among the results (`Corpus.add_all`)."""
+        results: dict[str, AddedDocument | FetchError] = {}
+        self._wait(self._now.corpus.add_all(urls, results.__setitem__, refresh=refresh))
+        return results
+
+    def refresh(self, *names: str) -> list[RefreshReport]:
+        """Fetch the pages of these sources again, by default of all, and index what changed; paused ones only by their
+        own key. Raises InvalidInputError for an unknown source."""
+        return self._wait(_refresh(self._now.corpus, names))
+
+    def sources(self) -> list[Source]:
+        """All sources: attached ones, and hosts of stored pages."""
+
+        async def work(corpus: Corpus) -> list[Source]:
+            async with corpus.database.connection() as connection:
+                return await list_sources(connection)
+
+        return self.run(work)
+
+    def history(self, url: str) -> PageHistory:
+        """All that is known of the past of a page. Raises InvalidInputError for a page of which nothing is."""
+
+        async def work(corpus: Corpus) -> PageHistory:
+            async with corpus.database.connection() as connection:
+                return await versions(connection, url)
+
+        return self.run(work)
+
+    def page_at(self, url: str, at: str, *, time: TimeAxis = "seen") -> PageAt:
+        """What a page said at a time: 2024, 2024-05, 2024-05-17, a time (UTC) or now."""
+
+        async def work(corpus: Corpus) -> PageAt:
+            async with corpus.database.connection() as connection:
+                return await page_at(connection, url, AsOf.parse(at), time)
+
+        return self.run(work)
+
+    def compare(self, url: str, before: str, after: str) -> PageComparison:
+        """What changed on a page between two versions, each given by its number or a date."""
+
+        async def work(corpus: Corpus) -> PageComparison:
+            async with corpus.database.connection() as connection:
+                return await compare(connection, url, before, after)
+
+        return self.run(work)
+
+    def citations(self, *answers: int) -> list[CitationState]:
+        """Whether the quotes of these answers, by default of all, still stand on their pages. Nothing is fetched."""
+        return self._wait(citation_states(self._now.corpus.database, answers=answers or None))
+
+    def run(self, work: Callable[[Corpus], Coroutine[Any, Any, Result]]) -> Result:
+        """Anything else: `work(corpus)`, in the thread's loop."""
+        return self._wait(work(self._now.corpus))
+
+    @property
+    def _now(self) -> _Open:
+        if self._opened is None:
+            raise InvalidInputError("this WebRAG is not open: use it in a `with` block, or call open()")
+        return self._opened
+
+    def _wait(self, call: Awaitable[Result]) -> Result:
+        future = self._begin(call)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()  # of what was interrupted; what has ended stays as it is
+            raise
+
+    def _begin(self, call: Awaitable[Result]) -> Future[Result]:
+        opened = self._now
+
+        async def tracked() -> Result:
+            task = asyncio.current_task()
+            assert task is not None
+            opened.calls.add(task)
+            try:
+                return await call
+            finally:
+                opened.calls.discard(task)
+
+        return asyncio.run_coroutine_threadsafe(tracked(), opened.loop)
+
+
+async def _serve(settings: Settings, acquirer: Acquirer | None, ready: Future[_Open]) -> None:
+    """Keep the corpus open until it is to be closed. What fails before that is told to who waits for `ready`."""
+    try:
+        async with Corpus.open(settings, acquirer) as corpus:
+            engine = OrchestratorEngine(corpus)
+            opened = _Open(asyncio.get_running_loop(), corpus, engine, Manager(corpus, engine), asyncio.Event())
+            ready.set_result(opened)
+            await opened.closing.wait()
+            for task in opened.calls:
+                task.cancel()
+            await asyncio.gather(*opened.calls, return_exceptions=True)
+            for stream in opened.streams:
+                await stream.aclose()
+    except BaseException as error:
+        if ready.done():
+            raise
+        ready.set_exception(error)
+
+
+async def _search(
+    corpus: Corpus, query: str | SearchRequest, sources: Sequence[str] | None, at: str | None
+) -> CorpusSearch:
+    if isinstance(query, str):
+        request = SearchRequest(query=query, filters=ScopeFilter(sources=sources))
+    elif sources is None:
+        request = query
+    else:
+        raise InvalidInputError("sources of a SearchRequest go into its filters")
+    if at is None:
+        return await search(corpus, request)
+    return await search_at(corpus, request, AsOf.parse(at))
+
+
+async def _refresh(corpus: Corpus, names: Sequence[str]) -> list[RefreshReport]:
+    async with corpus.database.connection() as connection:
+        chosen = await sources_to_refresh(connection, names)
+    reports: list[RefreshReport] = []
+    for source in chosen:
+        async with corpus.refresher_of(source) as refresher:
+            reports.append(await refresher.run(source.key))
+    await corpus.indexer.finish_bulk()
+    return reports
