@@ -124,7 +124,7 @@ def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str
     text.stylize(style)
     begins = lead if first is None else first
     if not out.is_terminal:
-        out.print(Text.assemble(begins, text))
+        out.print(Text.assemble(begins, text), soft_wrap=True)
         return
     indent = len(text.plain) - len(text.plain.lstrip())
     width = max(_LEAST_WIDTH, out.width - len(lead) - indent)

@@ -15,7 +15,7 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 from mdit_py_plugins.deflist import deflist_plugin
 
-from webrag_core.answering.unit_text import FENCE, LINE_MARKS
+from webrag_core.indexing.unit_text import FENCE, LINE_MARKS
 from webrag_core.page_text import visible
 
 # no stored text can hold a lone surrogate, and reading Markdown leaves them where they are
