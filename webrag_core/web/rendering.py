@@ -15,8 +15,13 @@ from starlette.responses import HTMLResponse
 from webrag_core.answering.page import fragment_url
 from webrag_core.answering.wording import sentence_case
 from webrag_core.page_text import one_line, visible
+from webrag_core.percentages import percent
+from webrag_core.web.paths import ask_path, graph_path, history_path, source_path, stored_page_path
+from webrag_core.web.phrases import STATES, ago, counted, language_text, reason_text
 
 STATIC_FOLDER = Path(__file__).with_name("static")
+_FUNCTIONS = (ask_path, graph_path, history_path, source_path, stored_page_path, ago, counted, fragment_url)
+"""What the templates may call, by these names."""
 
 
 @lru_cache(maxsize=1)
@@ -28,7 +33,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": static_path, "fragment_url": fragment_url}
+    environment.globals |= {"static": static_path, "states": STATES}
+    environment.globals |= {function.__name__: function for function in _FUNCTIONS}
+    environment.filters |= {"reason": reason_text, "language": language_text, "percent": percent}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}
     return environment
 
