@@ -18,12 +18,6 @@ class Pager:
     after: str | None
 
 
-def page_number(query: Mapping[str, str]) -> int:
-    """The number of the page that the query of an address names, from 1."""
-    text = query.get("page", "")
-    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 6 else 1
-
-
 def pager(path: str, pairs: Mapping[str, str], *, page: int, size: int, rows: int) -> Pager:
     """The pager below page number `page` of a list, which has up to `size` rows a page. `rows` is how many of up to
     `size` + 1 rows were there from this page's first one on; `pairs` are what else stands in the query."""

@@ -24,7 +24,7 @@ from webrag_core.retrieval.filters import FLAGS, TYPES, document_types
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.retrieval.request import DateRange, ScopeFilter, SearchRequest
 from webrag_core.retrieval.search import CorpusSearch, search
-from webrag_core.web.paging import page_number
+from webrag_core.web.query import field, page_number
 from webrag_core.web.rendering import page
 from webrag_core.web.results import Result, load_results
 
@@ -60,7 +60,7 @@ class SearchForm:
             return tuple(dict.fromkeys(one for value in query.getlist(name) for one in value.split()))
 
         def one(name: str) -> str:
-            return query.get(name, "").strip()
+            return field(query, name)
 
         return cls(
             words=one("q"),

@@ -10,8 +10,9 @@ from starlette.routing import Route
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.core import Services
-from webrag_core.web.paging import page_number, pager
+from webrag_core.web.paging import pager
 from webrag_core.web.paths import source_path
+from webrag_core.web.query import field, page_number
 from webrag_core.web.rendering import page
 
 SOURCES = "/sources"
@@ -37,10 +38,10 @@ async def show_sources(request: Request) -> Response:
 async def show_source(request: Request) -> Response:
     """One source with its pages by address, those of one state or all, with words those that have them in it."""
     services: Services = await request.app.state.services()
-    key = request.path_params["key"]
-    named = request.query_params.get("state", "")
+    key = request.path_params["key"].replace("\0", "")
+    named = field(request.query_params, "state")
     state = next((one for one in PAGE_STATES if one == named), None)
-    words = request.query_params.get("words", "").replace("\0", "").strip()[:200]
+    words = field(request.query_params, "words")
     number = page_number(request.query_params)
     offset = _PAGES_A_PAGE * (number - 1)
     async with services.corpus.database.connection() as connection:
