@@ -20,7 +20,7 @@ from webrag_core.errors import FetchError, InvalidInputError, WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
 from webrag_core.mcp_server.tools import make_server
-from webrag_core.web import answers, asking, page_history, searching, signing_in, sources
+from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources
 from webrag_core.web.limits import LimitBody, SafeHeaders
 from webrag_core.web.login import LOGIN, RequireLogin, Sessions
 from webrag_core.web.rendering import STATIC_FOLDER, page
@@ -67,6 +67,7 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             *searching.ROUTES,
             *sources.ROUTES,
             *page_history.ROUTES,
+            *graph.ROUTES,
             *signing_in.ROUTES,
             Mount(STATIC, _Static(directory=STATIC_FOLDER)),
         ],
