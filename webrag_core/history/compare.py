@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime
 
 from psycopg import AsyncConnection
@@ -79,7 +80,8 @@ async def compare(connection: AsyncConnection, url: str, before: str, after: str
     other = await _version(connection, url, history.periods, after)
     same = one.sha256 == other.sha256
     note = f"both are version {one.version}: nothing changed" if same else None
-    return PageComparison(url=history.url, before=one, after=other, diff=diff_texts(one.text, other.text), note=note)
+    diff = await asyncio.to_thread(diff_texts, one.text, other.text)
+    return PageComparison(url=history.url, before=one, after=other, diff=diff, note=note)
 
 
 def _kept(periods: list[HistoryPeriod]) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -135,8 +135,37 @@ def _cache(name: str) -> _TermCache:
 
 def words_of(text: str) -> list[str]:
     """The words of `text` as they are written, identifiers whole, in order."""
+    return _word_pattern(text).findall(text)
+
+
+def term_spans(text: str, wanted: Collection[str], language: str | None = None) -> Iterator[tuple[int, int]]:
+    """Yield [start, end) of the words of `text`, in order, that have one of these terms; within text without spaces
+    between words, of the terms themselves. `language` as in `terms`."""
+    of_word = _cache(rules_of(language))
+    for match in _word_pattern(text).finditer(text):
+        common = {term for term in of_word[match[0]] if term in wanted}
+        if not common:
+            continue
+        if _UNSPACED.search(match[0]) is None:
+            yield match.span()
+            continue
+        last = match.start()
+        for start, end in sorted(span for term in common for span in _places(match[0].lower(), term)):
+            if match.start() + end > last:
+                yield max(last, match.start() + start), match.start() + end
+                last = match.start() + end
+
+
+def _places(word: str, term: str) -> Iterator[tuple[int, int]]:
+    start = word.find(term)
+    while start >= 0:
+        yield start, start + len(term)
+        start = word.find(term, start + 1)
+
+
+def _word_pattern(text: str) -> re.Pattern[str]:
     marked = not text.isascii() and _MARK.search("".join(set(text))) is not None
-    return (_MARKED_WORD if marked else WORD).findall(text)
+    return _MARKED_WORD if marked else WORD
 
 
 def terms(text: str, language: str | None = None) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from webrag_core.indexing.markdown import plain_text
-from webrag_core.indexing.terms import terms
+from webrag_core.indexing.terms import term_spans, terms
 from webrag_core.language.detection import detected
 
 MAX_PASSAGE_CHARS = 8_000
@@ -82,6 +82,21 @@ def quote_window(passage: str, query: str, width: int = 600) -> QuoteWindow:
         begun = (unit.start for unit in sentence_spans(passage[: center.start]) if unit.start >= start)
         start = next(begun, center.start)
     return QuoteWindow(Span(start, end if end == len(passage) else max(_word_end(passage, end), center.end)), highlight)
+
+
+def matching_words(passage: str, query: str, language: str | None = None) -> list[Span]:
+    """The words of `passage` that the query has, too, in any of their forms, in order. `language` is the passage's."""
+    own = detected(query)
+    spans: set[tuple[int, int]] = set()
+    for one in dict.fromkeys((own, language)):  # a query is compared by the rules of the page's language, too
+        spans.update(term_spans(passage, set(terms(query, one)), one))
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1].end:
+            joined[-1] = Span(joined[-1].start, max(end, joined[-1].end))
+        else:
+            joined.append(Span(start, end))
+    return joined
 
 
 def sentence_spans(text: str) -> Iterator[Span]:

@@ -20,6 +20,8 @@ from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers
 from webrag_core.history.citations import citation_states
 from webrag_core.mcp_server.core import Services
 from webrag_core.store.database import Database
+from webrag_core.web.paging import pager
+from webrag_core.web.query import page_number
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 
@@ -42,14 +44,13 @@ class _ShownQuote:
 async def show_list(request: Request) -> Response:
     """The latest answers, the newest first."""
     services: Services = await request.app.state.services()
-    text = request.query_params.get("page", "1")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 5 else 1
-    number = max(number, 1)
+    number = page_number(request.query_params)
     answers = await list_answers(services.corpus.database, limit=number * _PER_PAGE + 1)
-    shown = answers[(number - 1) * _PER_PAGE : number * _PER_PAGE]
+    rows = answers[(number - 1) * _PER_PAGE :]
+    shown = rows[:_PER_PAGE]
     counts = await quote_counts(services.corpus.database, shown)
-    has_more = len(answers) > number * _PER_PAGE
-    return page(request, "answers", answers=shown, counts=counts, number=number, has_more=has_more)
+    beside = pager("/answers", {}, page=number, size=_PER_PAGE, rows=len(rows))
+    return page(request, "answers", answers=shown, counts=counts, pager=beside)
 
 
 async def quote_counts(database: Database, answers: Sequence[StoredAnswer]) -> dict[int, dict[str, int]]:

@@ -21,7 +21,7 @@ from webrag_core.errors import WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
 from webrag_core.mcp_server.tools import make_server
-from webrag_core.web import answers, asking, signing_in, stored_page
+from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page
 from webrag_core.web.api.app import BASE, api_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders
 from webrag_core.web.login import LOGIN, MACHINES, RequireLogin, Sessions
@@ -70,6 +70,10 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             *asking.ROUTES,
             *answers.ROUTES,
             *stored_page.ROUTES,
+            *searching.ROUTES,
+            *sources.ROUTES,
+            *page_history.ROUTES,
+            *graph.ROUTES,
             *signing_in.ROUTES,
             Mount(STATIC, _Static(directory=STATIC_FOLDER)),
         ],

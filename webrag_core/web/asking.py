@@ -13,8 +13,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from webrag_core.acquisition.typed_address import typed_address
-from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
 from webrag_core.answering.events import AnswerEvent, CitationReady, Done, Planned, SentenceReady, TaskDone
 from webrag_core.answering.manager import Question
@@ -22,13 +20,14 @@ from webrag_core.answering.models import SentenceCitation
 from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import sentence_case
 from webrag_core.corpus.sources import list_sources
-from webrag_core.errors import FetchError, WebragError
+from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.history.as_of import AsOf
 from webrag_core.mcp_server.core import Services
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.orchestration.request import check_question
 from webrag_core.routing.asked import asked
+from webrag_core.web.addresses import typed_url
 from webrag_core.web.answers import quote_counts
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
@@ -59,7 +58,7 @@ class _Draft:
         at = AsOf.parse(self.at, "the date").text if self.at else None
         return Question(
             self.question,
-            urls=tuple(map(_address, self.urls.split())),
+            urls=tuple(map(typed_url, self.urls.split())),
             sources=tuple(self.sources),
             at=at,
         )
@@ -162,15 +161,6 @@ def _steps(event: AnswerEvent) -> list[str]:
             return [sentence_case(f"{event.task.asked}: {ending(event.task)}")]
         case _:
             return []
-
-
-def _address(text: str) -> str:
-    """The canonical address that a person means. Raises FetchError, which names it, for what is none."""
-    url = typed_address(text)
-    try:
-        return canonicalise(url)
-    except FetchError as error:
-        raise FetchError(error.reason, f"{text}: {error.message}") from error
 
 
 def _text(fields: ImmutableMultiDict[str, Any], name: str) -> str:

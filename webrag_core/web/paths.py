@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
+
+
+def ask_path(question: str = "", *urls: str) -> str:
+    """The page to ask on, with the question and the start pages in its boxes."""
+    filled = {"question": question, "url": "\n".join(urls)}
+    return f"/?{urlencode({name: value for name, value in filled.items() if value})}"
 
 
 def stored_page_path(version_id: int, start: int | None = None, end: int | None = None) -> str:
@@ -10,3 +16,23 @@ def stored_page_path(version_id: int, start: int | None = None, end: int | None 
     if start is None or end is None:
         return f"/pages/{version_id}"
     return f"/pages/{version_id}?{urlencode({'start': start, 'end': end})}#quote"
+
+
+def source_path(key: str) -> str:
+    """The page of a source."""
+    return f"/sources/{quote(key)}"
+
+
+def history_path(url: str, **query: str | int) -> str:
+    """The versions of a page."""
+    return f"/history?{urlencode({'url': url, **query})}"
+
+
+def graph_path(key: str, **query: str | int) -> str:
+    """What is near a page, a symbol, a term or another thing of the graph."""
+    return f"/graph?{urlencode({'key': key, **query})}"
+
+
+def comparison_path(url: str, before: int, after: int) -> str:
+    """Two versions of a page, by number, side by side."""
+    return f"/history/diff?{urlencode({'url': url, 'from': before, 'to': after})}"

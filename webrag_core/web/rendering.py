@@ -17,11 +17,32 @@ from webrag_core.answering.passage import by_group
 from webrag_core.answering.plan_lines import ending, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
+from webrag_core.percentages import percent
 from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.web.login import LOGIN
-from webrag_core.web.paths import stored_page_path
+from webrag_core.web.paths import ask_path, comparison_path, graph_path, history_path, source_path, stored_page_path
+from webrag_core.web.phrases import STATES, ago, counted, language_text, reason_text
 
 STATIC_FOLDER = Path(__file__).with_name("static")
+_FUNCTIONS = (
+    ago,
+    ask_path,
+    by_group,
+    comparison_path,
+    counted,
+    ending,
+    fragment_url,
+    graph_path,
+    history_path,
+    marked,
+    missing_lines,
+    source_path,
+    stored_page_path,
+    sureness,
+    task_lines,
+    verdict,
+)
+"""What the templates may call, by these names."""
 
 
 @lru_cache(maxsize=1)
@@ -33,18 +54,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    functions = (
-        ending,
-        fragment_url,
-        by_group,
-        marked,
-        missing_lines,
-        stored_page_path,
-        sureness,
-        task_lines,
-        verdict,
-    )
-    environment.globals |= {function.__name__: function for function in functions} | {"static": static_path}
+    environment.globals |= {"static": static_path, "states": STATES}
+    environment.globals |= {function.__name__: function for function in _FUNCTIONS}
+    environment.filters |= {"reason": reason_text, "language": language_text, "percent": percent}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}
     return environment
 

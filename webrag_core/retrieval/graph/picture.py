@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,98 +10,14 @@ from jinja2 import Template
 
 from webrag_core.html_template import load_template
 from webrag_core.page_text import one_line
-from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, Related
+from webrag_core.retrieval.graph.drawing import draw
+from webrag_core.retrieval.graph.models import Related
 from webrag_core.retrieval.graph.wording import proof, relation
-
-_WIDTH, _HEIGHT = 1_360, 860
-_RADII = (0.0, 200.0, 350.0)
-_LONGEST_LABEL = 34
-_SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
-
-
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """A node at (x, y); `anchor` says on which side of it the label stands."""
-
-    node: GraphNode
-    label: str
-    level: int
-    x: float
-    y: float
-    anchor: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """An edge between two spots nodes, as wide as it is strong."""
-
-    edge: GraphEdge
-    number: int
-    start: _Spot
-    end: _Spot
-    width: float
 
 
 def render_picture(related: Related) -> str:
     """The HTML file of the nodes nearest to some keys. All text of pages is escaped; control signs are left out."""
-    seeds = [key.node for key in related.keys if key.node is not None]
-    edges = list({edge.edge_id: edge for item in related.items for edge in item.chain}.values())
-    spots = _place(seeds, related)
-    lines = [
-        _Line(edge, number, spots[edge.src.key], spots[edge.dst.key], round(1 + 3 * edge.strength, 1))
-        for number, edge in enumerate(edges, start=1)
-        if edge.src.key in spots and edge.dst.key in spots
-    ]
-    title = ", ".join(_label(node) for node in seeds) or "nothing stored"
-    return _template().render(title=title, width=_WIDTH, height=_HEIGHT, nodes=list(spots.values()), lines=lines)
-
-
-def _place(seeds: list[GraphNode], related: Related) -> dict[str, _Spot]:
-    """Nodes by key: the keys in the middle, each other node on the circle of its distance, near what leads to it."""
-    parents: dict[str, tuple[GraphNode, str, int]] = {}
-    known = {node.key for node in seeds}
-    for item in related.items:
-        at = next((end.key for edge in item.chain[:1] for end in (edge.src, edge.dst) if end.key in known), None)
-        for level, edge in enumerate(item.chain, start=1):
-            node = edge.dst if edge.src.key == at else edge.src
-            if node.key not in known and node.key not in parents and at is not None:
-                parents[node.key] = (node, at, level)
-            at = node.key
-    middle = {node.key: _middle(node, place, len(seeds)) for place, node in enumerate(seeds)}
-    first = [key for key, (_, _, level) in parents.items() if level == 1]
-    below = {key: [other for other, (_, at, level) in parents.items() if level > 1 and at == key] for key in first}
-    total = sum(max(1, len(below[key])) for key in first) or 1
-    spots, angle = middle, -math.pi / 2
-    for key in first:
-        arc = 2 * math.pi * max(1, len(below[key])) / total
-        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2, alone=len(first) == len(parents))
-        for place, other in enumerate(below[key]):
-            spots[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
-        angle += arc
-    return spots
-
-
-def _middle(node: GraphNode, place: int, count: int) -> _Spot:
-    angle = 2 * math.pi * place / max(1, count)
-    radius = 0.0 if count == 1 else 60.0
-    x, y = _WIDTH / 2 + radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
-    return _Spot(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
-
-
-def _on_circle(node: GraphNode, level: int, angle: float, *, alone: bool = False) -> _Spot:
-    """`alone`: there is no circle outside of this one, so it takes all of the room."""
-    radius = _RADII[-1 if alone else min(level, len(_RADII) - 1)]
-    x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
-    anchor = "start" if math.cos(angle) >= 0 else "end"
-    return _Spot(node, _label(node), level, round(x, 1), round(y, 1), anchor)
-
-
-def _label(node: GraphNode) -> str:
-    """The name of a node; of a page its title without the name of its site, where a dash or bar stands before it."""
-    text = one_line(node.label or node.key.partition("://")[2] or node.key)
-    if node.kind == "page" and len(text) > _LONGEST_LABEL:
-        text = _SITE_NAME.sub("", text)
-    return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+    return _template().render(drawing=draw(related))
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,92 @@
+"""What changed from version to version, in a few words: how many blocks, which facts, under which headings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from psycopg import AsyncConnection
+
+from webrag_core.corpus.version_texts import version_texts
+from webrag_core.history.diff import PageDiff, diff_texts
+from webrag_core.history.facts import Fact
+from webrag_core.history.models import HistoryPeriod
+
+_CHARACTERS = 400_000  # of texts that are compared for one list
+_CACHED = 2_000
+_HEADINGS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSummary:
+    """Blocks by what became of them (edited, added, removed, moved), kinds of changed facts, and the first headings
+    under which something changed."""
+
+    counts: dict[str, int]
+    facts: tuple[Fact, ...]
+    headings: tuple[str, ...]
+
+
+class ChangeSummaries:
+    """Summaries by the hashes of both texts, the least recently used forgotten first."""
+
+    def __init__(self) -> None:
+        self._summaries: OrderedDict[tuple[str, str], ChangeSummary] = OrderedDict()
+
+    def get(self, pair: tuple[str, str]) -> ChangeSummary | None:
+        """The summary of a pair of texts that was compared before."""
+        if pair in self._summaries:
+            self._summaries.move_to_end(pair)
+        return self._summaries.get(pair)
+
+    def put(self, pair: tuple[str, str], summary: ChangeSummary) -> None:
+        """Keep a summary."""
+        self._summaries[pair] = summary
+        while len(self._summaries) > _CACHED:
+            self._summaries.popitem(last=False)
+
+
+_SUMMARIES = ChangeSummaries()  # of this process: a hash names one text
+
+
+async def change_summaries(
+    connection: AsyncConnection, pairs: Sequence[tuple[HistoryPeriod, HistoryPeriod]]
+) -> list[ChangeSummary | None]:
+    """The summary of each pair (text before, text after). None where a text is not kept, and for the pairs after those
+    of 400,000 characters that this process had not compared yet."""
+    hashes = [(one.sha256 or "", other.sha256 or "") for one, other in pairs]
+    ids = [
+        version
+        for pair, periods in zip(hashes, pairs, strict=True)
+        if _SUMMARIES.get(pair) is None
+        for version in (period.version_id for period in periods if period.kept)
+        if version is not None
+    ]
+    cursor = await connection.execute("SELECT id, characters FROM document_versions WHERE id = ANY(%s)", (ids,))
+    sizes = {int(row[0]): int(row[1] or 0) for row in await cursor.fetchall()}
+    chosen, left = [], _CHARACTERS
+    for pair, (one, other) in zip(hashes, pairs, strict=True):
+        if _SUMMARIES.get(pair) is None and one.version_id in sizes and other.version_id in sizes:
+            left -= sizes[one.version_id] + sizes[other.version_id]
+            if left < 0:
+                break
+            chosen.append((pair, one.version_id, other.version_id))
+    texts = await version_texts(connection, [version for _, *versions in chosen for version in versions])
+    for pair, one_id, other_id in chosen:
+        if one_id in texts and other_id in texts:
+            diff = await asyncio.to_thread(diff_texts, texts[one_id], texts[other_id])
+            _SUMMARIES.put(pair, summary_of(diff))
+    return [_SUMMARIES.get(pair) for pair in hashes]
+
+
+def summary_of(diff: PageDiff) -> ChangeSummary:
+    """The summary of a comparison."""
+    counts = diff.counts()
+    headings = dict.fromkeys(change.heading_path[-1] for change in diff.changes if change.heading_path)
+    return ChangeSummary(
+        counts={kind: counts[kind] for kind in ("edited", "added", "removed", "moved") if counts.get(kind)},
+        facts=tuple(diff.facts_changed),
+        headings=tuple(headings)[:_HEADINGS],
+    )

@@ -1,0 +1,173 @@
+"""The past of a page: its versions, what it said on a date, what changed between two of them; the latest changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.compare import compare
+from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
+from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
+from webrag_core.history.pages import page_at, versions
+from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
+from webrag_core.mcp_server.core import Services
+from webrag_core.retrieval.dates import moment
+from webrag_core.web.addresses import typed_url
+from webrag_core.web.comparing import comparison_part
+from webrag_core.web.paging import pager
+from webrag_core.web.query import field, page_number
+from webrag_core.web.rendering import page
+
+HISTORY = "/history"
+_PERIODS_A_PAGE = 20
+_CHANGES_A_PAGE = 50
+_TEXT_BYTES = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class PeriodRow:
+    """A period of a page, the text that it had before, and what changed since that one, where it is known."""
+
+    period: HistoryPeriod
+    before: HistoryPeriod | None
+    summary: ChangeSummary | None
+
+
+async def show_history(request: Request) -> Response:
+    """The versions of the page at `url`, the latest first; without one the form, and the latest changes."""
+    services: Services = await request.app.state.services()
+    url = field(request.query_params, "url")
+    if not url:
+        return await show_changes(request)
+    number = page_number(request.query_params)
+    async with services.corpus.database.connection() as connection:
+        try:
+            story = await versions(connection, typed_url(url))
+        except (InvalidInputError, FetchError) as error:
+            return _unknown(request, url, error)
+        pairs = _pairs(story)
+        start = _PERIODS_A_PAGE * (number - 1)
+        rows = pairs[start : start + _PERIODS_A_PAGE]
+        comparable = [(before, period) for period, before in rows if before is not None and period.version is not None]
+        summaries = await change_summaries(connection, comparable)
+    by_period = {id(period): summary for (_, period), summary in zip(comparable, summaries, strict=True)}
+    return page(
+        request,
+        "history",
+        story=story,
+        rows=[PeriodRow(period, before, by_period.get(id(period))) for period, before in rows],
+        numbers=sorted({one.version for one in story.periods if one.version is not None and one.kept}, reverse=True),
+        pager=pager(HISTORY, {"url": story.url}, page=number, size=_PERIODS_A_PAGE, rows=len(pairs) - start),
+        title=next((one.title for one in reversed(story.periods) if one.title), None),
+    )
+
+
+async def show_page_at(request: Request) -> Response:
+    """What the page at `url` said at a time: the answer in words, and the beginning of the text."""
+    services: Services = await request.app.state.services()
+    query = request.query_params
+    url, at = field(query, "url"), field(query, "at") or "now"
+    time: TimeAxis = "valid" if field(query, "time") == "valid" else "seen"
+    async with services.corpus.database.connection() as connection:
+        try:
+            answer = await page_at(connection, typed_url(url), AsOf.parse(at, "the date"), time)
+        except (InvalidInputError, FetchError) as error:
+            return _unknown(request, url, error)
+    text = (answer.text or "").encode()
+    beginning = text[:_TEXT_BYTES].decode(errors="ignore")
+    return page(request, "history_at", answer=answer, text=beginning, is_cut=len(text) > _TEXT_BYTES)
+
+
+async def show_comparison(request: Request) -> Response:
+    """What changed from one version of the page at `url` to another: numbers or dates, else the last two texts."""
+    services: Services = await request.app.state.services()
+    query = request.query_params
+    url, before, after = (field(query, name) for name in ("url", "from", "to"))
+    async with services.corpus.database.connection() as connection:
+        try:
+            address = typed_url(url)
+            if not (before and after):
+                pair = (await versions(connection, address)).last_two()
+                if pair is None:
+                    raise InvalidInputError(f"fewer than two texts of {address} are kept: there is nothing to compare")
+                before, after = before or pair[0], after or pair[1]
+            comparison = await compare(connection, address, before, after)
+        except (InvalidInputError, FetchError) as error:
+            return _unknown(request, url, error)
+    return page(
+        request,
+        "comparison",
+        comparison=comparison,
+        summary=summary_of(comparison.diff),
+        part=comparison_part(comparison, page_number(query)),
+        url=comparison.url,
+    )
+
+
+async def show_changes(request: Request) -> Response:
+    """The latest changes of a source, or of all pages; with the form that opens a page's history."""
+    services: Services = await request.app.state.services()
+    query = request.query_params
+    source = field(query, "source")
+    since, until = field(query, "since"), field(query, "until")
+    kind = next((one for one in CHANGE_KINDS if one == query.get("kind")), None)
+    number = page_number(query)
+    first = last = None
+    problem = ""
+    try:
+        first = moment(since, "since") if since else None
+        last = moment(until, "until", end=True) if until else None
+    except InvalidInputError as error:
+        problem = error.message
+    async with services.corpus.database.connection() as connection:
+        rows = await latest_changes(
+            connection,
+            source or None,
+            kind=kind,
+            since=first,
+            until=last,
+            limit=_CHANGES_A_PAGE + 1,
+            offset=_CHANGES_A_PAGE * (number - 1),
+        )
+    pairs = {"source": source, "kind": kind or "", "since": since, "until": until}
+    return page(
+        request,
+        "changes",
+        400 if problem else 200,
+        changes=rows[:_CHANGES_A_PAGE],
+        source=source,
+        kind=kind,
+        kinds=CHANGE_KINDS,
+        since=since,
+        until=until,
+        problem=problem,
+        pager=pager(f"{HISTORY}/changes", pairs, page=number, size=_CHANGES_A_PAGE, rows=len(rows)),
+    )
+
+
+def _unknown(request: Request, url: str, error: InvalidInputError | FetchError) -> Response:
+    return page(request, "history_problem", 404 if url else 400, url=url, problem=error.message)
+
+
+def _pairs(story: PageHistory) -> list[tuple[HistoryPeriod, HistoryPeriod | None]]:
+    """Each period with the last text before it at the same address, the latest first."""
+    pairs = []
+    last: dict[str, HistoryPeriod] = {}
+    for period in story.periods:
+        pairs.append((period, last.get(period.url)))
+        if period.version is not None:
+            last[period.url] = period
+    return sorted(pairs, key=lambda pair: pair[0].seen_from, reverse=True)
+
+
+ROUTES = [
+    Route(HISTORY, show_history, methods=["GET"]),
+    Route(f"{HISTORY}/at", show_page_at, methods=["GET"]),
+    Route(f"{HISTORY}/diff", show_comparison, methods=["GET"]),
+    Route(f"{HISTORY}/changes", show_changes, methods=["GET"]),
+]

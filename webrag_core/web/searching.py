@@ -1,0 +1,192 @@
+"""The search of what is stored: quotes with the words of the query, filters in the address, no script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import get_args
+from urllib.parse import urlencode
+
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webrag_core.corpus.source_pages import corpus_contents
+from webrag_core.errors import InvalidInputError
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.models import TimeAxis
+from webrag_core.history.past_search import search_at
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.mcp_server.core import Services
+from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
+from webrag_core.retrieval.dates import moment
+from webrag_core.retrieval.filters import FLAGS, TYPES, document_types
+from webrag_core.retrieval.models import CitationSpan
+from webrag_core.retrieval.request import DateRange, ScopeFilter, SearchRequest
+from webrag_core.retrieval.search import CorpusSearch, search
+from webrag_core.web.query import field, page_number
+from webrag_core.web.rendering import page
+from webrag_core.web.results import Result, load_results
+
+SEARCH = "/search"
+NUMBERS = (5, 10, 20, 50)
+"""How many results a page may have."""
+_PASSAGES = 50  # of one search: what its pages of results are cut from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchForm:
+    """What the form holds, as the address has it. `number` results a page, `every` also those of low relevance."""
+
+    words: str = ""
+    sources: tuple[str, ...] = ()
+    below: str = ""
+    languages: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    since: str = ""
+    until: str = ""
+    at: str = ""
+    time: TimeAxis = "seen"
+    number: int = 10
+    every: bool = False
+    page: int = 1
+
+    @classmethod
+    def read(cls, query: QueryParams) -> SearchForm:
+        """The form that the query of an address fills in. Numbers that it cannot have become the usual ones."""
+
+        def several(name: str) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(one for value in query.getlist(name) for one in value.split()))
+
+        def one(name: str) -> str:
+            return field(query, name)
+
+        return cls(
+            words=one("q"),
+            sources=several("source"),
+            below=one("below"),
+            languages=several("language"),
+            types=several("type"),
+            flags=several("flag"),
+            since=one("since"),
+            until=one("until"),
+            at=one("at"),
+            time="valid" if one("time") in get_args(TimeAxis)[1:] else "seen",
+            number=next((number for number in NUMBERS if one("n") == str(number)), 10),
+            every=one("every") == "1",
+            page=page_number(query),
+        )
+
+    @property
+    def filters(self) -> int:
+        """How many filters are set."""
+        return sum(map(bool, (self.sources, self.below, self.languages, self.types, self.flags, self.at))) + (
+            1 if self.since or self.until else 0
+        )
+
+    @property
+    def path(self) -> str:
+        """The address of this search."""
+        pairs = [("q", self.words), *(("source", one) for one in self.sources), ("below", self.below)]
+        pairs += [("language", one) for one in self.languages]
+        pairs += [("type", one) for one in self.types]
+        pairs += [("flag", one) for one in self.flags]
+        pairs += [("since", self.since), ("until", self.until), ("at", self.at)]
+        pairs += [("time", self.time if self.time != "seen" else ""), ("n", str(self.number))]
+        pairs += [("every", "1" if self.every else ""), ("page", str(self.page) if self.page > 1 else "")]
+        return f"{SEARCH}?{urlencode([pair for pair in pairs if pair[1]])}"
+
+    def other(self, **changes: object) -> str:
+        """The address of this search with other fields, from its first page on unless `changes` name one."""
+        return replace(self, **{"page": 1, **changes}).path  # type: ignore[arg-type]
+
+    def without_filters(self) -> str:
+        """The address of a search for the same words in all that is stored."""
+        return SearchForm(words=self.words, number=self.number).path
+
+    def request(self) -> SearchRequest:
+        """The request that the form means. Raises InvalidInputError."""
+        start = moment(self.since, "since") if self.since else None
+        end = moment(self.until, "until", end=True) if self.until else None
+        below = self.below if "://" in self.below else f"https://{self.below}"
+        return SearchRequest(
+            query=self.words,
+            filters=ScopeFilter(
+                sources=self.sources or None,
+                url_prefixes=[below] if self.below else None,
+                languages=self.languages or None,
+                types=document_types(self.types) if self.types else None,
+                flags=self.flags or None,
+            ),
+            dated=None if start is None and end is None else DateRange(start, end),
+            top_k=_PASSAGES,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """One page of the results of a search: some of `total` quotes, from number `first` on. `weak` ones, of low
+    relevance, are shown on request only; `is_sure` is False where even the best one is weak."""
+
+    search: CorpusSearch
+    quotes: list[Result]
+    total: int
+    first: int
+    weak: int
+    is_sure: bool
+
+    @property
+    def last(self) -> int:
+        """The number of the last quote."""
+        return self.first + len(self.quotes) - 1
+
+
+async def show_search(request: Request) -> Response:
+    """The form, and the results where it has words."""
+    services: Services = await request.app.state.services()
+    corpus = services.corpus
+    form = SearchForm.read(request.query_params)
+    async with corpus.database.connection() as connection:
+        contents = await corpus_contents(connection)
+    results, problem = None, ""
+    try:
+        results = await _result_page(corpus, form) if form.words else None
+    except InvalidInputError as error:
+        problem = error.message
+    return page(
+        request,
+        "search",
+        400 if problem else 200,
+        form=form,
+        contents=contents,
+        results=results,
+        problem=problem,
+        types=TYPES,
+        flags=FLAGS,
+        numbers=NUMBERS,
+    )
+
+
+async def _result_page(corpus: Corpus, form: SearchForm) -> ResultPage:
+    request = form.request()
+    if form.at:
+        results = await search_at(corpus, request, AsOf.parse(form.at, "at"), time=form.time)
+    else:
+        results = await search(corpus, request)
+    strong = relevant(results.citations)
+    listed: list[CitationSpan] = results.citations if form.every else strong
+    first = form.number * (form.page - 1)
+    async with corpus.database.connection() as connection:
+        quotes = await load_results(connection, results, listed[first : first + form.number])
+    return ResultPage(
+        search=results,
+        quotes=quotes,
+        total=len(listed),
+        first=first + 1,
+        weak=len(results.citations) - len(strong),
+        is_sure=results.top_score >= RELEVANCE_FLOOR,
+    )
+
+
+ROUTES = [Route(SEARCH, show_search, methods=["GET"])]

@@ -1,0 +1,68 @@
+"""The sources, what they hold and how fresh it is; and the pages of one source. Nothing is changed here."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
+from webrag_core.errors import InvalidInputError
+from webrag_core.mcp_server.core import Services
+from webrag_core.web.paging import pager
+from webrag_core.web.paths import source_path
+from webrag_core.web.query import field, page_number
+from webrag_core.web.rendering import page
+
+SOURCES = "/sources"
+_SOURCES_A_PAGE = 50
+_PAGES_A_PAGE = 50
+
+
+async def show_sources(request: Request) -> Response:
+    """All sources, by key."""
+    services: Services = await request.app.state.services()
+    number = page_number(request.query_params)
+    offset = _SOURCES_A_PAGE * (number - 1)
+    async with services.corpus.database.connection() as connection:
+        rows = await list_summaries(connection, limit=_SOURCES_A_PAGE + 1, offset=offset)
+    return page(
+        request,
+        "sources",
+        sources=rows[:_SOURCES_A_PAGE],
+        pager=pager(SOURCES, {}, page=number, size=_SOURCES_A_PAGE, rows=len(rows)),
+    )
+
+
+async def show_source(request: Request) -> Response:
+    """One source with its pages by address, those of one state or all, with words those that have them in it."""
+    services: Services = await request.app.state.services()
+    key = request.path_params["key"].replace("\0", "")
+    named = field(request.query_params, "state")
+    state = next((one for one in PAGE_STATES if one == named), None)
+    words = field(request.query_params, "words")
+    number = page_number(request.query_params)
+    offset = _PAGES_A_PAGE * (number - 1)
+    async with services.corpus.database.connection() as connection:
+        try:
+            source = await source_summary(connection, key)
+        except InvalidInputError as error:
+            raise HTTPException(404, f"There is no source {key}") from error
+        rows = await source_pages(connection, key, state=state, words=words, limit=_PAGES_A_PAGE + 1, offset=offset)
+    query = {"state": state or "", "words": words}
+    return page(
+        request,
+        "source",
+        source=source,
+        pages=rows[:_PAGES_A_PAGE],
+        state=state,
+        words=words,
+        pager=pager(source_path(key), query, page=number, size=_PAGES_A_PAGE, rows=len(rows)),
+    )
+
+
+ROUTES = [
+    Route(SOURCES, show_sources, methods=["GET"]),
+    Route(f"{SOURCES}/{{key:path}}", show_source, methods=["GET"]),
+]
