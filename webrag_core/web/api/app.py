@@ -29,7 +29,7 @@ BASE = "/api"
 OPERATIONS = (*asking.OPERATIONS, *reading.OPERATIONS)
 MOST_BYTES = 1024 * 1024
 _RETRY_SECONDS = "30"
-_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+_CODES = {404: "unknown_path", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
 def api_app(settings: Settings, services: Open, running: RunningAnswers) -> Starlette:
