@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -23,7 +23,7 @@ from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bi
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page
 from webrag_core.web.api.app import BASE, api_app
-from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders
+from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, RequireLogin, Sessions
 from webrag_core.web.problems import message_of, status_of
 from webrag_core.web.rendering import STATIC_FOLDER, page
@@ -78,7 +78,12 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             Mount(STATIC, _Static(directory=STATIC_FOLDER)),
         ],
         middleware=[Middleware(LimitBody)],
-        exception_handlers={HTTPException: _http_problem, WebragError: _problem, Exception: _defect},
+        exception_handlers={
+            HTTPException: _http_problem,
+            ClientDisconnect: hung_up,
+            WebragError: _problem,
+            Exception: _defect,
+        },
     )
     token = settings.mcp_auth_token
     sessions = None if token is None else Sessions(token.get_secret_value())

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 64 * 1024
 MOST_PATH = 2_048
+HUNG_UP = 499
 _FORM = "application/x-www-form-urlencoded"
 _POLICY = "; ".join(
     (
@@ -117,3 +119,8 @@ class LimitPath:
             await JSONResponse({"error": problem}, 414)(scope, receive, send)
             return
         await self._app(scope, receive, send)
+
+
+async def hung_up(request: Request, error: Exception) -> Response:
+    """The handler of ClientDisconnect: nobody reads the response, and it is no defect."""
+    return Response(status_code=HUNG_UP)

@@ -8,7 +8,7 @@ import logging
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -19,7 +19,7 @@ from webrag_core.web.api.asking import error_reply
 from webrag_core.web.api.openapi import describe
 from webrag_core.web.api.operations import Api, routes
 from webrag_core.web.api.replies import ErrorReply
-from webrag_core.web.limits import LimitBody
+from webrag_core.web.limits import LimitBody, hung_up
 from webrag_core.web.problems import DEFECT, status_of
 from webrag_core.web.running import Open, RunningAnswers
 
@@ -29,7 +29,7 @@ BASE = "/api"
 OPERATIONS = (*asking.OPERATIONS, *reading.OPERATIONS)
 MOST_BYTES = 1024 * 1024
 _RETRY_SECONDS = "30"
-_CODES = {404: "not_found", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
+_CODES = {404: "unknown_path", 405: "method_not_allowed", 413: "too_large", 415: "unsupported_media_type"}
 
 
 def api_app(settings: Settings, services: Open, running: RunningAnswers) -> Starlette:
@@ -45,7 +45,12 @@ def api_app(settings: Settings, services: Open, running: RunningAnswers) -> Star
             Route("/openapi.json", openapi, methods=["GET"]),
         ],
         middleware=[Middleware(LimitBody, most=MOST_BYTES, forms=False)],
-        exception_handlers={HTTPException: _http_problem, WebragError: _problem, Exception: _defect},
+        exception_handlers={
+            HTTPException: _http_problem,
+            ClientDisconnect: hung_up,
+            WebragError: _problem,
+            Exception: _defect,
+        },
     )
     app.router.redirect_slashes = False
     return app

@@ -20,6 +20,7 @@ from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.web.api.operations import Api, Operation
 from webrag_core.web.api.replies import ErrorReply
 from webrag_core.web.api.requests import AnswerBody, AskBody
+from webrag_core.web.limits import HUNG_UP
 from webrag_core.web.problems import code_of, message_of
 from webrag_core.web.running import RunningAnswer
 
@@ -27,7 +28,6 @@ Result = TypeVar("Result")
 
 STREAM = "text/event-stream"
 _PING_SECONDS = 15
-_HUNG_UP = 499  # nobody reads it
 
 
 async def ask(api: Api, request: Request, body: AskBody) -> Answer | Response:
@@ -41,7 +41,7 @@ async def ask(api: Api, request: Request, body: AskBody) -> Answer | Response:
         return EventSourceResponse(_events(run), ping=_PING_SECONDS, client_close_handler_callable=hung_up)
     if await _unless_hung_up(request, run.ended()) is None:
         await run.cancelled()
-        return Response(status_code=_HUNG_UP)
+        return Response(status_code=HUNG_UP)
     if run.error is not None:
         raise run.error
     return next(event.answer for event in reversed(run.events) if isinstance(event, Done))
@@ -55,7 +55,7 @@ async def answer(api: Api, request: Request, body: AnswerBody) -> OrchestrationR
         async with api.running.turn() as services:
             return await run_apart(services.engine.run(wanted))
 
-    return await _unless_hung_up(request, work()) or Response(status_code=_HUNG_UP)
+    return await _unless_hung_up(request, work()) or Response(status_code=HUNG_UP)
 
 
 async def _events(run: RunningAnswer) -> AsyncIterator[ServerSentEvent]:
