@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -130,6 +130,10 @@ bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 po
 
 bench-workers: $(VENV)/.dev    ## Celery workers, 1, 2 and 4: throughput, a worker and the broker killed, politeness (needs redis-server)
 	$(BIN)/python -W ignore -m benchmarks.platform.workers
+
+bench-install: $(VENV)/.dev   ## plain and every extra in fresh environments: packages, megabytes, import; systems with wheels
+	$(BIN)/python -m benchmarks.packaging.install --largest 15
+	$(BIN)/python -m benchmarks.packaging.platforms
 
 $(BIN)/uv: requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'
