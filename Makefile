@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
+.PHONY: demo test test-matrix ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -15,6 +15,9 @@ ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen
 
 test: $(VENV)/.dev            ## all tests, two processes for each core, each with a database server of its own
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+
+test-matrix: $(VENV)/.dev     ## a quick subset on each Python from 3.11 to 3.14 that is here; MATRIX="--all 3.13" for more
+	$(BIN)/python -m tests.matrix $(MATRIX)
 
 lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/ruff check .
@@ -135,6 +138,10 @@ bench-kill: $(VENV)/.runtime  ## kill -9 of run, daemon and code server at 20 po
 
 bench-workers: $(VENV)/.dev    ## Celery workers, 1, 2 and 4: throughput, a worker and the broker killed, politeness (needs redis-server)
 	$(BIN)/python -W ignore -m benchmarks.platform.workers
+
+bench-install: $(VENV)/.dev   ## plain and every extra in fresh environments: packages, megabytes, import; systems with wheels
+	$(BIN)/python -m benchmarks.packaging.install --largest 15
+	$(BIN)/python -m benchmarks.packaging.platforms
 
 $(BIN)/uv: requirements-uv.txt
 	@$(PYTHON) -c 'import sys; sys.exit("WebRAG needs Python 3.11 or newer, found " + sys.version) if sys.version_info < (3, 11) else None'

@@ -18,7 +18,8 @@ def test_import_contracts_hold() -> None:
 def test_commands_that_fail_early_do_not_pay_for_the_layers() -> None:
     code = (
         "import sys, webrag_core.cli.main, evals.commands, webrag_dagster.commands\n"
-        "print({'dagster', 'lxml', 'markdown_it', 'numpy', 'psycopg', 'snowballstemmer'} & set(sys.modules))"
+        "heavy = {*'dagster lxml markdown_it mcp numpy psycopg snowballstemmer starlette uvicorn'.split()}\n"
+        "print(heavy & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 import sysconfig
 import venv
 import zipfile
@@ -19,26 +17,15 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.conftest import REPOSITORY, fresh_database
-
-PACKAGES = ("webrag_core", "webrag_dagster", "evals")
-BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+from benchmarks.packaging.wheel import build_wheel
+from tests.conftest import fresh_database
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy of the sources, without network."""
-    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    for name in PACKAGES:
-        left_out = shutil.ignore_patterns("__pycache__", "python-*.warc.gz", "rust-*.warc.gz", "postgresql-*.warc.gz")
-        shutil.copytree(REPOSITORY / name, source / name, symlinks=True, ignore=left_out)
-    for name in ("pyproject.toml", "webrag.py", "README.md", "LICENSE", "NOTICE", "dagster.yaml"):
-        shutil.copy(REPOSITORY / name, source)
-    subprocess.run([sys.executable, "-c", BUILD, target], cwd=source, check=True, capture_output=True)
-    [built] = target.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""What an installation brings, measured in fresh environments; needs the package registry."""
