@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 
 _NAMES = {"CJK": "Han", "HIRAGANA": "Kana", "KATAKANA": "Kana", "KATAKANA-HIRAGANA": "Kana", "MYANMAR": "Burmese"}
 
@@ -44,7 +45,9 @@ def script_shares(text: str) -> dict[str, float]:
 
 
 def _marks() -> str:
-    codes = {code for code in range(0x300, 0xE01F0) if unicodedata.category(chr(code)) in ("Mn", "Mc")}
+    # ideographs and unassigned planes lie between: to look at all of them takes a tenth of a second at every start
+    planes = chain(range(0x300, 0x20000), range(0xE0000, 0xE01F0))
+    codes = {code for code in planes if unicodedata.category(chr(code)) in ("Mn", "Mc")}
     starts = sorted(code for code in codes if code - 1 not in codes)
     ends = sorted(code for code in codes if code + 1 not in codes)
     return "".join(f"{re.escape(chr(start))}-{re.escape(chr(end))}" for start, end in zip(starts, ends, strict=True))
