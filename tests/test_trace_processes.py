@@ -15,13 +15,13 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import stdio_client
 
-from tests.command_line import Webrag, webrag
+from tests.command_line import Webrag, webrag, webrag_here
 from tests.conftest import FROZEN_SITE
 from tests.local_site import page
 from tests.mcp_server.clients import stdio
 from tests.provider_server import Call, Reply, serving
 
-__all__ = ["webrag"]
+__all__ = ["webrag", "webrag_here"]
 
 IDS = ("4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c")
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
@@ -101,14 +101,16 @@ def test_calls_of_the_installed_server_have_the_traces_that_they_name(database_u
         assert told >= set(IDS), told
 
 
-def test_a_command_goes_on_with_the_trace_of_the_environment(webrag: Webrag) -> None:
+def test_a_command_goes_on_with_the_trace_of_the_environment(webrag: Webrag, webrag_here: Webrag) -> None:
     given = {"WEBRAG_WARC": str(FROZEN_SITE), "WEBRAG_READER": "none", "TRACEPARENT": parent_of(IDS[0])}
     answer = json.loads(webrag("answer", QUEUES, "Is a queue thread-safe?", "--budget", "0", "--json", **given).stdout)
     assert answer["trace_id"] == IDS[0]
-    shown = webrag("answers", "show", str(answer["answer_id"]), **given).stdout
+    shown = webrag_here("answers", "show", str(answer["answer_id"]), **given).stdout
     assert f"Trace {IDS[0]}" in shown
     for malformed in ("nonsense", parent_of(IDS[0]) + "-00", ""):
-        other = webrag("answer", QUEUES, "A queue?", "--budget", "0", "--json", **{**given, "TRACEPARENT": malformed})
+        other = webrag_here(
+            "answer", QUEUES, "A queue?", "--budget", "0", "--json", **{**given, "TRACEPARENT": malformed}
+        )
         assert json.loads(other.stdout)["trace_id"] != IDS[0]
 
 

@@ -8,21 +8,21 @@ from typing import get_args
 
 import pytest
 
-from tests.command_line import Webrag, webrag, webrag_here
+from tests.command_line import Webrag, webrag_here
 from tests.conftest import FROZEN_SITE
 from webrag_core.cli.ask import Forms
 from webrag_core.routing.question import Form
 
-__all__ = ["webrag", "webrag_here"]
+__all__ = ["webrag_here"]
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Is asyncio.Queue thread safe?"
 FROZEN = {"WEBRAG_WARC": str(FROZEN_SITE), "WEBRAG_READER": "none"}
 
 
-def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -> None:
+def test_ask_prints_sentences_and_writes_pages(webrag_here: Webrag, tmp_path: Path) -> None:
     html, markdown = tmp_path / "answer.html", tmp_path / "answer.md"
-    done = webrag(
+    done = webrag_here(
         *(
             "ask",
             QUESTION,
@@ -46,34 +46,34 @@ def test_ask_prints_sentences_and_writes_pages(webrag: Webrag, tmp_path: Path) -
     assert QUESTION.rstrip("?") in markdown.read_text(encoding="utf-8")
 
     again = tmp_path / "again.md"
-    opened = webrag("answers", "show", "1", "--markdown", str(again), **FROZEN)
+    opened = webrag_here("answers", "show", "1", "--markdown", str(again), **FROZEN)
     assert "not thread-safe" in opened.stdout
     assert again.read_text(encoding="utf-8") == markdown.read_text(encoding="utf-8")
     assert "Its quotes today" in opened.stdout
-    verified = json.loads(webrag("verify", "--json", **FROZEN).stdout)
+    verified = json.loads(webrag_here("verify", "--json", **FROZEN).stdout)
     assert verified["violations"] == []
     assert verified["sentences"] >= 1
-    replayed = webrag("replay", "1", **FROZEN)
+    replayed = webrag_here("replay", "1", **FROZEN)
     assert "is in prose" in replayed.stderr
-    again = webrag("replay", "1", "--answers", "--json", **FROZEN)
+    again = webrag_here("replay", "1", "--answers", "--json", **FROZEN)
     assert json.loads(again.stdout)["same"]
     assert again.returncode == 0
 
 
-def test_a_plan_is_printed_and_nothing_is_run(webrag: Webrag) -> None:
-    done = webrag("plan", QUESTION, "--url", QUEUES, **FROZEN)
+def test_a_plan_is_printed_and_nothing_is_run(webrag_here: Webrag) -> None:
+    done = webrag_here("plan", QUESTION, "--url", QUEUES, **FROZEN)
     assert done.returncode == 0, done.stderr
     assert f"walk: pages – read {QUEUES} and follow links (required)" in done.stdout
     assert "Nothing was run." in done.stdout
-    made = json.loads(webrag("plan", QUESTION, "--url", QUEUES, "--json", **FROZEN).stdout)
+    made = json.loads(webrag_here("plan", QUESTION, "--url", QUEUES, "--json", **FROZEN).stdout)
     assert made["made_by"] == "rules: unknown_site"
     assert [task["params"]["kind"] for task in made["tasks"]] == ["pages.walk"]
-    assert json.loads(webrag("answers", "list", "--all", "--json", **FROZEN).stdout) == {"answers": []}
-    assert json.loads(webrag("status", "--json", **FROZEN).stdout)["sources"] == []
+    assert json.loads(webrag_here("answers", "list", "--all", "--json", **FROZEN).stdout) == {"answers": []}
+    assert json.loads(webrag_here("status", "--json", **FROZEN).stdout)["sources"] == []
 
 
-def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
-    done = webrag("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--stream", "--form", "explain", **FROZEN)
+def test_a_stream_is_one_object_a_line(webrag_here: Webrag) -> None:
+    done = webrag_here("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--stream", "--form", "explain", **FROZEN)
     assert done.returncode == 0, done.stderr
     events = [json.loads(line) for line in done.stdout.splitlines()]
     types = [event["type"] for event in events]
@@ -83,13 +83,13 @@ def test_a_stream_is_one_object_a_line(webrag: Webrag) -> None:
     assert events[-1]["answer"]["walk"][0]["pages"] == [QUEUES]
 
 
-def test_errors_have_a_status_as_json(webrag: Webrag) -> None:
-    blocked = webrag("ask", "x" * 9_000, "--json", **FROZEN)
+def test_errors_have_a_status_as_json(webrag_here: Webrag) -> None:
+    blocked = webrag_here("ask", "x" * 9_000, "--json", **FROZEN)
     assert blocked.returncode == 2
     output = json.loads(blocked.stdout)
     assert output["status"] == "blocked"
     assert "at most 8,000" in output["error"]["message"]
-    missing = webrag("ask", QUESTION, "--url", "https://site.example/", "--json", **FROZEN)
+    missing = webrag_here("ask", QUESTION, "--url", "https://site.example/", "--json", **FROZEN)
     assert missing.returncode == 1
     assert json.loads(missing.stdout)["status"] == "failed"
 
@@ -153,14 +153,14 @@ def test_the_forms_are_those_of_an_answer() -> None:
     assert set(get_args(Forms)) == set(get_args(Form))
 
 
-def test_what_is_stored_is_asked_without_a_fetch(webrag: Webrag) -> None:
-    webrag("ingest", QUEUES, **FROZEN)
+def test_what_is_stored_is_asked_without_a_fetch(webrag_here: Webrag) -> None:
+    webrag_here("ingest", QUEUES, **FROZEN)
     live = {"WEBRAG_READER": "none"}  # no snapshot: a fetch would go to the web, and fail
-    done = webrag("ask", QUESTION, "--json", **live)
+    done = webrag_here("ask", QUESTION, "--json", **live)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert "not thread-safe" in " ".join(one["quote"] for one in answer["citations"])
     assert answer["confidence_note"].startswith("calibrated")
-    past = json.loads(webrag("ask", QUESTION, "--at", "now", "--json", **live).stdout)
+    past = json.loads(webrag_here("ask", QUESTION, "--at", "now", "--json", **live).stdout)
     assert past["confidence_note"] == "uncalibrated: fitted for what is stored today"
     assert answer["spent"]["pages"] == 0

@@ -1,4 +1,4 @@
-"""`webrag demo` and `webrag up`, as the installed script where they do their work."""
+"""`webrag demo` and `webrag up`, as the installed script where processes matter."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
@@ -16,7 +15,7 @@ import psutil
 import pytest
 
 from tests.command_line import Webrag, webrag_here
-from tests.conftest import REPOSITORY, fresh_database
+from tests.conftest import REPOSITORY
 from tests.dagster.conftest import QUICK
 from tests.dagster.test_up import alive, wait_for
 from webrag_dagster.instance import hold, storage_folder, use_instance
@@ -29,49 +28,12 @@ UNSET = ""
 __all__ = ["webrag_here"]
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty folder to begin with, and the instance that the commands of this file make in it: that takes seconds."""
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder of the commands' user."""
-    return tmp_path_factory.mktemp("data")
-
-
-@pytest.fixture(scope="module")
-def inherited(server_url: str, data: Path) -> Iterator[dict[str, str]]:
-    """The environment of the commands: a database of this file's own."""
-    with fresh_database(server_url) as url:
-        outside = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
-        yield {**outside, **QUICK, "DATABASE_URL": url, "XDG_DATA_HOME": str(data)}
-
-
-@pytest.fixture(scope="module")
-def webrag(inherited: dict[str, str], home: Path) -> Webrag:
-    """Run the installed script in `home`."""
-
-    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [SCRIPT, *arguments],
-            cwd=home,
-            env={**inherited, **environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-
-    return call
-
-
-def test_demo_as_json_prints_an_answer_whose_run_is_in_the_instance(webrag: Webrag, home: Path, data: Path) -> None:
-    """The text is printed by the demo of the installed package (test_wheel)."""
-    done = webrag("demo", "--json")
+def test_demo_as_json_prints_an_answer_whose_run_is_in_the_instance(webrag_here: Webrag, tmp_path: Path) -> None:
+    """The text is printed by the demo of the installed package, in a process of its own (test_wheel)."""
+    data = tmp_path / "data"
+    done = webrag_here("demo", "--json", DAGSTER_HOME=UNSET, XDG_DATA_HOME=str(data), **QUICK)
     assert done.returncode == 0, done.stderr
-    assert list(home.iterdir()) == [], "the history lies beside the user's corpus"
+    assert not (tmp_path / ".webrag").exists(), "the history lies beside the user's corpus"
     assert done.stdout.count("\n") == 1
     result = json.loads(done.stdout)
     seed = result["url"]
@@ -145,11 +107,13 @@ def test_up_refuses_an_instance_on_which_another_one_runs(webrag_here: Webrag, t
     assert "--port" not in done.stderr
 
 
-def test_nothing_of_up_goes_on_when_it_is_killed(inherited: dict[str, str], home: Path) -> None:
+def test_nothing_of_up_goes_on_when_it_is_killed(database_url: str, tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    up = subprocess.Popen([SCRIPT, "up", "--port", str(port)], cwd=home, env=inherited)
+    environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
+    environment |= {**QUICK, "DATABASE_URL": database_url, "XDG_DATA_HOME": str(tmp_path / "data")}
+    up = subprocess.Popen([SCRIPT, "up", "--port", str(port)], cwd=tmp_path, env=environment)
     processes: list[psutil.Process] = []
 
     def all_started() -> bool:

@@ -332,8 +332,8 @@ def previews_to_fetch(
     candidates: Sequence[ScoredCandidate], frontier: Frontier, *, limit: int, floor: float
 ) -> list[ScoredCandidate]:
     """As `chosen_candidates`, but every third place goes to what the site's own search index ranks first."""
-    by_page = {page_key(candidate.url): candidate for candidate in candidates}
-    pages = (page_key(one.url) for one in frontier.mapped if one.indexed)
+    by_page = {_target(candidate.url).page: candidate for candidate in candidates}
+    pages = (_target(one.url).page for one in frontier.mapped if one.indexed)
     indexed = [by_page[page] for page in pages if page in by_page][: limit // _INDEX_SHARE]
     others = [candidate for candidate in candidates if candidate not in indexed]
     return chosen_candidates([*indexed, *others], frontier, limit=limit, floor=floor)

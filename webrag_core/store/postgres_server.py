@@ -257,7 +257,8 @@ class PostgresServer:
             return False
         except psutil.AccessDenied:
             return True
-        return any(Path(argument) == self._data for argument in command)
+        # empty ones: PostgreSQL writes its title over hundreds of bytes, each of which then ends an argument
+        return any(argument and Path(argument) == self._data for argument in command)
 
     def _is_private(self, pid: int) -> bool:
         """True when the server was started with our rules of access, and not by an earlier version."""

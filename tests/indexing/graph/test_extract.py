@@ -245,7 +245,7 @@ def test_any_text_has_valid_edges_and_the_same_every_time(text: str) -> None:
 
 
 HOSTILE: dict[str, Callable[[], str]] = {
-    "definitions": lambda: "# A\n\n" + "".join(f"`f{n}()`\n:   Does {n}.\n\n" for n in range(100_000)),
+    "definitions": lambda: "# A\n\n" + "".join(f"`f{n}()`\n:   Does {n}.\n\n" for n in range(25_000)),
     "mentions": lambda: "# A\n\n" + "".join(f"## S{n}\n\n`f{n}()` and `g{n}()`.\n\n" for n in range(20_000)),
     "one paragraph": lambda: "# A\n\n" + "Call `go()` now. " * 60_000,
     "brackets": lambda: "# A\n\n" + "[a" * 300_000 + "`",
@@ -262,7 +262,7 @@ def test_hostile_pages_are_bounded(name: str) -> None:
     text = HOSTILE[name]()
     began = time.process_time()
     extraction = extract(text)
-    assert time.process_time() - began < 20  # the parser of Markdown takes most of it
+    assert time.process_time() - began < 5  # the parser of Markdown takes most of it
     assert len(extraction.edges) <= MAX_EDGES
     check(text, extraction.edges)
     if name == "definitions":

@@ -175,10 +175,10 @@ def test_a_hostile_table_takes_no_longer_than_its_length(inside: str) -> None:
     text = (
         f"| {inside} | b | c |\n{'| --- ' * (inside.count('|') + 3)}|\n| {inside} | 1 | 2 |\n\n{inside}\n:   {inside}\n"
     )
-    started = time.perf_counter()
+    started = time.process_time()
     candidates = [Candidate(text, table, "", 0.5) for table in all_tables(text)]
     best_cells("what is the value of b", {}, candidates, 5)
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_an_empty_cell_has_no_text() -> None:
