@@ -1,18 +1,24 @@
 """Untrusted text inside Markdown.
 
-Page text may hold anything: links, images that would call home, HTML, fences. Only code is safe for it, since nothing
-inside code is parsed (a backslash is not enough: the UI turns bare addresses in any text into links). Titles become
-the text of our own link, where links do not nest.
+Page text may hold anything: links, images that would call home, HTML, fences. In prose every mark has a backslash before
+it, and whatever the UI would turn into a link by itself (an address, an e-mail address) is code, in which nothing is
+parsed. Titles become the text of our own link, where links do not nest.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
 
 from webrag_core.page_text import one_line, visible
 
+if TYPE_CHECKING:
+    from webrag_core.answering.passage import Line
+
 _RUN = re.compile(r"`+")
+_ADDRESS = re.compile(r"\S*(?:://|www\.|@)\S*", re.IGNORECASE)
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~&:@$^=\"'/])")
 
 
@@ -39,6 +45,39 @@ def code(text: str) -> str:
     line = one_line(text) or " "
     fence = "`" * (_longest_run(line) + 1)
     return f"{fence} {line} {fence}" if line.startswith("`") or line.endswith("`") else f"{fence}{line}{fence}"
+
+
+def prose(text: str) -> str:
+    """`text` on one line as running text."""
+    line, parts, position = one_line(text), [], 0
+    for address in _ADDRESS.finditer(line):
+        parts += [_SPECIAL.sub(r"\\\1", line[position : address.start()]), code(address[0])]
+        position = address.end()
+    return "".join((*parts, _SPECIAL.sub(r"\\\1", line[position:])))
+
+
+def passage_markdown(lines: Iterable[Line]) -> str:
+    """A passage as people read it: paragraphs and items of lists, marked words bold; lines of code as a code block."""
+    paragraphs: list[str] = []
+    for is_code, run in groupby(lines, key=lambda line: line.code):
+        if is_code:
+            paragraphs.append(block("\n".join(line.text for line in run)))
+        else:
+            paragraphs += [_paragraph(line) for line in run]
+    return "\n\n".join(paragraphs)
+
+
+def _paragraph(line: Line) -> str:
+    item = f"{'-' if line.item == '•' else line.item} " if line.item else ""
+    return item + "".join(_piece(words, bold=part == "marked") for part, words in line.pieces)
+
+
+def _piece(words: str, *, bold: bool) -> str:
+    inner = words.strip()
+    if not inner:
+        return " " if words else ""
+    lead, tail = " " * words[0].isspace(), " " * words[-1].isspace()
+    return f"{lead}**{prose(inner)}**{tail}" if bold else f"{lead}{prose(inner)}{tail}"
 
 
 def link(text: str, url: str) -> str:
