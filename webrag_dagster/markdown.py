@@ -1,8 +1,8 @@
 """Untrusted text inside Markdown.
 
-Page text may hold anything: links, images that would call home, HTML, fences. In prose every mark has a backslash before
-it, and whatever the UI would turn into a link by itself (an address, an e-mail address) is code, in which nothing is
-parsed. Titles become the text of our own link, where links do not nest.
+Page text may hold anything: links, images that would call home, HTML, fences. In running text every mark has a
+backslash before it, and what the UI would turn into a link by itself (an address, an e-mail address) is code, in which
+nothing is parsed. Titles become the text of our own link, where links do not nest.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ Cell = str | int | float | bool | None
 MAX_ROWS = 100
 _MAX_QUOTES = 8
 _QUOTE_CHARS = 1_200
+_TITLE_CHARS = 40
 
 
 def round_metadata(question: str, rounds: Sequence[Round]) -> Metadata:
@@ -160,6 +161,16 @@ def table(rows: Iterable[Mapping[str, Cell]]) -> dg.TableMetadataValue:
     first = records[0].data
     schema = dg.TableSchema([dg.TableColumn(name, kinds.get(type(cell), "string")) for name, cell in first.items()])
     return dg.MetadataValue.table(records, schema=schema)
+
+
+def page_path(url: str) -> str:
+    """The address of a page within its site, for tables about one source: a whole one makes every other column narrow."""
+    return "/" + url.partition("://")[2].partition("/")[2]
+
+
+def short_title(title: str | None) -> str | None:
+    """The first characters of a title: a row of one line."""
+    return title if title is None or len(title) <= _TITLE_CHARS else f"{title[:_TITLE_CHARS].rstrip()}…"
 
 
 def _cited(citation: CitationSpan, query: str) -> list[str]:

@@ -91,7 +91,7 @@ def prose_markdown(answer: Answer) -> str:
 
 
 def cited_markdown(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
-    """Lines of one quote: its number, a link to its page, its words; the likeliest sentences of a highlight are bold."""
+    """Lines of one quote: number, link to its page, words; the likeliest sentences of a highlight are bold."""
     from webrag_core.answering.passage import passage, plain_lines
 
     label = link(citation.heading or citation.title or citation.url, citation.url)

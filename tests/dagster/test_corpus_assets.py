@@ -47,6 +47,17 @@ def site(tmp_path: Path, corpus_environment: str) -> Path:
     return warc
 
 
+def test_every_layer_shows_its_table(definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path) -> None:
+    events = materialize(definitions, instance, site)
+    for name, column in zip(LAYERS, ("canonical_url", "target_url", "char_start", "embedding"), strict=True):
+        schema = events[name].metadata["dagster/column_schema"].value
+        assert isinstance(schema, dg.TableSchema)
+        assert column in [one.name for one in schema.columns]
+        assert number(events[name], "dagster/row_count") == number(events[name], "dagster/partition_row_count") > 0
+    assert number(events["documents"], "dagster/row_count") == 3
+    assert str(number(events["embeddings"], "dagster/table_name")).endswith(".public.vectors_1")
+
+
 def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path) -> None:
     first = materialize(definitions, instance, site)
     second = materialize(definitions, instance, site)
@@ -88,9 +99,9 @@ def test_a_changed_and_a_vanished_page(
     assert f"webrag history {GREEN} --diff 1 2 --html diff.html" in diffs
     rows = listed(documents)
     assert [(row["page"], row["change"], row["reason"]) for row in rows] == [
-        (BLACK, "failed", "not_found"),
-        (GREEN, "changed", None),
-        (HOME, "unchanged", None),
+        ("/black", "failed", "not_found"),
+        ("/green", "changed", None),
+        ("/", "unchanged", None),
     ]
     changed = {name for name in LAYERS if versions(first)[name] != versions(second)[name]}
     assert changed == {"documents", "chunks", "embeddings"}

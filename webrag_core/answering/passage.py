@@ -46,7 +46,7 @@ def passage(citation: SentenceCitation, highlight: Highlight | None = None, *, a
 
 
 def plain_lines(markdown: str, marked: tuple[int, int] = (0, 0)) -> list[Line]:
-    """The lines of a slice of a page, blank ones left out; the characters from `marked[0]` to `marked[1]` are marked."""
+    """The lines of a slice of a page, blank ones left out; the characters of the range `marked` are marked."""
     start, end = marked
     return _lines([("quote", markdown[:start]), ("marked", markdown[start:end]), ("quote", markdown[end:])])
 
