@@ -164,7 +164,7 @@ def table(rows: Iterable[Mapping[str, Cell]]) -> dg.TableMetadataValue:
 
 
 def page_path(url: str) -> str:
-    """The address of a page within its site, for tables about one source: a whole one makes every other column narrow."""
+    """The address of a page within its site, for tables about one source: a whole one leaves other columns no room."""
     return "/" + url.partition("://")[2].partition("/")[2]
 
 
