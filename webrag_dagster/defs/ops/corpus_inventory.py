@@ -31,6 +31,7 @@ _HOW_TO_RECOVER = """\
     group_name="operations",
     kinds={"postgres"},
     owners=["team:corpus"],
+    freshness_policy=dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=8), fail_window=timedelta(days=1)),
     check_specs=[
         dg.AssetCheckSpec(
             "no_partition_is_left_failed",
