@@ -169,11 +169,10 @@ def test_two_files_for_two_sections_are_two_partitions(
     for key in keys:
         assert run_job(definitions, instance, site, key=key).success
         assert materialized(instance, "embeddings", key)[0].metadata["pages"].value == 1
+    declared = [dg.MetadataValue.json({"key": key, "refresh_hours": 24.0}) for key in keys]
     specs = [
-        dg.AssetSpec(
-            ["sources", key[-5:].lstrip("/.")], metadata={"webrag/declaration": {"key": key, "refresh_hours": 24}}
-        )
-        for key in keys
+        dg.AssetSpec(["sources", str(number)], metadata={"webrag/declaration": value})
+        for number, value in enumerate(declared)
     ]
     cursor = None
     for reported in (2, 0):
