@@ -10,6 +10,7 @@ import dagster as dg
 
 from webrag_dagster.markdown import code, link, passage_markdown, prose, quote, rows_markdown
 from webrag_dagster.plots import score_plot
+from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
@@ -85,6 +86,7 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
         "warnings": dg.MetadataValue.int(len(result.warnings)),
         "seconds": dg.MetadataValue.float(round(result.timing.total_ms / 1000, 3)),
         "policy": dg.MetadataValue.text(result.policy),
+        "asked_by": dg.MetadataValue.text(ORIGIN),
         "pages_from": dg.MetadataValue.text(pages_from),
         **({"answer_id": dg.MetadataValue.int(result.answer_id)} if result.answer_id is not None else {}),
         "trace": trace_table(result.rounds),

@@ -11,6 +11,7 @@ from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.private_files import write_private
+from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, Highlight, SentenceCitation
@@ -26,7 +27,7 @@ def write_page(answer: Answer, home: Path) -> Path:
     return write_private(home / FOLDER, f"answer-{answer.answer_id}.html", render_page(answer))
 
 
-def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
+def prose_metadata(answer: Answer, page: Path, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
     """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
     from webrag_core.answering.plan_lines import ending
     from webrag_core.answering.wording import verdict
@@ -59,6 +60,7 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
         "pages_fetched": dg.MetadataValue.int(answer.spent.pages),
         "seconds": dg.MetadataValue.float(answer.spent.seconds),
         "warnings": dg.MetadataValue.int(len(answer.warnings)),
+        "asked_by": dg.MetadataValue.text(origin),
         "pages_from": dg.MetadataValue.text(pages_from),
         "answer_id": dg.MetadataValue.int(answer.answer_id or 0),
     }

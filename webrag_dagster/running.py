@@ -12,11 +12,14 @@ import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
 from webrag_core.errors import WebragError
+from webrag_core.origin import asked_by
 from webrag_core.trace import traced
 from webrag_dagster.dagster_private import DagsterUserCodeProcessError
 
 Result = TypeVar("Result")
 TRACE_TAG = "webrag/trace_id"
+ORIGIN = "dagster"
+"""Who asks for answers of runs (`webrag_core.origin`)."""
 
 
 class ReadableFailure(dg.Failure, DagsterUserCodeProcessError):
@@ -70,7 +73,7 @@ def run_once(context: dg.OpExecutionContext, work: Coroutine[Any, Any, Result]) 
     """As `run`, without retries: the caller sees the failure, which becomes a tag of the run, and decides. Everything
     is of the trace that the run's tag `webrag/trace_id` names, or of a new one, which it then names."""
     try:
-        with traced(context.run.tags.get(TRACE_TAG)) as trace_id:
+        with traced(context.run.tags.get(TRACE_TAG)) as trace_id, asked_by(ORIGIN):
             context.instance.add_run_tags(context.run_id, {TRACE_TAG: trace_id})
             return run(work)
     except dg.Failure as failed:
