@@ -43,7 +43,7 @@ def test_answers_from_elsewhere_are_reported_once_with_who_asked(
     async def answer() -> None:
         async with Corpus.open(load_settings(webrag_warc=site)) as corpus:
             engine = OrchestratorEngine(corpus)
-            for origin in ("cli", "dagster"):
+            for origin in ("cli", "dagster", "answer"):
                 with asked_by(origin):
                     await engine.run(AnswerRequest((HOME,), QUESTION))
             await Manager(corpus).answer(Question(QUESTION, (HOME,)))
