@@ -11,6 +11,7 @@ from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.private_files import write_private
+from webrag_dagster.processes.ui_pages import page_address
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str, origin: str =
         "verdict": dg.MetadataValue.text(verdict(answer)),
         "question": dg.MetadataValue.text(answer.question),
         "answer": dg.MetadataValue.md(prose_markdown(answer)),
+        "read_it": dg.MetadataValue.url(page_address(page)),
         "page_to_read": dg.MetadataValue.path(page),
         "sentences": table(
             {
