@@ -132,7 +132,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
         metadata: Mapping[str, Any] = {
             "seed": dg.MetadataValue.url(self.seed),
             "scope": declaration["path_prefix"],
-            "refreshed": f"{self.refresh}, by schedule refresh_due",
+            "refreshed": f"{self.refresh}, by sensor refresh_due",
             "watched": f"{self.watch or 'hourly'}, by sensor site_watch",
             "pages at most": self.pages,
             "partitions": self.shards,

@@ -117,9 +117,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                 check_name="no_source_is_overdue",
                 passed=not overdue,
                 severity=dg.AssetCheckSeverity.WARN,
-                description=f"{len(overdue)} sources are overdue; is schedule refresh_due running?"
-                if overdue
-                else None,
+                description=f"{len(overdue)} sources are overdue; is sensor refresh_due running?" if overdue else None,
                 metadata={
                     "sources_overdue": len(overdue),
                     "overdue": table(
