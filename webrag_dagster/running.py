@@ -32,6 +32,15 @@ class ReadableFailure(dg.Failure, DagsterUserCodeProcessError):
         self.user_code_process_error_infos = [SerializableErrorInfo(message=description, stack=[], cls_name=None)]
 
 
+class Interrupted(dg.DagsterExecutionInterruptedError, DagsterUserCodeProcessError):
+    """A cancellation that the UI shows as one sentence, without a stack trace."""
+
+    def __init__(self) -> None:
+        said = "The run was cancelled, or WebRAG was stopped. What it stored before stays."
+        Exception.__init__(self, said)
+        self.user_code_process_error_infos = [SerializableErrorInfo(message=said, stack=[], cls_name=None)]
+
+
 def run(work: Coroutine[Any, Any, Result]) -> Result:
     """Run `work` in this thread.
 
@@ -60,7 +69,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     except asyncio.CancelledError:
         if not interrupted:
             raise
-        raise dg.DagsterExecutionInterruptedError from None
+        raise Interrupted from None
     except WebragError as error:
         raise failure(error) from error
     finally:

@@ -162,3 +162,12 @@ def test_a_cancelled_run_still_reports_what_it_stored(
     [run] = instance.get_runs()
     assert run.status is dg.DagsterRunStatus.CANCELED
     assert run.tags["webrag/stop_reason"] == "cancelled"
+    errors = [
+        error
+        for log in instance.all_logs(run.run_id)
+        if (event := log.dagster_event) is not None
+        for error in (getattr(event.event_specific_data, "error", None),)
+        if error is not None
+    ]
+    assert errors
+    assert all(error.stack == [] and "cancelled" in error.message for error in errors), "no wall of frames"
