@@ -10,8 +10,9 @@ import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, HttpUrl, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, HttpUrl, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -320,6 +321,23 @@ class Settings(BaseSettings):
         default=None, repr=False, description="What browsers must show once as ?token=…, other clients as bearer token"
     )
 
+    # Alerts of the platform
+    alert_webhook: SecretStr | None = Field(
+        default=None, repr=False, description="Address that gets each alert as JSON, by POST; unset = none"
+    )
+    alert_email: str | None = Field(
+        default=None,
+        pattern=r"^[^\s@,]+@[^\s@,]+(, *[^\s@,]+@[^\s@,]+)*$",
+        description="Addresses, separated by commas, that get each alert; needs ALERT_SMTP",
+    )
+    alert_sender: str | None = Field(
+        default=None, pattern=r"^[^\s@,]+@[^\s@,]+$", description="Sender of these mails; unset = the first recipient"
+    )
+    alert_smtp: SecretStr | None = Field(
+        default=None, repr=False, description="Mail server, as smtps://user:password@mail.example.org or smtp://host:25"
+    )
+    alert_log: bool = Field(default=False, description="Whether alerts are lines in the logs of their sensors")
+
     # Stopping
     webrag_policy: str = Field(default="calibrated", description="Stop policy of answers that name none")
     token_budget_saturation_ratio: float = Field(default=0.8, ge=0, le=1)
@@ -376,6 +394,10 @@ class Settings(BaseSettings):
         "reranker_model",
         "mcp_auth_token",
         "webrag_ui_token",
+        "alert_webhook",
+        "alert_email",
+        "alert_sender",
+        "alert_smtp",
         mode="before",
     )
     @classmethod
@@ -398,6 +420,26 @@ class Settings(BaseSettings):
             raise ValueError("holds a character that no HTTP header can carry")
         return key
 
+    @field_validator("alert_webhook", "alert_smtp")
+    @classmethod
+    def _an_address(cls, address: SecretStr | None, info: ValidationInfo) -> SecretStr | None:
+        if address is not None:
+            schemes = ("http", "https") if info.field_name == "alert_webhook" else ("smtp", "smtps")
+            try:
+                parts = urlsplit(address.get_secret_value())
+                usable = parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+            except ValueError:
+                usable = False
+            if not usable:
+                raise ValueError(f"is no address that begins with {schemes[0]}:// or {schemes[1]}://")
+        return address
+
+    @model_validator(mode="after")
+    def _mail_has_a_server(self) -> Self:
+        if self.alert_email is not None and self.alert_smtp is None:
+            raise ValueError("ALERT_EMAIL needs ALERT_SMTP, the server that sends the mail")
+        return self
+
     @field_validator(
         "firecrawl_api_url",
         "memento_timegate",
@@ -413,6 +455,11 @@ class Settings(BaseSettings):
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("a base URL has no credentials, query or fragment; a key has its own variable")
         return url.rstrip("/")
+
+    @property
+    def alerts_somewhere(self) -> bool:
+        """Whether any alert would reach anybody."""
+        return self.alert_webhook is not None or self.alert_email is not None or self.alert_log
 
     @cached_property
     def allowed_sites(self) -> frozenset[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from pathlib import Path
 
 import dagster as dg
 
+from webrag_dagster.components.source import GROUP
+from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.processes.code_identity import CODE, code_identity
 
 
@@ -20,6 +23,21 @@ def definitions() -> dg.Definitions:
 def _loaded() -> dg.Definitions:
     # once per process: a worker that waits for its run has them ready
     return dg.Definitions.merge(
-        dg.load_from_defs_folder(path_within_project=Path(__file__).parent),
+        _with_declared_sources(dg.load_from_defs_folder(path_within_project=Path(__file__).parent)),
         dg.Definitions(executor=dg.in_process_executor, metadata={CODE: code_identity()}),
     )
+
+
+def _with_declared_sources(loaded: dg.Definitions) -> dg.Definitions:
+    """Draw an edge from every source that a file declares to the pages on the web."""
+    specs = [
+        spec for one in loaded.assets or () for spec in (one.specs if isinstance(one, dg.AssetsDefinition) else [one])
+    ]
+    declared = [spec.key for spec in specs if isinstance(spec, dg.AssetSpec) and spec.key.path[0] == GROUP]
+
+    def after_its_sources(spec: dg.AssetSpec) -> dg.AssetSpec:
+        return spec.merge_attributes(deps=declared) if spec.key == dg.AssetKey(WEB_PAGES) else spec
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", dg.PreviewWarning)
+        return loaded.map_asset_specs(func=after_its_sources)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from webrag_core.markdown_text import code, fenced, link, quote
+from webrag_core.markdown_text import code, fenced, link, prose, quote
 from webrag_core.page_text import visible
 
-__all__ = ["FOLD", "FOLD_AT", "block", "code", "link", "quote", "rows_markdown"]
+if TYPE_CHECKING:
+    from webrag_core.answering.passage import Line
+
+__all__ = ["FOLD", "FOLD_AT", "block", "code", "link", "passage_markdown", "prose", "quote", "rows_markdown"]
 
 FOLD_AT = 100
 """The UI neither wraps nor scrolls code, so longer lines are folded; FOLD marks where."""
@@ -17,6 +21,13 @@ FOLD = "\u21aa "
 def block(text: str) -> str:
     """The visible `text` as a code block, fenced by more backticks than it holds in a row; long lines folded."""
     return fenced("\n".join(part for line in visible(text).split("\n") for part in _fold(line)))
+
+
+def passage_markdown(lines: Iterable[Line]) -> str:
+    """A passage as people read it: paragraphs and items of lists, marked words bold; lines of code as a code block."""
+    from webrag_core.answering.markdown import passage_markdown
+
+    return passage_markdown(lines, block)
 
 
 def rows_markdown(rows: Sequence[Mapping[str, object]]) -> list[str]:

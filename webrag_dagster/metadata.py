@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.markdown import FOLD, FOLD_AT, block, code, link, quote, rows_markdown
+from webrag_dagster.markdown import code, link, passage_markdown, prose, quote, rows_markdown
 from webrag_dagster.plots import score_plot
+from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.orchestration.models import OrchestrationResult, Round
@@ -21,27 +22,38 @@ Cell = str | int | float | bool | None
 MAX_ROWS = 100
 _MAX_QUOTES = 8
 _QUOTE_CHARS = 1_200
+_TITLE_CHARS = 40
 
 
-def round_metadata(done: Round) -> Metadata:
-    """One round's numbers (the UI plots them over time), decision, rule and reason."""
+def round_metadata(question: str, rounds: Sequence[Round]) -> Metadata:
+    """The last of `rounds`: decision, rule, reason, signals; then all rounds so far.
+
+    Numbers are in tables: the UI would plot them as one line through the rounds of all questions.
+    """
+    done = rounds[-1]
     signals, decision = done.signals, done.decision
+    numbers: dict[str, float] = {
+        "probability_complete": decision.probability_complete,
+        "top_score": signals.top_score,
+        "mean_score": signals.score_mean,
+        "score_cliff": signals.score_cliff,
+        "redundancy": signals.redundancy_ratio,
+        "token_fill": signals.token_fill_ratio,
+        "chunks": signals.n_chunks,
+        "documents": done.documents_total,
+        "candidates_left": signals.candidates_left,
+        "milliseconds": done.elapsed_ms,
+    }
     return {
-        "round": dg.MetadataValue.int(done.round),
+        "question": dg.MetadataValue.text(question),
+        "round": dg.MetadataValue.text(str(done.round)),
         "action_taken": dg.MetadataValue.text(done.action_taken or "seed"),
         "decision": dg.MetadataValue.text(decision.action),
         "rule": dg.MetadataValue.text(decision.rule),
         "reason": dg.MetadataValue.text(decision.reason),
-        "probability_complete": dg.MetadataValue.float(round(decision.probability_complete, 4)),
-        "documents": dg.MetadataValue.int(done.documents_total),
-        "chunks": dg.MetadataValue.int(signals.n_chunks),
-        "top_score": dg.MetadataValue.float(round(signals.top_score, 4)),
-        "mean_score": dg.MetadataValue.float(round(signals.score_mean, 4)),
-        "score_cliff": dg.MetadataValue.float(round(signals.score_cliff, 4)),
-        "redundancy": dg.MetadataValue.float(round(signals.redundancy_ratio, 4)),
-        "token_fill": dg.MetadataValue.float(round(signals.token_fill_ratio, 4)),
-        "candidates_left": dg.MetadataValue.int(signals.candidates_left),
-        "milliseconds": dg.MetadataValue.float(round(done.elapsed_ms, 1)),
+        "scores_so_far": dg.MetadataValue.md(score_plot(rounds)),
+        "rounds_so_far": trace_table(rounds),
+        "signals": table({"signal": name, "value": round(float(value), 4)} for name, value in numbers.items()),
         "best_chunks": table(
             {"score": round(ref.score, 3), "url": ref.url, "heading": ref.heading} for ref in done.top_chunks[:10]
         ),
@@ -57,9 +69,9 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
     outcomes = Counter(document.outcome for document in result.documents)
     return {
         "verdict": dg.MetadataValue.text(result.verdict_line()),
+        "question": dg.MetadataValue.text(result.query),
         "answer": dg.MetadataValue.md(answer_markdown(result)),
         "scores_per_round": dg.MetadataValue.md(score_plot(result.rounds)),
-        "query": dg.MetadataValue.text(result.query),
         "url": dg.MetadataValue.url(result.url),
         "rule": dg.MetadataValue.text(result.final_decision.rule),
         "reason": dg.MetadataValue.text(result.final_decision.reason),
@@ -74,6 +86,7 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
         "warnings": dg.MetadataValue.int(len(result.warnings)),
         "seconds": dg.MetadataValue.float(round(result.timing.total_ms / 1000, 3)),
         "policy": dg.MetadataValue.text(result.policy),
+        "asked_by": dg.MetadataValue.text(ORIGIN),
         "pages_from": dg.MetadataValue.text(pages_from),
         **({"answer_id": dg.MetadataValue.int(result.answer_id)} if result.answer_id is not None else {}),
         "trace": trace_table(result.rounds),
@@ -104,15 +117,10 @@ def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
 
     decision = result.final_decision
-    lines = [f"**{result.verdict_line()}**", "", "### Question", "", quote(block(result.query)), ""]
-    lines += ["### Evidence", ""]
+    lines = [f"**{result.verdict_line()}**", "", "### Question", "", prose(result.query), ""]
+    lines += ["### Evidence" if result.status == "answered" else "### The nearest passages", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
-    else:
-        lines += [
-            f"*Verbatim Markdown of the pages; lines over {FOLD_AT} characters are folded at {FOLD.strip()}*",
-            "",
-        ]
     for citation in result.citations[:_MAX_QUOTES]:
         lines += [*_cited(citation, result.query), ""]
     if len(result.citations) > _MAX_QUOTES:
@@ -157,17 +165,31 @@ def table(rows: Iterable[Mapping[str, Cell]]) -> dg.TableMetadataValue:
     return dg.MetadataValue.table(records, schema=schema)
 
 
+def page_path(url: str) -> str:
+    """The address of a page within its site, for tables about one source: a whole one leaves other columns no room."""
+    return "/" + url.partition("://")[2].partition("/")[2]
+
+
+def short_title(title: str | None) -> str | None:
+    """The first characters of a title: a row of one line."""
+    return title if title is None or len(title) <= _TITLE_CHARS else f"{title[:_TITLE_CHARS].rstrip()}…"
+
+
 def _cited(citation: CitationSpan, query: str) -> list[str]:
+    from webrag_core.answering.passage import plain_lines
     from webrag_core.retrieval.quotes import quote_window
 
-    shown = quote_window(citation.verbatim_text, query, _QUOTE_CHARS).shown
+    window = quote_window(citation.verbatim_text, query, _QUOTE_CHARS)
+    shown = window.shown
+    start, end = (0, 0) if window.highlight is None else (window.highlight.start, window.highlight.end)
+    marked = (max(0, start - shown.start), max(0, min(end, shown.end) - shown.start))
     label = citation.section_heading or citation.title or citation.source_url
     if citation.title and citation.title not in label:
         label = f"{citation.title} › {label}"
     lines = [
         f"**{citation.number}.** {link(label, citation.source_url)} · relevance {citation.relevance:.2f}",
         "",
-        quote(block(shown.of(citation.verbatim_text).strip("\n"))),
+        quote(passage_markdown(plain_lines(shown.of(citation.verbatim_text), marked))),
     ]
     hidden = len(citation.verbatim_text) - (shown.end - shown.start)
     if hidden:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_core.percentages import percent
-from webrag_dagster.markdown import block, code, link, quote
+from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.private_files import write_private
+from webrag_dagster.running import ORIGIN
+from webrag_dagster.ui_addresses import page_address
 
 if TYPE_CHECKING:
-    from webrag_core.answering.models import Answer, SentenceCitation
+    from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 
 FOLDER = "answers"
 """Folder in WEBRAG_HOME that holds the pages."""
@@ -26,14 +28,16 @@ def write_page(answer: Answer, home: Path) -> Path:
     return write_private(home / FOLDER, f"answer-{answer.answer_id}.html", render_page(answer))
 
 
-def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
+def prose_metadata(answer: Answer, page: Path, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
     """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
     from webrag_core.answering.plan_lines import ending
     from webrag_core.answering.wording import verdict
 
     return {
         "verdict": dg.MetadataValue.text(verdict(answer)),
+        "question": dg.MetadataValue.text(answer.question),
         "answer": dg.MetadataValue.md(prose_markdown(answer)),
+        "read_it": dg.MetadataValue.url(page_address(page)),
         "page_to_read": dg.MetadataValue.path(page),
         "sentences": table(
             {
@@ -50,7 +54,6 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
         ),
         "plan": dg.MetadataValue.text("" if answer.plan is None else answer.plan.rationale),
         "outcome": dg.MetadataValue.text(answer.outcome),
-        "question": dg.MetadataValue.text(answer.question),
         "confidence": dg.MetadataValue.float(answer.confidence),
         "confidence_note": dg.MetadataValue.text(answer.confidence_note),
         "status": dg.MetadataValue.text(answer.status),
@@ -59,6 +62,7 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str) -> Metadata:
         "pages_fetched": dg.MetadataValue.int(answer.spent.pages),
         "seconds": dg.MetadataValue.float(answer.spent.seconds),
         "warnings": dg.MetadataValue.int(len(answer.warnings)),
+        "asked_by": dg.MetadataValue.text(origin),
         "pages_from": dg.MetadataValue.text(pages_from),
         "answer_id": dg.MetadataValue.int(answer.answer_id or 0),
     }
@@ -69,15 +73,17 @@ def prose_markdown(answer: Answer) -> str:
     from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 
     sure = sureness(answer)
-    lines = [f"**{verdict(answer)}**{f' ({sure})' if sure else ''}", "", quote(block(answer.question)), ""]
+    lines = [f"**{verdict(answer)}**{f' ({sure})' if sure else ''}", "", quote(prose(answer.question)), ""]
     for sentence in answer.sentences:
         numbers = ", ".join(map(str, sentence.citations))
-        lines += [block(sentence.text), f"{sentence.proof}, quotes {numbers}", ""]
-    lines += [f"- {block(one.group)}: {block(one.label)}, quote {one.citation}" for one in answer.listed]
+        said = block(sentence.text) if "\n" in sentence.text else prose(sentence.text)
+        lines += [said, "", f"*{sentence.proof}, quotes {numbers}*", ""]
+    lines += [f"- {prose(one.group)}: {prose(one.label)}, quote {one.citation}" for one in answer.listed]
     if answer.citations:
         lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
+    highlights = {one.citation: one for one in answer.highlights}
     for citation in answer.citations:
-        lines += [*_cited(citation), ""]
+        lines += [*cited_markdown(citation, highlights.get(citation.number)), ""]
     if missing := missing_lines(answer):
         lines += ["### Missing", "", *(f"- {code(line)}" for line in missing), ""]
     if answer.look_next:
@@ -88,6 +94,10 @@ def prose_markdown(answer: Answer) -> str:
     return "\n".join(lines)
 
 
-def _cited(citation: SentenceCitation) -> list[str]:
+def cited_markdown(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
+    """Lines of one quote: number, link to its page, words; the likeliest sentences of a highlight are bold."""
+    from webrag_core.answering.passage import passage, plain_lines
+
     label = link(citation.heading or citation.title or citation.url, citation.url)
-    return [f"**{citation.number}.** {label}", "", quote(block(citation.quote.strip("\n")))]
+    lines = plain_lines(citation.quote) if highlight is None else passage(citation, highlight)
+    return [f"**{citation.number}.** {label}", "", quote(passage_markdown(lines))]

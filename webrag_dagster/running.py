@@ -12,11 +12,14 @@ import dagster as dg
 from dagster_shared.error import SerializableErrorInfo
 
 from webrag_core.errors import WebragError
+from webrag_core.origin import asked_by
 from webrag_core.trace import traced
 from webrag_dagster.dagster_private import DagsterUserCodeProcessError
 
 Result = TypeVar("Result")
 TRACE_TAG = "webrag/trace_id"
+ORIGIN = "dagster"
+"""Who asks for answers of runs (`webrag_core.origin`)."""
 
 
 class ReadableFailure(dg.Failure, DagsterUserCodeProcessError):
@@ -27,6 +30,15 @@ class ReadableFailure(dg.Failure, DagsterUserCodeProcessError):
         plain = dg.Failure(description=description, metadata=metadata, allow_retries=False)
         self.description, self.metadata, self.allow_retries = plain.description, plain.metadata, plain.allow_retries
         self.user_code_process_error_infos = [SerializableErrorInfo(message=description, stack=[], cls_name=None)]
+
+
+class Interrupted(dg.DagsterExecutionInterruptedError, DagsterUserCodeProcessError):
+    """A cancellation that the UI shows as one sentence, without a stack trace."""
+
+    def __init__(self) -> None:
+        said = "The run was cancelled, or WebRAG was stopped. What it stored before stays."
+        Exception.__init__(self, said)
+        self.user_code_process_error_infos = [SerializableErrorInfo(message=said, stack=[], cls_name=None)]
 
 
 def run(work: Coroutine[Any, Any, Result]) -> Result:
@@ -57,7 +69,7 @@ def run(work: Coroutine[Any, Any, Result]) -> Result:
     except asyncio.CancelledError:
         if not interrupted:
             raise
-        raise dg.DagsterExecutionInterruptedError from None
+        raise Interrupted from None
     except WebragError as error:
         raise failure(error) from error
     finally:
@@ -70,7 +82,7 @@ def run_once(context: dg.OpExecutionContext, work: Coroutine[Any, Any, Result]) 
     """As `run`, without retries: the caller sees the failure, which becomes a tag of the run, and decides. Everything
     is of the trace that the run's tag `webrag/trace_id` names, or of a new one, which it then names."""
     try:
-        with traced(context.run.tags.get(TRACE_TAG)) as trace_id:
+        with traced(context.run.tags.get(TRACE_TAG)) as trace_id, asked_by(ORIGIN):
             context.instance.add_run_tags(context.run_id, {TRACE_TAG: trace_id})
             return run(work)
     except dg.Failure as failed:

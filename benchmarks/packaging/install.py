@@ -76,7 +76,7 @@ def _install(environment: Path, requirement: str, python: str) -> None:
     uv = Path(sys.executable).with_name("uv")
     subprocess.run([uv, "venv", "--quiet", "--python", python, environment], check=True, cwd=environment.parent)
     into = environment / "bin" / "python"
-    command = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", into, requirement]
+    command: list[str | Path] = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", into, requirement]
     subprocess.run(command, check=True, cwd=environment.parent)
 
 

@@ -72,3 +72,38 @@ def test_an_absent_file_is_requested_when_another_file_names_it() -> None:
     absent = {"https://h.example/sitemap.xml", "https://h.example/objects.inv"}
     asyncio.run(read_site_map("https://h.example/", get, html="", absent=absent))
     assert requested == [f"https://h.example/{name}" for name in ("robots.txt", "sitemap.xml", "sitemap_index.xml")]
+
+
+def test_a_start_page_without_a_map_or_validators_is_compared_at_every_look(settings: Settings) -> None:
+    async def body() -> None:
+        async with serving({}) as site:
+            start = f"http://127.0.0.1:{site.port}/"
+
+            def says(words: str) -> bytes:
+                return reply(html("News", f"What is new here today: {words}, and nothing else.").encode())
+
+            site.pages = defaultdict(lambda: ABSENT, {"/": says("tea")})
+            live = settings.model_copy(update={"webrag_warc": None, "webrag_allow_hosts": f"127.0.0.1:{site.port}"})
+            acquirer = HttpAcquirer(NetworkGate(live), hosts=HostQueues(2, 5.0))
+            async with Corpus.open(live, acquirer) as corpus:
+                async with corpus.database.connection() as connection:
+                    key = await sources.attach_source(connection, start, 10)
+                await corpus.add(start)
+
+                async def flags() -> list[tuple[str, str]]:
+                    site.requests.clear()
+                    async with corpus.database.connection() as connection:
+                        source = await sources.find_source(connection, key)
+                    result = await watch_source(corpus.database, acquirer, live, source)
+                    return [(flag.url, flag.signal) for flag in result.flags]
+
+                assert await flags() == []
+                assert await flags() == []
+                assert [path for path, _ in site.requests] == ["/"], "no map is probed for again"
+                site.pages["/"] = says("coffee")
+                assert await flags() == [(start, "text")]
+                assert [path for path, _ in site.requests] == ["/"]
+                assert (await corpus.refresher().run(key, due_only=True)).changed == (start,)
+                assert await flags() == []
+
+    asyncio.run(body())

@@ -9,6 +9,7 @@ import dagster as dg
 import pytest
 
 from webrag_core.answering.models import Answer
+from webrag_dagster.markdown import prose
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Is asyncio.Queue thread safe?"
@@ -31,6 +32,10 @@ def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, i
     [record] = instance.fetch_materializations(dg.AssetKey("prose_answers"), limit=5).records
     assert record.asset_materialization is not None
     metadata = record.asset_materialization.metadata
+    assert list(metadata)[:3] == ["verdict", "question", "answer"]
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    assert run.tags["webrag/query"] == QUESTION
     assert metadata["status"].value == answer.status
     table = metadata["sentences"]
     assert isinstance(table, dg.TableMetadataValue)
@@ -39,7 +44,7 @@ def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, i
     assert QUESTION in page.read_text(encoding="utf-8")
     assert page.stat().st_mode & 0o077 == 0
     markdown = str(metadata["answer"].value)
-    assert all(sentence.text in markdown.replace("↪ ", "") for sentence in answer.sentences if len(sentence.text) < 100)
+    assert all(prose(sentence.text) in markdown for sentence in answer.sentences if "\n" not in sentence.text)
 
 
 @pytest.mark.usefixtures("corpus_environment")

@@ -158,7 +158,8 @@ def test_launch_from_the_launchpad_and_read_the_answer(
     answer = page.locator(".dagster-markdown").filter(has_text="Why it stopped")
     expect(answer).to_contain_text(question)
     expect(answer.locator("a[href^='https://docs.python.org/3.11/']").first).to_be_visible()
-    assert answer.locator("blockquote pre").count() >= 2, "the question and at least one quote"
+    assert answer.locator("blockquote p").count() >= 1, "a quote is running text"
+    assert "\u21aa" not in answer.inner_text()
     picture = answer.locator("img")
     expect(picture).to_have_count(1)
     assert picture.evaluate("image => image.complete && image.naturalWidth") == 480
@@ -170,10 +171,10 @@ def test_launch_from_the_launchpad_and_read_the_answer(
     expect(page.get_by_text("docs.python.org").first).to_be_visible()
     shoot("partitions")
 
+    expect(page.get_by_text("dagster/row_count").first).to_be_visible(timeout=MILLISECONDS)
+
     page.goto(f"{ui.address}/assets/answer_rounds")
-    expect(page.get_by_text("probability_complete").first).to_be_visible(timeout=MILLISECONDS)
-    page.get_by_role("button", name="Plots").click()
-    expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("rounds_so_far").first).to_be_visible(timeout=MILLISECONDS)
     shoot("rounds")
 
 

@@ -51,6 +51,13 @@ def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.Da
     first = materialize(definitions, instance, site)
     second = materialize(definitions, instance, site)
     assert versions(first) == versions(second)
+    for name, column in zip(LAYERS, ("canonical_url", "target_url", "char_start", "embedding"), strict=True):
+        schema = second[name].metadata["dagster/column_schema"].value
+        assert isinstance(schema, dg.TableSchema)
+        assert column in [one.name for one in schema.columns]
+        assert number(second[name], "dagster/row_count") == number(second[name], "dagster/partition_row_count")
+    assert number(second["documents"], "dagster/row_count") == 3
+    assert str(number(second["embeddings"], "dagster/table_name")).endswith(".public.vectors_1")
     assert number(second["documents"], "pages_new") == 0
     assert number(second["documents"], "pages_unchanged") == 3
     assert number(second["link_candidates"], "links") == 2
@@ -88,9 +95,9 @@ def test_a_changed_and_a_vanished_page(
     assert f"webrag history {GREEN} --diff 1 2 --html diff.html" in diffs
     rows = listed(documents)
     assert [(row["page"], row["change"], row["reason"]) for row in rows] == [
-        (BLACK, "failed", "not_found"),
-        (GREEN, "changed", None),
-        (HOME, "unchanged", None),
+        ("/black", "failed", "not_found"),
+        ("/green", "changed", None),
+        ("/", "unchanged", None),
     ]
     changed = {name for name in LAYERS if versions(first)[name] != versions(second)[name]}
     assert changed == {"documents", "chunks", "embeddings"}

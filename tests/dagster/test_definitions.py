@@ -45,6 +45,7 @@ def test_every_corpus_layer_is_an_asset_partitioned_by_source(definitions: dg.De
         assert not node.is_external
     assert graph.get(dg.AssetKey("embeddings")).parent_keys == {dg.AssetKey("chunks")}
     assert graph.get(dg.AssetKey("chunks")).parent_keys == {dg.AssetKey("documents")}
+    assert graph.get(dg.AssetKey("web_pages")).parent_keys == {dg.AssetKey(["sources", "python_docs"])}
     assert graph.get(dg.AssetKey("answers")).parent_keys == {dg.AssetKey("answer_rounds")}
 
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from webrag_core.answering.passage import plain_lines
 from webrag_core.page_text import visible
-from webrag_dagster.markdown import FOLD, block, code, link, quote, rows_markdown
+from webrag_dagster.markdown import FOLD, block, code, link, passage_markdown, prose, quote, rows_markdown
 
 HOSTILE = (
     "```\n![tracker](https://evil.example/pixel.png)\n```",
@@ -22,6 +23,8 @@ HOSTILE = (
     "",
     "text` ",
 )
+
+ADDRESSES = ("see https://evil.example/x_y now", "WWW.evil.example", "mail a@evil.example", "`x` http://evil.example`")
 
 parser = MarkdownIt("commonmark", {"html": True}).enable("table")
 hostile_text = st.one_of(
@@ -48,6 +51,21 @@ def test_inline_code_is_code_and_nothing_else(text: str) -> None:
     tokens = flat(f"- {code(text)}")
     assert {token.type for token in tokens if token.nesting == 0} <= {"inline", "code_inline", "text"}
     assert sum(token.type == "code_inline" for token in tokens) == 1
+
+
+@given(st.one_of(hostile_text, st.sampled_from(ADDRESSES)))
+def test_running_text_is_text_and_addresses_in_it_are_code(text: str) -> None:
+    tokens = flat(f"- {prose(text)}")
+    assert {token.type for token in tokens if token.nesting == 0} <= {"inline", "code_inline", "text", "text_special"}
+    assert not any(sign in token.content for token in tokens if token.type == "text" for sign in ("://", "www.", "@"))
+    shown = "".join(token.content for token in tokens if token.type in ("code_inline", "text", "text_special"))
+    assert "".join(shown.split()) == "".join(visible(text).split())
+
+
+@given(hostile_text)
+def test_a_passage_holds_no_markup_of_the_page(text: str) -> None:
+    tokens = flat(quote(passage_markdown(plain_lines(text, (0, len(text) // 2)))))
+    assert not {token.type for token in tokens} & {"link_open", "image", "html_inline", "html_block", "heading_open"}
 
 
 @given(hostile_text)

@@ -20,6 +20,7 @@ from webrag_core.corpus.sources import Source, list_sources, shard_keys
 from webrag_core.store.database import Database
 from webrag_dagster.components.source import CuratedSource
 from webrag_dagster.defs.ops.declared_sources import declared_sources
+from webrag_dagster.defs.ops.source_refreshes import source_refreshes
 from webrag_dagster.resources import CorpusResource
 
 GUIDE = f"{KEY}/guide"
@@ -168,6 +169,22 @@ def test_two_files_for_two_sections_are_two_partitions(
     for key in keys:
         assert run_job(definitions, instance, site, key=key).success
         assert materialized(instance, "embeddings", key)[0].metadata["pages"].value == 1
+    declared = [dg.MetadataValue.json({"key": key, "refresh_hours": 24.0}) for key in keys]
+    specs = [
+        dg.AssetSpec(["sources", str(number)], metadata={"webrag/declaration": value})
+        for number, value in enumerate(declared)
+    ]
+    cursor = None
+    for reported in (2, 0):
+        with dg.build_sensor_context(
+            instance=instance, definitions=dg.Definitions(assets=specs), cursor=cursor
+        ) as context:
+            result = source_refreshes(context, corpus=CorpusResource())
+        events = result.asset_events if isinstance(result, dg.SensorResult) else []
+        assert len(events) == reported
+        if isinstance(result, dg.SensorResult):
+            cursor = result.cursor
+            assert all(event.metadata["pages_searchable"].value == 1 for event in events)
 
 
 def test_a_large_source_has_a_partition_for_every_shard_and_each_page_is_in_one(

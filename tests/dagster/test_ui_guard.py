@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -17,6 +18,7 @@ from benchmarks.security.foreign_site import effects_of
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.processes.ui_guard import COOKIE, accepted_hosts, guarded
+from webrag_dagster.processes.ui_pages import WithPages
 
 OWN, SOCKET = "http://127.0.0.1:3000", "ws://127.0.0.1:3000/graphql"
 TOKEN = "correct-horse-battery-staple"
@@ -301,3 +303,25 @@ def test_a_bind_beyond_this_machine_needs_names_and_says_that_no_token_is_asked(
     for wrong in ("http://rag.example", "rag.example/ui", "*", "rag.example:http"):
         with pytest.raises(InvalidInputError, match="WEBRAG_UI_HOSTS"):
             accepted_hosts(bare(webrag_ui_hosts=wrong), "127.0.0.1")
+
+
+def test_pages_to_read_are_served_without_scripts_and_nothing_else_of_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers" / "answer-1.html").write_text("<p>said</p>")
+    (tmp_path / "secret.html").write_text("secret")
+    (tmp_path / "answers" / "link.html").symlink_to(tmp_path / "secret.html")
+    ui = client(WithPages(Starlette(), tmp_path))  # type: ignore[arg-type]
+    page = ui.get("/webrag/answers/answer-1.html")
+    assert (page.status_code, page.text) == (200, "<p>said</p>")
+    policy = page.headers.get_list("content-security-policy")
+    assert any(one.startswith("default-src 'none'") and "sandbox" in one for one in policy)
+    assert not any("allow-scripts" in one or "allow-same-origin" in one for one in policy)
+    assert ui.get("/webrag/answers/answer-1.html", headers=LINK).status_code == 403
+    for path in (
+        "secret.html",
+        "answers/link.html",
+        "answers/../secret.html",
+        "answers/%2e%2e%2fsecret.html",
+        "answers",
+    ):
+        assert ui.get(f"/webrag/{path}").status_code == 404

@@ -32,6 +32,7 @@ from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.orchestration.events import Progress
 from webrag_core.orchestration.request import check_question
 from webrag_core.orchestration.stream import streamed
+from webrag_core.origin import ANSWER, asked_by
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
@@ -118,8 +119,9 @@ class Manager:
             answers.recorded_run(database, answer_id, self._register(question, answer_id)),
         ):
             tell = emit or _tell_nobody
-            with ledger.in_force():
+            with ledger.in_force(), asked_by(ANSWER):
                 gathering = await self._gather(question, plan, answer_id, ledger, progress, tell)
+            with ledger.in_force():
                 gathered, composition = gathering.gathered, gathering.composition
                 draft, choices = composition.draft, composition.choices
                 statements = Statements(self._corpus, emit)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 from webrag_core.answering.passage import Line, Part, by_group, in_runs, passage
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
@@ -63,10 +65,15 @@ def _source(citation: SentenceCitation) -> str:
 
 def _passage(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
     """The lines of a quote as a block quote, its likeliest sentences bold, with its number."""
+    return [quote("\n\n".join([passage_markdown(passage(citation, highlight)), _number(citation)]))]
+
+
+def passage_markdown(lines: Iterable[Line], code_block: Callable[[str], str] = fenced) -> str:
+    """A passage as people read it: paragraphs and items of lists, marked words bold; lines of code by `code_block`."""
     parts: list[str] = []
-    for is_code, run in in_runs(passage(citation, highlight)):
-        parts += [fenced("\n".join(line.text for line in run))] if is_code else [*map(_line, run)]
-    return [quote("\n\n".join([*parts, _number(citation)]))]
+    for is_code, run in in_runs(lines):
+        parts += [code_block("\n".join(line.text for line in run))] if is_code else [*map(_line, run)]
+    return "\n\n".join(parts)
 
 
 def _line(line: Line) -> str:

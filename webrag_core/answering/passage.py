@@ -43,10 +43,21 @@ class Line:
 def passage(citation: SentenceCitation, highlight: Highlight | None = None, *, around: bool = False) -> list[Line]:
     """The lines of a quote, blank ones left out; its words are marked, of a highlight its likeliest sentences. With
     what stands `around` it in its block."""
+    return _lines(_parts(citation, highlight, around=around))
+
+
+def plain_lines(markdown: str, marked: tuple[int, int] = (0, 0)) -> list[Line]:
+    """The lines of a slice of a page, blank ones left out; the characters of the range `marked` are marked."""
+    start, end = marked
+    return _lines([("quote", markdown[:start]), ("marked", markdown[start:end]), ("quote", markdown[end:])])
+
+
+def _lines(parts: Iterable[tuple[Part, str]]) -> list[Line]:
     text = "".join(
         # every line says of itself what it is part of
         _BORDERS[part] + words.replace("\n", f"\n{_BORDERS[part]}")
-        for part, words in _parts(citation, highlight, around=around)
+        for part, words in parts
+        if words
     )
     lines = [
         Line(_visible(_pieces(row)), code=True) if is_code else _prose(row) for row, is_code in _rows(text.split("\n"))

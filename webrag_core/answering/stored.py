@@ -12,6 +12,7 @@ from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitatio
 from webrag_core.answering.surroundings import REACH, surroundings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.answers import end_abandoned
+from webrag_core.origin import current_origin
 from webrag_core.trace import current_trace_id
 
 _IN_TABLES = {"answer_id", "sentences", "citations", "warnings"}
@@ -43,9 +44,9 @@ async def start_answer(
     """Register an answer in prose whose claim is held (`orchestration.answers.claim_of`)."""
     await end_abandoned(connection)
     await connection.execute(
-        "INSERT INTO answer_runs (id, kind, seed_url, query, options, trace_id) OVERRIDING SYSTEM VALUE"
-        " VALUES (%s, 'prose', %s, %s, %s, %s)",
-        (answer_id, seed_url, question, Jsonb(dict(options)), current_trace_id()),
+        "INSERT INTO answer_runs (id, kind, seed_url, query, options, trace_id, origin) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, 'prose', %s, %s, %s, %s, %s)",
+        (answer_id, seed_url, question, Jsonb(dict(options)), current_trace_id(), current_origin()),
     )
 
 

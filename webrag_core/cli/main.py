@@ -33,6 +33,7 @@ from webrag_core.cli.sources import source_app
 from webrag_core.config import load_settings
 from webrag_core.env_file import VARIABLE
 from webrag_core.errors import WebragError
+from webrag_core.origin import asked_by
 from webrag_core.trace import traced
 
 app = typer.Typer(
@@ -92,6 +93,7 @@ def options(
         os.environ[VARIABLE] = str(env_file.absolute())
     if context.invoked_subcommand not in _SERVERS:
         context.with_resource(traced(os.environ.get("TRACEPARENT")))
+        context.with_resource(asked_by("cli"))
 
 
 @database_app.command("url")

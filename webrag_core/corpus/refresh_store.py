@@ -345,6 +345,36 @@ async def due_sources(connection: AsyncConnection, revisit: timedelta) -> list[D
         return await cursor.fetchall()
 
 
+@dataclass(frozen=True, slots=True)
+class LastRefresh:
+    """The newest refresh of a source in which its site answered, of any of its shards, and what is stored now."""
+
+    id: int
+    key: str
+    ended_at: datetime
+    fetched: int
+    unchanged: int
+    failed: int
+    not_due: int
+    pages: int
+    paused: bool
+    watched_at: datetime | None
+
+
+async def last_refreshes(connection: AsyncConnection, keys: Sequence[str]) -> list[LastRefresh]:
+    """One of each of these sources that was ever refreshed, by key."""
+    async with connection.cursor(row_factory=class_row(LastRefresh)) as cursor:
+        await cursor.execute(
+            "SELECT r.id, s.key, r.ended_at, r.fetched, r.unchanged, r.failed, r.not_due, s.paused, s.watched_at,"
+            " (SELECT count(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'ready') AS pages"
+            " FROM sources s CROSS JOIN LATERAL (SELECT * FROM refresh_runs f WHERE f.source_id = s.id"
+            "  AND (f.fetched + f.unchanged > 0 OR f.failed = 0) ORDER BY f.started_at DESC LIMIT 1) r"
+            " WHERE s.key = ANY(%s) ORDER BY s.key",
+            (list(keys),),
+        )
+        return await cursor.fetchall()
+
+
 async def unwatched_sources(connection: AsyncConnection, *, frozen: str | None, limit: int) -> list[str]:
     """Sources whose change signals should be looked at now, those not looked at for longest first.
 

@@ -88,7 +88,7 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
     async with database.connection() as connection:  # an interrupted check is not repeated at once
         await connection.execute("UPDATE sources SET watched_at = %s WHERE id = %s", (now, source.id))
     if token is None or token != source.watch_token:
-        start = await _start_page(acquirer, source, now)
+        start = await _start_page(database, acquirer, source, now)
         warnings += await _read_map(database, acquirer, source, start, now)
         flags += await _flagged_by_dates(database, settings, source, now)
         if start is not None:
@@ -104,14 +104,23 @@ def _reads_map(source: Source, now: datetime) -> bool:
     return source.map_entries != 0 or source.map_read_at is None or now - source.map_read_at >= NO_MAP_FOR
 
 
-async def _start_page(acquirer: Acquirer, source: Source, now: datetime) -> AcquiredPage | None:
-    """Fetch the start page of a live source when its sitemap is due to be read."""
-    if acquirer.frozen or acquirer.metered or not _reads_map(source, now):
+async def _start_page(database: Database, acquirer: Acquirer, source: Source, now: datetime) -> AcquiredPage | None:
+    """Fetch the start page of a live source: whole when its sitemap is due to be read, else on condition that it
+    changed, if it is stored."""
+    if acquirer.frozen or acquirer.metered:
         return None
+    etag = last_modified = None
+    if not _reads_map(source, now):
+        async with database.connection() as connection:
+            stored = await documents.find_document(connection, source.start_url)
+        if stored is None or stored.latest_version is None:
+            return None
+        etag, last_modified = stored.etag, stored.last_modified
     try:
-        return await acquirer.fetch(source.start_url)
+        page = await acquirer.fetch(source.start_url, etag=etag, last_modified=last_modified)
     except FetchError:
         return None
+    return None if page.not_modified else page
 
 
 async def _read_map(

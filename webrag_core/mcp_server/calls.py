@@ -70,6 +70,7 @@ from webrag_core.mcp_server.response import (
 )
 from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
 from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, Round, progress_line
+from webrag_core.origin import asked_by
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.request import ScopeFilter
 from webrag_core.retrieval.search import search as search_stored
@@ -214,7 +215,7 @@ class Calls:
 
     async def _safely(self, work: Work, context: Context[Any, Any]) -> Response:
         """The work's response, as part of the trace that the call names (`_meta.traceparent`), which it names too."""
-        with traced(_trace_of(context)):
+        with traced(_trace_of(context)), asked_by("mcp"):
             response = await self._or_error(work, context)
             if isinstance(response, CallToolResult):
                 response.meta = {**(response.meta or {}), "traceparent": traceparent()}

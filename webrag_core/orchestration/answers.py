@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.orchestration.models import ExpansionDecision, Round
+from webrag_core.origin import current_origin
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.trace import current_trace_id
 
@@ -51,9 +52,9 @@ async def start_run(
     """Register a run whose claim is held. Ends abandoned runs first."""
     await end_abandoned(connection)
     await connection.execute(
-        "INSERT INTO answer_runs (id, seed_url, query, policy, options, trace_id) OVERRIDING SYSTEM VALUE"
-        " VALUES (%s, %s, %s, %s, %s, %s)",
-        (answer_id, seed_url, query, policy, Jsonb(dict(options)), current_trace_id()),
+        "INSERT INTO answer_runs (id, seed_url, query, policy, options, trace_id, origin) OVERRIDING SYSTEM VALUE"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s)",
+        (answer_id, seed_url, query, policy, Jsonb(dict(options)), current_trace_id(), current_origin()),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from webrag_core.answering.manager import Question
 from webrag_core.errors import InvalidInputError, WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.requests import check_list
+from webrag_core.origin import asked_by
 from webrag_core.trace import current_trace_id, traced
 from webrag_core.web.problems import DEFECT, message_of
 
@@ -59,7 +59,7 @@ class RunningAnswer:
 
     key: str
     question: Question
-    begun: float
+    origin: str
     events: list[AnswerEvent] = field(default_factory=list)
     answer_id: int | None = None
     error: WebragError | None = None
@@ -136,8 +136,9 @@ class RunningAnswers:
         self._runs: dict[str, RunningAnswer] = {}
         self._others = 0
 
-    def start(self, question: Question) -> RunningAnswer:
-        """Begin a run. Raises BusyError when too many are waiting, InvalidInputError for too many pages or sources."""
+    def start(self, question: Question, origin: str = "web") -> RunningAnswer:
+        """Begin a run for `origin` (see that module). Raises BusyError when too many are waiting, InvalidInputError for
+        too many pages or sources."""
         check_list("url", question.urls, self._most_urls)
         if len(question.sources) > _MOST_SOURCES:
             raise InvalidInputError(f"{len(question.sources):,} sources; {_MOST_SOURCES:,} at most")
@@ -145,7 +146,7 @@ class RunningAnswers:
         over = [key for key, run in self._runs.items() if run.is_over]
         for key in over[: max(len(over) - _MOST_ENDED, 0)]:
             del self._runs[key]
-        run = RunningAnswer(secrets.token_urlsafe(12), question, time.perf_counter())
+        run = RunningAnswer(secrets.token_urlsafe(12), question, origin)
         self._runs[run.key] = run
         run.begin(asyncio.create_task(self._work(run)))
         return run
@@ -183,7 +184,7 @@ class RunningAnswers:
                 ) from None
 
     async def _work(self, run: RunningAnswer) -> None:
-        with traced():
+        with traced(), asked_by(run.origin):
             try:
                 async with self._limited() as services, aclosing(services.manager.stream(run.question)) as events:
                     async for event in events:

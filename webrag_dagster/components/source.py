@@ -6,6 +6,7 @@ source is paused is not among them: that is the operator's switch (`webrag sourc
 
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Literal, Self
 
 import dagster as dg
@@ -127,10 +128,12 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
         # relative to the folder that holds the package, so that two machines say the same
         declared_in = context.path.relative_to(context.defs_module_path.parents[1]).as_posix()
         declaration = self.declaration(declared_in)
+        hours = declaration["refresh_hours"]
         metadata: Mapping[str, Any] = {
             "seed": dg.MetadataValue.url(self.seed),
             "scope": declaration["path_prefix"],
-            "refreshed": self.refresh,
+            "refreshed": f"{self.refresh}, by sensor refresh_due",
+            "watched": f"{self.watch or 'hourly'}, by sensor site_watch",
             "pages at most": self.pages,
             "partitions": self.shards,
             DECLARATION: dg.MetadataValue.json(declaration if self.enabled else {}),
@@ -139,14 +142,27 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             # the folder's name: two files for one section are the sensor's to refuse, not the whole location's
             key=[GROUP, re.sub(r"\W+", "_", context.path.name)],
             group_name=GROUP,
-            description=self.description or f"Pages of {self.key}.",
+            description=(
+                f"{self.description or f'Pages of {self.key}.'} Its materializations are its refreshes: sensor"
+                f" `source_refreshes` reports each. Its pages are partition `{self.key}` of the assets below."
+            ),
             kinds={"yaml"},
+            freshness_policy=freshness(hours) if self.enabled else None,
             owners=self.owners,
             metadata=metadata,
             tags={"webrag/source": re.sub(r"[^\w.-]", "-", self.key)[:63]}
             | ({} if self.enabled else {"webrag/disabled": ""}),
         )
         return dg.Definitions(assets=[spec])
+
+
+def freshness(hours: float) -> dg.FreshnessPolicy:
+    """Warn when a refresh is late by half of its interval, fail when two are missing. The minutes are for the schedule,
+    the run and the sensor that reports it."""
+    spare = timedelta(minutes=20)
+    return dg.FreshnessPolicy.time_window(
+        warn_window=timedelta(hours=1.5 * hours) + spare, fail_window=timedelta(hours=3 * hours) + spare
+    )
 
 
 def hours_of(span: str) -> float:
@@ -158,6 +174,16 @@ def hours_of(span: str) -> float:
     if not hours:
         raise ValueError(f"{span!r} is no time span: say hourly, daily, weekly, monthly, or a number as 90m, 6h, 3d")
     return hours
+
+
+def declared_assets(repository: dg.RepositoryDefinition) -> dict[str, tuple[dg.AssetKey, float | None]]:
+    """Asset and hours between refreshes of every enabled source, by the source's key."""
+    return {
+        str(value.data["key"]): (node.key, value.data["refresh_hours"])
+        for node in repository.asset_graph.asset_nodes
+        if isinstance(value := node.metadata.get(DECLARATION), dg.JsonMetadataValue) and isinstance(value.data, dict)
+        if value.data
+    }
 
 
 def declarations_of(repository: dg.RepositoryDefinition) -> list[dict[str, Any]]:

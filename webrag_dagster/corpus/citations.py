@@ -30,6 +30,15 @@ async def states_of(corpus: CorpusResource, keys: Sequence[str]) -> list[Citatio
         return await citation_states(database, documents=[page.document_id for page in pages])
 
 
+async def citations_table(corpus: CorpusResource, rows: int) -> Metadata:
+    """The table of quotes, with the number of `rows` of a source."""
+    from webrag_core.store.database import Database
+    from webrag_dagster.corpus.tables import table_metadata
+
+    async with await Database.open(corpus.settings()) as database, database.connection() as connection:
+        return await table_metadata(connection, "citations", rows)
+
+
 def counts_of(states: Sequence[CitationState]) -> Counter[str]:
     """Citations by state."""
     return Counter(one.state for one in states)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster.metadata import Metadata
+from webrag_dagster.ui_addresses import page_address
 
 if TYPE_CHECKING:
     from webrag_core.indexing.graph.totals import GraphTotals
@@ -23,7 +24,14 @@ def graph_metadata(totals: GraphTotals, picture: Path | None) -> Metadata:
     """The picture of a source's graph, its nodes and edges, edges by kind, and the pages of whose edges or mark-up only
     a part is there."""
     return {
-        **({} if picture is None else {"graph_picture": dg.MetadataValue.path(picture)}),
+        **(
+            {}
+            if picture is None
+            else {
+                "graph_page": dg.MetadataValue.url(page_address(picture)),
+                "graph_picture": dg.MetadataValue.path(picture),
+            }
+        ),
         "graph_nodes": dg.MetadataValue.int(totals.nodes),
         "graph_edges": dg.MetadataValue.int(sum(totals.edges.values())),
         "graph_edges_by_kind": dg.MetadataValue.json(totals.edges),

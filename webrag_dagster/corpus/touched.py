@@ -16,8 +16,9 @@ from webrag_core.store.database import Database
 from webrag_dagster import partitions
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages
+from webrag_dagster.corpus.tables import rows_of, table_metadata
 from webrag_dagster.corpus.totals import layer_metadata
-from webrag_dagster.metadata import table
+from webrag_dagster.metadata import Metadata, page_path, short_title, table
 
 _VERSION = "dagster/data_version"
 _NEVER_OBSERVED = "INITIAL"
@@ -80,17 +81,32 @@ async def unreported_materializations(
     partitions.register(instance, touched_keys)
     reported = [name for name in names if name in only]
     last_versions = {name: _last_versions(instance, name, touched_keys) for name in reported}
-    observed_versions = _last_versions(instance, layers.WEB_PAGES, touched_keys, dg.DagsterEventType.ASSET_OBSERVATION)
-    return [
-        _materialization(name, key, pages, state, observed_versions.get(key), description)
+    changed = [
+        (name, key, pages, state)
         for key, pages, state in touched
         for name in reported
         if last_versions[name].get(key) != state[name].digest
     ]
+    async with database.connection() as connection:
+        tables = {
+            (name, key): await table_metadata(connection, name, rows_of(name, pages, state[name]))
+            for name, key, pages, state in changed
+        }
+    observed_versions = _last_versions(instance, layers.WEB_PAGES, touched_keys, dg.DagsterEventType.ASSET_OBSERVATION)
+    return [
+        _materialization(name, key, pages, state, observed_versions.get(key), description, tables[name, key])
+        for name, key, pages, state in changed
+    ]
 
 
 def _materialization(
-    name: str, key: str, pages: list[Page], state: dict[str, Layer], observed_version: str | None, description: str
+    name: str,
+    key: str,
+    pages: list[Page],
+    state: dict[str, Layer],
+    observed_version: str | None,
+    description: str,
+    table_rows: Metadata,
 ) -> dg.AssetMaterialization:
     """Build the event with the tags that Dagster itself sets, so that staleness is computed as usual."""
     tags = {_VERSION: state[name].digest, "dagster/code_version": layers.code_version(name)}
@@ -102,8 +118,15 @@ def _materialization(
     metadata = layer_metadata(state[name])
     if name == layers.DOCUMENTS:
         metadata["page_list"] = table(
-            {"page": page.url, "status": page.status, "reason": page.reason, "title": page.title} for page in pages
+            {
+                "page": page_path(page.url),
+                "status": page.status,
+                "reason": page.reason,
+                "title": short_title(page.title),
+            }
+            for page in pages
         )
+    metadata |= table_rows
     return dg.AssetMaterialization(asset_key=name, partition=key, description=description, metadata=metadata, tags=tags)
 
 

@@ -15,6 +15,7 @@ from webrag_core.config import Settings
 from webrag_core.store.embedded import exit_on_sigterm
 from webrag_dagster.dagster_private import WorkspaceFileTarget, WorkspaceProcessContext
 from webrag_dagster.processes.ui_guard import accepted_hosts, guarded
+from webrag_dagster.processes.ui_pages import WithPages
 
 # as `dagster-webserver` sets them
 _STATEMENT_MILLISECONDS, _POOL_RECYCLE_SECONDS, _POOL_OVERFLOW, _POLL_MILLISECONDS = 15_000, 3_600, 20, 2_000
@@ -36,7 +37,7 @@ def serve(settings: Settings, workspace: Path, host: str, port: int) -> None:
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
     with dg.DagsterInstance.get() as instance, dagster_app(instance, workspace) as app:
         uvicorn.run(
-            guarded(app, hosts, settings.webrag_ui_token),
+            guarded(WithPages(app, settings.webrag_home), hosts, settings.webrag_ui_token),
             host=host,
             port=port,
             log_level="warning",

@@ -19,12 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
+from webrag_dagster.ui_addresses import PREFIX
 
 HOSTS = "WEBRAG_UI_HOSTS"
 COOKIE = "webrag_ui"
 OPEN = "/server_info"
 """Answered without the token: Dagster's version, for health checks."""
-_FILES = ("logs", "notebook", "dagit", "download_debug")
+_FILES = ("logs", "notebook", "dagit", "download_debug", PREFIX)
 _HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "X-Content-Type-Options": "nosniff",

@@ -17,6 +17,7 @@ from webrag_core.answering.models import Answer
 from webrag_core.errors import WebragError
 from webrag_core.mcp_server.core import run_apart
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.origin import asked_by
 from webrag_core.web.api.operations import Api, Operation
 from webrag_core.web.api.replies import ErrorReply
 from webrag_core.web.api.requests import AnswerBody, AskBody
@@ -32,7 +33,7 @@ _PING_SECONDS = 15
 
 async def ask(api: Api, request: Request, body: AskBody) -> Answer | Response:
     """Answer in prose, at once or event by event."""
-    run = api.running.start(body.as_question())
+    run = api.running.start(body.as_question(), "api")
     if STREAM in _accepted(request):
 
         async def hung_up(message: Message) -> None:
@@ -52,8 +53,9 @@ async def answer(api: Api, request: Request, body: AnswerBody) -> OrchestrationR
     wanted = body.as_request(api.settings)
 
     async def work() -> OrchestrationResult:
-        async with api.running.turn() as services:
-            return await run_apart(services.engine.run(wanted))
+        with asked_by("api"):
+            async with api.running.turn() as services:
+                return await run_apart(services.engine.run(wanted))
 
     return await _unless_hung_up(request, work()) or Response(status_code=HUNG_UP)
 

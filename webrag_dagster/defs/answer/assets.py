@@ -9,7 +9,10 @@ answer_rounds = dg.AssetSpec(
     deps=["embeddings", "link_candidates"],
     group_name="answers",
     kinds={"python"},
-    description="One observation per round of the loop: scores, decision, rule and reason. Written by job `answer`.",
+    description=(
+        "One observation per round of the loop: scores, decision, rule and reason, and all rounds of its question so"
+        " far. Written by job `answer`."
+    ),
 )
 
 answers = dg.AssetSpec(

@@ -81,13 +81,23 @@ async def _find_evidence(
     request = _request(config)
     seed = request.seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
-    tag({"webrag/source": source_key(seed), "webrag/query": " ".join(request.query.split())[:_QUERY_CHARS]})
+    asked = query_tag(request.query)
+    tag({"webrag/source": source_key(seed), "webrag/query": asked})
+
+    rounds: list[Round] = []
 
     def progress(phase: str, done: "Round | None") -> None:
         if done is None:
             context.log.info(phase.replace("_", " "))
             return
-        context.log_event(dg.AssetObservation("answer_rounds", metadata=round_metadata(done)))
+        rounds.append(done)
+        context.log_event(
+            dg.AssetObservation(
+                "answer_rounds",
+                description=f"round {done.round} of: {asked}",
+                metadata=round_metadata(request.query, rounds),
+            )
+        )
         decision = done.decision
         context.log.info(
             f"round {done.round}: {done.signals.n_chunks} passages of {done.documents_total} pages;"
@@ -109,15 +119,20 @@ async def _find_evidence(
     context.log_event(
         dg.AssetMaterialization(
             "answers",
-            description=f"{result.status}, {len(result.citations)} quotes; {decision.rule}: {decision.reason}",
+            description=f"{result.status}: {asked}",
             metadata={
                 **answer_metadata(result, pages_from=resource.pages_from()),
                 "seconds_since_launch": dg.MetadataValue.float(round(_seconds_since_launch(context), 3)),
             },
         )
     )
-    tag({"webrag/verdict": result.status, "webrag/stop_reason": decision.rule})
+    tag({"webrag/verdict": result.status, "webrag/stop_reason": decision.rule, "webrag/answer": str(result.answer_id)})
     return result
+
+
+def query_tag(question: str) -> str:
+    """The first characters of a question on one line, for the list of runs."""
+    return " ".join(question.split())[:_QUERY_CHARS]
 
 
 def _seconds_since_launch(context: dg.OpExecutionContext) -> float:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from webrag_core.percentages import percent
 from webrag_dagster.console import console
+from webrag_dagster.defs.answer.job import query_tag
 from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run_once
@@ -71,6 +72,8 @@ async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, res
     from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
     from webrag_dagster.prose import prose_metadata, write_page
 
+    asked = query_tag(config.question)
+    context.instance.add_run_tags(context.run_id, {"webrag/query": asked})
     question = Question(config.question, tuple(config.urls), tuple(config.sources), config.at)
     async with resource.open() as opened:
         corpus = WatchedCorpus(opened)
@@ -82,7 +85,7 @@ async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, res
     context.log_event(
         dg.AssetMaterialization(
             "prose_answers",
-            description=f"{answer.status}, confidence {percent(answer.confidence)}, {len(answer.sentences)} sentences",
+            description=f"{answer.status}, confidence {percent(answer.confidence)}: {asked}",
             metadata=prose_metadata(answer, page, pages_from=resource.pages_from()),
         )
     )

@@ -6,7 +6,7 @@ from pydantic import Field
 from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, code_version
 from webrag_dagster.corpus.totals import layer_metadata
-from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.metadata import Metadata, page_path, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.plots import bar_plot
 from webrag_dagster.resources import CorpusResource
@@ -41,6 +41,7 @@ def chunks(
     from webrag_dagster.corpus.checks import broken_chunks
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import token_histogram
+    from webrag_dagster.corpus.tables import rows_of, table_metadata
     from webrag_dagster.corpus.touched import unreported_materializations
 
     key = context.partition_key
@@ -65,6 +66,7 @@ def chunks(
             pages, layer = await layer_of(opened, key, CHUNKS)
             async with opened.database.connection() as connection:
                 sizes = await token_histogram(connection, pages)
+                table_rows = await table_metadata(connection, CHUNKS, rows_of(CHUNKS, pages, layer))
         cut = [(page, written.get(page.url, 0)) for page in pages if page.version_id in layer.per_version]
         cut.sort(key=lambda item: -item[1])
         metadata: Metadata = {
@@ -74,10 +76,11 @@ def chunks(
             **layer_metadata(layer),
             "child_sizes": dg.MetadataValue.md(bar_plot("Child chunks by size", "tokens", sizes)),
             "page_list": table(
-                {"page": page.url, "rows written": rows, "rows": layer.per_version[page.version_id].rows}
+                {"page": page_path(page.url), "rows written": rows, "rows": layer.per_version[page.version_id].rows}
                 for page, rows in cut
                 if page.version_id is not None
             ),
+            **table_rows,
         }
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
 

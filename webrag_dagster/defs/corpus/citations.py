@@ -8,7 +8,7 @@ import dagster as dg
 
 from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.checks import checked_keys, checked_name
-from webrag_dagster.corpus.citations import counts_metadata, counts_of, states_of, worst_first
+from webrag_dagster.corpus.citations import citations_table, counts_metadata, counts_of, states_of, worst_first
 from webrag_dagster.corpus.layers import EMBEDDINGS
 from webrag_dagster.corpus.page_diffs import compare_command
 from webrag_dagster.metadata import Metadata, table
@@ -44,7 +44,7 @@ def citations(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.M
     async def work() -> dg.MaterializeResult[None]:
         states = await states_of(corpus, [context.partition_key])
         changed = worst_first(states)
-        metadata = counts_metadata(counts_of(states))
+        metadata = {**counts_metadata(counts_of(states)), **await citations_table(corpus, len(states))}
         if changed:
             metadata["no_longer_as_quoted"] = table(
                 {

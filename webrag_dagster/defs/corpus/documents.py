@@ -9,7 +9,7 @@ from pydantic import Field
 from webrag_dagster.conditions import refresh_on_change
 from webrag_dagster.corpus.layers import DOCUMENTS, WEB_PAGES, code_version
 from webrag_dagster.corpus.totals import layer_metadata
-from webrag_dagster.metadata import MAX_ROWS, Metadata, table
+from webrag_dagster.metadata import MAX_ROWS, Metadata, page_path, short_title, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -57,6 +57,7 @@ def documents(
     from webrag_core.errors import InvalidInputError
     from webrag_dagster.corpus.page_diffs import changed_pages_markdown
     from webrag_dagster.corpus.refreshing import layer_of, refresh_source
+    from webrag_dagster.corpus.tables import rows_of, table_metadata
 
     key = context.partition_key
     attempt = f"-{context.retry_number}" if context.retry_number else ""
@@ -68,9 +69,10 @@ def documents(
         due_only = config.pages == "due" or (config.pages == "auto" and by_itself)
         async with corpus.open() as opened:
             done = await refresh_source(opened, key, f"dagster-{context.run.run_id}{attempt}", due_only=due_only)
-            _, layer = await layer_of(opened, key, DOCUMENTS)
+            pages, layer = await layer_of(opened, key, DOCUMENTS)
             async with opened.database.connection() as connection:
                 diffs = await changed_pages_markdown(connection, done.changes)
+                table_rows = await table_metadata(connection, DOCUMENTS, rows_of(DOCUMENTS, pages, layer))
         for warning in done.report.warnings:
             context.log.warning(warning)
         failure = done.failure
@@ -80,7 +82,7 @@ def documents(
                 tags = {"webrag/failure": reasons[:63], "webrag/permanent": str(not failure.allow_retries).lower()}
                 context.instance.add_run_tags(context.run.run_id, tags)
             raise failure
-        metadata = {**_metadata(done.changes), **layer_metadata(layer), **_failed(done.changes)}
+        metadata = {**_metadata(done.changes), **layer_metadata(layer), **_failed(done.changes), **table_rows}
         if diffs is not None:
             metadata["what_changed"] = dg.MetadataValue.md(diffs)
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
@@ -94,10 +96,10 @@ def _metadata(changes: "list[PageChange]") -> Metadata:
         **{f"pages_{name.replace(' ', '_')}": dg.MetadataValue.int(counts[name]) for name in _COUNTED},
         "page_list": table(
             {
-                "page": change.url,
+                "page": page_path(change.url),
                 "change": change.change,
                 "reason": change.reason,
-                "title": change.title,
+                "title": short_title(change.title),
                 "characters": change.characters,
             }
             for change in changes  # failed, changed and new ones come first

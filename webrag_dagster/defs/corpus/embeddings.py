@@ -9,7 +9,7 @@ from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus import code_versions
 from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, code_version
 from webrag_dagster.corpus.totals import graph_metadata, layer_metadata
-from webrag_dagster.metadata import Metadata, table
+from webrag_dagster.metadata import Metadata, page_path, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -48,6 +48,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
     from webrag_dagster.corpus.graph_picture import draw_source
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
     from webrag_dagster.corpus.state import source_pages
+    from webrag_dagster.corpus.tables import rows_of, table_metadata
 
     progress = _Progress(context)
 
@@ -74,6 +75,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             vector_index = await opened.indexer.finish_bulk()
             pages, layer = await layer_of(opened, context.partition_key, EMBEDDINGS)
             async with opened.database.connection() as connection:
+                table_rows = await table_metadata(connection, EMBEDDINGS, rows_of(EMBEDDINGS, pages, layer))
                 graph = await graph_totals(connection, [page.document_id for page in pages])
                 picture = await draw_source(
                     connection, context.partition_key, [page.url for page in pages], opened.settings.webrag_home
@@ -92,7 +94,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "model": dg.MetadataValue.text(code_versions.embedding()),
             "page_list": table(
                 {
-                    "page": page.url,
+                    "page": page_path(page.url),
                     "texts embedded": outcome.embedded if outcome else 0,
                     "became current": outcome is not None and outcome.became_current,
                     "vectors": layer.per_version[page.version_id].rows,
@@ -100,6 +102,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
                 for page, outcome in indexed
                 if page.version_id is not None
             ),
+            **table_rows,
         }
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
 

@@ -5,7 +5,7 @@ import dagster as dg
 from webrag_dagster.conditions import rebuild_on_change
 from webrag_dagster.corpus.layers import DOCUMENTS, LINKS, code_version
 from webrag_dagster.corpus.totals import layer_metadata
-from webrag_dagster.metadata import table
+from webrag_dagster.metadata import page_path, short_title, table
 from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -30,15 +30,23 @@ def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -
     """Report one source's links."""
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import top_targets
+    from webrag_dagster.corpus.tables import rows_of, table_metadata
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:
             pages, layer = await layer_of(opened, context.partition_key, LINKS)
             targets = await top_targets(opened.database, pages)
+            async with opened.database.connection() as connection:
+                table_rows = await table_metadata(connection, LINKS, rows_of(LINKS, pages, layer))
         counts = [(page, layer.per_version[page.version_id]) for page in pages if page.version_id in layer.per_version]
         counts.sort(key=lambda item: -item[1].rows)
         rows = table(
-            {"page": page.url, "links": count.rows, "in navigation": count.part, "title": page.title}
+            {
+                "page": page_path(page.url),
+                "links": count.rows,
+                "in navigation": count.part,
+                "title": short_title(page.title),
+            }
             for page, count in counts
         )
         return dg.MaterializeResult(
@@ -48,6 +56,7 @@ def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -
                 "most_linked": table(
                     {"target": url, "links": count, "held": in_corpus} for url, count, in_corpus in targets
                 ),
+                **table_rows,
             },
             data_version=dg.DataVersion(layer.digest),
         )

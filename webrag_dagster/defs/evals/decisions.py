@@ -3,7 +3,7 @@
 import dagster as dg
 
 from webrag_dagster.evaluation import versions as eval_versions
-from webrag_dagster.evaluation.rescoring import RESCORE
+from webrag_dagster.evaluation.rescoring import NIGHTLY, RESCORE
 
 CHECK = "every_rule_decides_right"
 
@@ -15,6 +15,7 @@ CHECK = "every_rule_decides_right"
     owners=["team:webrag"],
     code_version=eval_versions.decisions(),
     automation_condition=RESCORE,
+    freshness_policy=NIGHTLY,
     check_specs=[
         dg.AssetCheckSpec(
             CHECK,

@@ -4,7 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.evaluation import versions as eval_versions
-from webrag_dagster.evaluation.rescoring import RESCORE
+from webrag_dagster.evaluation.rescoring import NIGHTLY, RESCORE
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -24,6 +24,7 @@ class RetrievalConfig(dg.Config):
     pool="evals",
     code_version=eval_versions.retrieval(),
     automation_condition=RESCORE,
+    freshness_policy=NIGHTLY,
     check_specs=[
         dg.AssetCheckSpec(
             "no_regression",

@@ -4,7 +4,7 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.evaluation import versions as eval_versions
-from webrag_dagster.evaluation.rescoring import RESCORE
+from webrag_dagster.evaluation.rescoring import NIGHTLY, RESCORE
 
 CHECK = "every_rule_plans_right"
 
@@ -22,6 +22,7 @@ class RoutesConfig(dg.Config):
     owners=["team:webrag"],
     code_version=eval_versions.routes(),
     automation_condition=RESCORE,
+    freshness_policy=NIGHTLY,
     check_specs=[
         dg.AssetCheckSpec(
             CHECK,

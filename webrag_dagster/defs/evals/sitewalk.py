@@ -5,7 +5,7 @@ from pydantic import Field
 
 from evals.walks.suites import Suite, own_suites
 from webrag_dagster.evaluation import versions as eval_versions
-from webrag_dagster.evaluation.rescoring import RESCORE
+from webrag_dagster.evaluation.rescoring import NIGHTLY, RESCORE
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -33,6 +33,7 @@ def _sitewalk(suite: Suite) -> dg.AssetsDefinition:
         pool="evals",
         code_version=eval_versions.sitewalk(suite.golden),
         automation_condition=RESCORE,
+        freshness_policy=NIGHTLY,
         check_specs=[
             dg.AssetCheckSpec(
                 GATE,

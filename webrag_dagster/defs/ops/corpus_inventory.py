@@ -31,6 +31,7 @@ _HOW_TO_RECOVER = """\
     group_name="operations",
     kinds={"postgres"},
     owners=["team:corpus"],
+    freshness_policy=dg.FreshnessPolicy.time_window(warn_window=timedelta(hours=8), fail_window=timedelta(days=1)),
     check_specs=[
         dg.AssetCheckSpec(
             "no_partition_is_left_failed",
@@ -116,9 +117,7 @@ def corpus_inventory(context: dg.AssetExecutionContext, corpus: CorpusResource) 
                 check_name="no_source_is_overdue",
                 passed=not overdue,
                 severity=dg.AssetCheckSeverity.WARN,
-                description=f"{len(overdue)} sources are overdue; is schedule refresh_due running?"
-                if overdue
-                else None,
+                description=f"{len(overdue)} sources are overdue; is sensor refresh_due running?" if overdue else None,
                 metadata={
                     "sources_overdue": len(overdue),
                     "overdue": table(

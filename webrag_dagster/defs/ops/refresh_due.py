@@ -1,4 +1,4 @@
-"""Schedule `refresh_due`: one refresh run per due source."""
+"""Sensor `refresh_due`: one refresh run per due source."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,20 +20,19 @@ MOST_RUNS = 20
 """Limit of unfinished runs. After a long downtime ticks catch up in slices, the longest due first."""
 
 
-@dg.schedule(
+@dg.sensor(
+    name="refresh_due",
     job=refresh,
-    cron_schedule="*/5 * * * *",
-    execution_timezone="UTC",
-    default_status=dg.DefaultScheduleStatus.RUNNING,
+    # a schedule would fill the timeline with ticks to come, of which most find nothing due
+    minimum_interval_seconds=120,
+    default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
         "Requests a refresh of every due source: by its cadence, or because pages of it are due. Due dates are read"
         " from the corpus, so that after a downtime every due source is refreshed once. A failed refresh is requested"
         " again the next day."
     ),
 )
-def refresh_due(
-    context: dg.ScheduleEvaluationContext, corpus: CorpusResource
-) -> Iterator[dg.RunRequest | dg.SkipReason]:
+def refresh_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> Iterator[dg.RunRequest | dg.SkipReason]:
     """Request runs for due sources, up to `MOST_RUNS` unfinished runs."""
     from webrag_core.corpus.refresh_store import due_sources
     from webrag_core.corpus.sources import shard_keys

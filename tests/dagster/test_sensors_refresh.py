@@ -1,4 +1,4 @@
-"""Schedule `refresh_due`: who is asked for, how many at a time, and what is never asked for twice."""
+"""Sensor `refresh_due`: who is asked for, how many at a time, and what is never asked for twice."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def database(corpus_environment: str) -> str:
 
 @pytest.fixture
 def instance(stored_instance: dg.DagsterInstance) -> dg.DagsterInstance:
-    """A schedule wants one that can be opened again."""
+    """A sensor wants one that can be opened again."""
     return stored_instance
 
 
@@ -43,13 +43,8 @@ def tick(database: str, instance: dg.DagsterInstance, definitions: dg.Definition
     """One tick: its requests."""
 
     def evaluate() -> list[dg.RunRequest]:
-        with dg.build_schedule_context(
-            instance=instance,
-            scheduled_execution_time=datetime.now(UTC),
-            resources={"corpus": CorpusResource()},
-            repository_def=definitions.get_repository_def(),
-        ) as context:
-            return list(refresh_due.evaluate_tick(context).run_requests or [])
+        with dg.build_sensor_context(instance=instance, repository_def=definitions.get_repository_def()) as context:
+            return [one for one in refresh_due(context, corpus=CorpusResource()) if isinstance(one, dg.RunRequest)]
 
     return evaluate
 

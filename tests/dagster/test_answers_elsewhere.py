@@ -1,0 +1,68 @@
+"""Answers that nobody asked for in Dagster appear there all the same, once, with who asked."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import dagster as dg
+import psycopg
+import pytest
+
+from tests.dagster.corpus_runs import HOME, tea_site
+from webrag_core.answering.manager import Manager, Question
+from webrag_core.config import load_settings
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.origin import asked_by
+from webrag_dagster.defs.answer import elsewhere
+from webrag_dagster.defs.answer.elsewhere import answers_elsewhere
+from webrag_dagster.resources import CorpusResource
+
+QUESTION = "At which temperature is green tea brewed?"
+Events = list[dg.AssetMaterialization]
+
+
+def look(instance: dg.DagsterInstance, cursor: str | None) -> tuple[Events, str | None]:
+    """One tick: its events and the next cursor."""
+    with dg.build_sensor_context(instance=instance, cursor=cursor) as context:
+        result = answers_elsewhere(context, corpus=CorpusResource())
+    if isinstance(result, dg.SkipReason):
+        return [], cursor
+    assert isinstance(result, dg.SensorResult)
+    return [event for event in result.asset_events if isinstance(event, dg.AssetMaterialization)], result.cursor
+
+
+def test_answers_from_elsewhere_are_reported_once_with_who_asked(
+    corpus_environment: str, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBRAG_HOME", str(tmp_path))
+    monkeypatch.setattr(elsewhere, "MOST", 1)
+    site = tea_site(tmp_path)
+
+    async def answer() -> None:
+        async with Corpus.open(load_settings(webrag_warc=site)) as corpus:
+            engine = OrchestratorEngine(corpus)
+            for origin in ("cli", "dagster", "answer"):
+                with asked_by(origin):
+                    await engine.run(AnswerRequest((HOME,), QUESTION))
+            await Manager(corpus).answer(Question(QUESTION, (HOME,)))
+
+    assert look(instance, None) == ([], None)
+    asyncio.run(answer())
+    first, cursor = look(instance, None)
+    second, cursor = look(instance, cursor)
+    assert look(instance, cursor) == ([], cursor)
+    events = [*first, *second]
+    assert [(event.asset_key.to_user_string(), event.metadata["asked_by"].value) for event in events] == [
+        ("answers", "cli"),
+        ("prose_answers", "library"),
+    ]
+    for event in events:
+        assert list(event.metadata)[:3] == ["verdict", "question", "answer"]
+        assert "eighty degrees" in str(event.metadata["answer"].value).replace("\n", " ")
+    page = Path(str(events[1].metadata["page_to_read"].value))
+    assert page.parent == tmp_path / "answers"
+    with psycopg.connect(corpus_environment) as connection:
+        origins = connection.execute("SELECT origin, count(*) FROM answer_runs GROUP BY origin ORDER BY 1").fetchall()
+    assert dict(origins) == {"answer": 1, "cli": 1, "dagster": 1, "library": 1}
