@@ -20,5 +20,8 @@ answers = dg.AssetSpec(
     deps=[answer_rounds],
     group_name="answers",
     kinds={"markdown"},
-    description="Verbatim evidence for a question, and why the search stopped. Launch job `answer` to get one.",
+    description=(
+        "Verbatim evidence for a question, and why the search stopped. Launch job `answer` to get one; sensor"
+        " `answers_elsewhere` adds those that the command line, MCP clients and the library asked for."
+    ),
 )

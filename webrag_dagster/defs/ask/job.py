@@ -20,7 +20,10 @@ prose_answers = dg.AssetSpec(
     deps=["answers"],
     group_name="answers",
     kinds={"markdown"},
-    description="Answers in prose, every sentence proved. Launch job `ask` to get one.",
+    description=(
+        "Answers in prose, every sentence proved. Launch job `ask` to get one; sensor `answers_elsewhere` adds those"
+        " that the command line and the library asked for."
+    ),
 )
 
 
