@@ -1,0 +1,88 @@
+"""How `make docs` builds the site out of the Markdown in this folder.
+
+The pages are plain Markdown that a code host shows as well. So what only the site needs is added here, when a page is
+read: the table of contents, and the Python interface out of the docstrings.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+import webrag_core
+
+project = "WebRAG"
+copyright = "the WebRAG authors, MIT licence"
+version = release = webrag_core.__version__
+html_title = f"WebRAG {version}"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+root_doc = "index"
+exclude_patterns = ["conf.py"]
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+# what the theme would otherwise link to
+html_theme_options = {"footer_icons": [], "top_of_page_buttons": []}
+
+myst_heading_anchors = 4  # the anchors that a code host makes, so that one link works in both places
+myst_links_external_new_tab = False
+suppress_warnings: list[str] = []  # nothing: `make docs` fails on every warning
+
+default_role = "code"  # docstrings put names into single backticks
+autodoc_typehints = "signature"
+autodoc_member_order = "bysource"
+autodoc_preserve_defaults = True
+add_module_names = False
+python_display_short_literal_types = True
+python_maximum_signature_line_length = 100
+
+CONTENTS = {
+    "Start": ["install", "tutorial"],
+    "How to": ["how-to/*", "operators-guide", "mcp", "web", "library"],
+    "Reference": ["reference", "reference/*"],
+    "Explanation": ["explanation/*"],
+    "Evidence": ["evaluation", "benchmarks", "security"],
+    "Project": ["changelog", "contributing"],
+}
+"""Captions of the menu with their pages, in order; a folder's pages follow by their title."""
+
+
+def _contents(folder: Path) -> str:
+    """The hidden table of contents; pages that are not there (yet) are left out, pages that no entry names are not:
+    Sphinx warns of them."""
+    blocks = []
+    for caption, entries in CONTENTS.items():
+        pages = [
+            file.relative_to(folder).with_suffix("").as_posix()
+            for entry in entries
+            for file in sorted(folder.glob(f"{entry}.md"))
+        ]
+        blocks.append("\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"]))
+    return "\n\n".join(blocks)
+
+
+def _interface() -> str:
+    """Directives that document every public name of the library."""
+    lines = []
+    for name in sorted(set(webrag_core.__all__) - {"__version__"}, key=str.lower):
+        value = getattr(webrag_core, name)
+        kind = "autoclass" if isinstance(value, type) else "autofunction"
+        members = ["   :members:", "   :show-inheritance:"] if kind == "autoclass" else []
+        lines += [f".. {kind}:: webrag_core.{name}", *members, ""]
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
+def _add_what_the_site_needs(app: Sphinx, page: str, source: list[str]) -> None:
+    if page == root_doc:
+        source[0] += "\n\n" + _contents(Path(app.srcdir))
+    elif page == "reference/python":
+        source[0] += "\n\n" + _interface()
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", _add_what_the_site_needs)
