@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import BaseModel
 from sphinx.application import Sphinx
 
 import webrag_core
@@ -32,6 +33,7 @@ myst_heading_anchors = 4  # the anchors that a code host makes, so that one link
 myst_links_external_new_tab = False
 suppress_warnings: list[str] = []  # nothing: `make docs` fails on every warning
 
+smartquotes = False  # it would make a dash of the two that begin an option
 default_role = "code"  # docstrings put names into single backticks
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
@@ -70,9 +72,13 @@ def _interface() -> str:
     lines = []
     for name in sorted(set(webrag_core.__all__) - {"__version__"}, key=str.lower):
         value = getattr(webrag_core, name)
-        kind = "autoclass" if isinstance(value, type) else "autofunction"
-        members = ["   :members:", "   :show-inheritance:"] if kind == "autoclass" else []
-        lines += [f".. {kind}:: webrag_core.{name}", *members, ""]
+        kind, options = "autofunction", []
+        if isinstance(value, type):
+            kind, options = "autoclass", ["   :show-inheritance:"]
+        if isinstance(value, type) and value is not webrag_core.Settings:  # they have a page of their own
+            options += ["   :members:", "   :exclude-members: model_config"]
+            options += ["   :undoc-members:"] * issubclass(value, BaseModel)
+        lines += [f".. {kind}:: webrag_core.{name}", *options, ""]
     return "\n".join(["```{eval-rst}", *lines, "```"])
 
 
@@ -83,6 +89,15 @@ def _add_what_the_site_needs(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += "\n\n" + _interface()
 
 
+def _without_fields(
+    app: Sphinx, what: str, name: str, value: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Fields of models stand below their class, each with its type: not in its signature too."""
+    is_model = isinstance(value, type) and issubclass(value, BaseModel)
+    return ("", "") if is_model else (signature, returns)
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _add_what_the_site_needs)
+    app.connect("autodoc-process-signature", _without_fields)

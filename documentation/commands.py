@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from importlib.metadata import entry_points
+from pathlib import Path
 
 import typer
 from typer.cli import get_docs_for_click
@@ -11,6 +12,8 @@ from typer.core import TyperGroup
 from typer.main import get_group
 
 from webrag_core.cli.main import app
+
+REPOSITORY = Path(__file__).parent.parent
 
 HEAD = """# All commands
 
@@ -33,7 +36,7 @@ def page() -> str:
     """The page as Markdown."""
     group = command_line()
     text = get_docs_for_click(obj=group, ctx=typer.Context(group, info_name="webrag"), name="webrag")
-    text = _TITLE.sub(HEAD, text)
+    text = _TITLE.sub(HEAD, text).replace(f"{REPOSITORY}/", "")  # files of this clone that are defaults
     text = re.sub(r"(?m)^\* `--help`: .*\n", "", _SHORTENED_LIST.sub("", text))
     text = _EMPTY_OPTIONS.sub("", text)
     return re.sub(r"\n{3,}", "\n\n", text.replace(".  [", ". [")).strip() + "\n"

@@ -7,18 +7,22 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from documentation import commands, settings, views
+from documentation import architecture, commands, settings, views
 from webrag_core.config import Settings
 from webrag_core.store.database import Database
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.server_resources import ServerResources
 
 REPOSITORY = Path(__file__).parent.parent
-REFERENCE = REPOSITORY / "docs" / "reference"
+DOCS = REPOSITORY / "docs"
 
-PAGES: dict[str, Callable[[], str]] = {"all-settings.md": settings.page, "commands.md": commands.page}
-"""Pages by file, and what makes them; the page of the views needs a database too."""
-VIEWS = "views.md"
+FILES: dict[str, Callable[[], str]] = {
+    "images/architecture.svg": architecture.drawing,
+    "reference/all-settings.md": settings.page,
+    "reference/commands.md": commands.page,
+}
+"""Files below docs/, and what makes them; the page of the views needs a database too."""
+VIEWS = "reference/views.md"
 
 
 async def migrated(url: str) -> None:
@@ -28,13 +32,13 @@ async def migrated(url: str) -> None:
 
 
 def main() -> None:
-    """Write every page."""
-    for name, make in PAGES.items():
-        (REFERENCE / name).write_text(make())
+    """Write every file."""
+    for name, make in FILES.items():
+        (DOCS / name).write_text(make())
     with tempfile.TemporaryDirectory() as folder:
         url = embedded_url(Path(folder), ServerResources(128, 128, 1024, 1))
         asyncio.run(migrated(url))
-        (REFERENCE / VIEWS).write_text(views.page(url))
+        (DOCS / VIEWS).write_text(views.page(url))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,8 @@ The tables change with each version. The views of schema `contract` stay: column
 with any client; `webrag db url` prints the address of the database. This page is written by `make pages` from a
 database with all migrations.
 
-A first look, from a shell (`psql` is not part of WebRAG):
+A first look, from a shell. `psql` is not part of WebRAG; the embedded server runs as long as a command of WebRAG does,
+so keep `webrag up` open beside it:
 
 ```
 psql "$(webrag db url)" -c 'SELECT status, count(*) FROM contract.v_document GROUP BY 1'
