@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 WIDTH, HEIGHT = 980, 500
 STYLE = """
@@ -40,10 +41,11 @@ HEADS = """<defs>
 <path class="heads-accent" d="M0 0 8 4 0 8z"/></marker>
 </defs>"""
 DESCRIPTION = (
-    "A question comes in by command line, Python, MCP or the Dagster UI. A loop acquires pages through one network gate,"
-    " converts them to Markdown in sandboxed workers, searches, and judges whether the evidence is enough; if not, it"
-    " looks ahead and reads the best page. Everything is stored in PostgreSQL with pgvector. What comes out are quotes"
-    " and sentences, each proved from the stored version of its page. Dagster keeps sources fresh and measures decisions."
+    "A question comes in by command line, Python, MCP or the Dagster UI. A loop acquires pages through one network"
+    " gate, converts them to Markdown in sandboxed workers, searches, and judges whether the evidence is enough; if"
+    " not, it looks ahead and reads the best page. Everything is stored in PostgreSQL with pgvector. What comes out are"
+    " quotes and sentences, each proved from the stored version of its page. Dagster keeps sources fresh, checks"
+    " invariants and measures decisions."
 )
 
 
@@ -72,9 +74,10 @@ class Box:
     def svg(self) -> str:
         """The rectangle and its text."""
         first = self.y + self.height / 2 - 8.5 * len(self.lines) + 5
+        size = f'width="{self.width}" height="{self.height}"'
         return "\n".join(
             [
-                f'<rect class="{self.kind}" x="{self.x}" y="{self.y}" width="{self.width}" height="{self.height}" rx="9"/>',
+                f'<rect class="{self.kind}" x="{self.x}" y="{self.y}" {size} rx="9"/>',
                 _text(self.middle, first, self.name, "name"),
                 *(_text(self.middle, first + 18 + 17 * row, line, "soft") for row, line in enumerate(self.lines)),
             ]
@@ -137,7 +140,7 @@ def drawing() -> str:
         _way("M490 56V80"),
         _text(500, 73, "question, start pages", "soft left"),
         _way(f"M94 {row}H{acquire.x - 3}"),
-        *(_way(f"M{a.x + a.width + 2} {row}H{b.x - 3}") for a, b in zip(steps, steps[1:], strict=False)),
+        *(_way(f"M{a.x + a.width + 2} {row}H{b.x - 3}") for a, b in pairwise(steps)),
         _way(f"M{compose.x + compose.width + 2} {row}H{answer.x - 3}"),
         _way(f"M{judge.middle} {judge.bottom + 2}V272H{acquire.middle}V{acquire.bottom + 5}", "again"),
         _text((acquire.middle + judge.middle) / 2, 264, "not yet: look ahead, then read the best page", "accent"),

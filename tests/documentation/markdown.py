@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 from markdown_it import MarkdownIt
@@ -40,7 +41,7 @@ def anchors(page: Path) -> frozenset[str]:
     """What a code host calls its headings."""
     names = set()
     tokens = _tokens(page)
-    for heading, inline in zip(tokens, tokens[1:], strict=False):
+    for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
             text = "".join(child.content for child in inline.children or ())
             names.add(re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-"))

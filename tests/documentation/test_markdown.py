@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pytest
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from documentation.commands import command_line
 from tests.conftest import REPOSITORY
@@ -17,6 +17,8 @@ from webrag_core.config import Settings
 
 _COMMAND = re.compile(r"(?:^|[|&;(] *|[A-Z_]+=\S+ )(?:\$ )?(?:\S*/)?webrag (?P<words>[^|&;#)]+)")
 _MOST_PICTURE_BYTES = 150_000
+_PREFIXES = ("WEBRAG", "EMBEDDING", "MCP", "ANSWER", "RETRIEVAL", "RERANKER", "ORCHESTRATION", "DATABASE", "FIRECRAWL")
+_OTHER_VARIABLES = {"WEBRAG_ENV_FILE", "WEBRAG_PORT", "WEBRAG_SCREENSHOTS"}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -38,16 +40,6 @@ def test_every_picture_is_small_and_shown() -> None:
         assert picture in {file.resolve() for file in shown}, f"nobody sees {picture}"
 
 
-def _calls(name: str) -> Iterator[list[str]]:
-    """Words after `webrag` of every command on this page, where they are more than a mention of it."""
-    for line in code(REPOSITORY / name):
-        for found in _COMMAND.finditer(line):
-            try:
-                yield shlex.split(found["words"])
-            except ValueError:  # an output that only looks like a command
-                continue
-
-
 @pytest.fixture(scope="module")
 def group() -> TyperGroup:
     return command_line()
@@ -55,27 +47,64 @@ def group() -> TyperGroup:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_and_their_options_exist(name: str, group: TyperGroup) -> None:
-    for words in _calls(name):
-        problem = _problem(words, group)
-        assert problem is None, f"webrag {shlex.join(words)}: {problem}"
+    for words in _calls(name, group):
+        assert _problem(words, group) is None, f"webrag {' '.join(words)}"
+
+
+def _calls(name: str, group: TyperGroup) -> Iterator[list[str]]:
+    """Words after `webrag` of every command on this page; also of pieces of code such as `ask QUESTION [--url U]`."""
+    for line in code(REPOSITORY / name):
+        for found in _COMMAND.finditer(line):
+            yield _words(found["words"])
+        first, *others = _words(line) or [""]
+        if first in group.commands and any(word.startswith("--") for word in others):
+            yield [first, *others]
+
+
+def _words(text: str) -> list[str]:
+    """Words of a command, without marks of what may be left out; a comment ends it."""
+    try:
+        words = shlex.split(text, comments=True)
+    except ValueError:  # a piece of output
+        return []
+    return [word.strip("[]") for word in words if word.strip("[]")]
 
 
 def _problem(words: list[str], group: TyperGroup) -> str | None:
-    """What is wrong with these words after `webrag`: None, or the first unknown command or option.
-
-    `…`, `COMMAND` and the like stand for something else; a first word of `feedback` that is no command is an answer.
-    """
-    command, options = group, _options(group)
+    """The first command or option that does not exist, or None. Words in capitals stand for something else."""
+    command: TyperCommand | TyperGroup = group
+    options = _options(group)
     for word in words:
-        if word.startswith("-") and word.strip("-").strip():
-            if word.partition("=")[0] not in options | {"--help"}:
+        if re.match(r"--?[a-z]", word):
+            if word.partition("=")[0] not in options:
                 return f"no option {word}"
         elif isinstance(command, TyperGroup):
             choices = word.split("|")
             if not all(re.fullmatch(r"[a-z-]+", choice) for choice in choices):
-                return None
+                return None  # `COMMAND`, `…`, the number of an answer
             if unknown := [choice for choice in choices if choice not in command.commands]:
                 return f"no command {unknown[0]}"
             command = command.commands[choices[-1]]
             options = _options(command)
     return None
+
+
+def _options(command: TyperCommand | TyperGroup) -> set[str]:
+    return {"--help"} | {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+
+
+def test_a_stale_command_is_noticed(group: TyperGroup) -> None:
+    for stale in ("askk", "ask Why? --ulr x", "source ad", "feedback list --stat new"):
+        assert _problem(_words(stale), group), stale
+    for right in ("ask Why? --url=x", "source add|list", "feedback 12 --kind wrong", "COMMAND --help", "eval …"):
+        assert _problem(_words(right), group) is None, right
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_targets_of_make_and_settings_exist(name: str) -> None:
+    targets = set(re.findall(r"(?m)^([a-z][a-z-]*):", (REPOSITORY / "Makefile").read_text()))
+    for line in code(REPOSITORY / name):
+        for target in re.findall(r"(?:^|[;&(] *)make ([a-z][a-z-]*)(?![a-z…-])", line):
+            assert target in targets, f"make {target}"
+        for setting in re.findall(rf"\b(?:{'|'.join(_PREFIXES)})_[A-Z][A-Z_]*[A-Z]\b(?!_?\*)", line):
+            assert setting.lower() in Settings.model_fields or setting in _OTHER_VARIABLES, setting
