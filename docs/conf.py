@@ -6,10 +6,12 @@ read: the table of contents, and the Python interface out of the docstrings.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from pydantic import BaseModel
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 import webrag_core
 
@@ -41,6 +43,10 @@ autodoc_preserve_defaults = True
 add_module_names = False
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 100
+
+_LOADED_FROM_ELSEWHERE = re.compile(
+    r"""<(?:script|link|img|iframe|source)\b[^>]*?(?:src|href)=["'](?:https?:)?//[^>]*>"""
+)
 
 CONTENTS = {
     "Start": ["install", "tutorial"],
@@ -97,7 +103,14 @@ def _without_fields(
     return ("", "") if is_model else (signature, returns)
 
 
+def _refuse_what_loads_from_elsewhere(app: Sphinx, error: Exception | None) -> None:
+    for page in Path(app.outdir).rglob("*.html") if error is None else ():
+        for tag in _LOADED_FROM_ELSEWHERE.findall(page.read_text()):
+            raise ExtensionError(f"{page} loads something from another place: {tag}")
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
     app.connect("source-read", _add_what_the_site_needs)
     app.connect("autodoc-process-signature", _without_fields)
+    app.connect("build-finished", _refuse_what_loads_from_elsewhere)

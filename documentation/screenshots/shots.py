@@ -9,8 +9,8 @@ from typing import Literal
 
 from playwright.sync_api import Page, expect
 
-from documentation.screenshots.scores import SUITE, three_nights
-from documentation.screenshots.stage import SITES, Stage
+from documentation.screenshots.instance import SUITE, await_run, three_nights
+from documentation.screenshots.stage import DEMO, SITES, Stage
 
 MILLISECONDS = 180_000
 MANUAL = "https://docs.python.org/3.11/library"
@@ -20,7 +20,7 @@ _ASYNCIO = ("asyncio-queue", "asyncio-api-index", "asyncio", "asyncio-task", "as
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """docs/images/NAME.png. The page is `width` × `height` CSS pixels, the picture `pixels` wide."""
+    """docs/images/NAME.png: a page of `width` × `height` CSS pixels, as a picture of `pixels` in width."""
 
     name: str
     reach: Callable[[Stage], None]
@@ -32,8 +32,8 @@ class Shot:
 
 def prose(stage: Stage) -> None:
     """The page that `webrag ask --html` writes, after the question was asked for evidence, as `make demo` does."""
-    stage.webrag("answer", f"{MANUAL}/numeric.html", QUESTION)
-    stage.webrag("ask", QUESTION, "--url", f"{MANUAL}/numeric.html", "--html", "prose.html")
+    stage.webrag("answer", f"{MANUAL}/numeric.html", QUESTION, warc=DEMO)
+    stage.webrag("ask", QUESTION, "--url", f"{MANUAL}/numeric.html", "--html", "prose.html", warc=DEMO)
     stage.show("prose.html")
 
 
@@ -49,7 +49,7 @@ def history(stage: Stage) -> None:
 def graph(stage: Stage) -> None:
     """The neighbourhood of a symbol."""
     stage.webrag("ingest", *(f"{MANUAL}/{name}.html" for name in _ASYNCIO))
-    stage.webrag("graph", "related", "docs.python.org:asyncio.Queue", "--html", "graph.html", "-k", "25")
+    stage.webrag("graph", "related", "docs.python.org:asyncio.Queue", "--html", "graph.html", "-k", "23")
     stage.show("graph.html")
 
 
@@ -63,6 +63,10 @@ def run(stage: Stage) -> None:
     """A run of it that ended."""
     launchpad(stage)
     _launch(stage.page)
+    address = stage.page.url
+    stage.page.goto("about:blank")  # what moves on the page of a run that is at work takes a core
+    await_run(stage.folder, address.rpartition("/")[2], MILLISECONDS / 1000)
+    stage.page.goto(address)
     expect(stage.page.get_by_text("Success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     expect(stage.page.get_by_text("Loading run logs")).to_have_count(0, timeout=MILLISECONDS)
 

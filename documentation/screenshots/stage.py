@@ -1,4 +1,4 @@
-"""What a picture is taken of: an empty home, commands on it, and servers that start when a picture first needs them."""
+"""What a picture is taken of: commands on an empty home, and servers that start when a picture first needs them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from webrag_core.config import Settings
 
 SITES = REPOSITORY / "evals" / "sites"
 PYTHON = SITES / "python-3.11.warc.gz"
-"""The site that everything reads in place of the web, unless a shot names another."""
+DEMO = SITES / "demo.warc.gz"
+"""What `make demo` reads: a part of it."""
 _SECONDS_TO_START = 180
 _SECONDS_OF_A_COMMAND = 300
 
 
 class Stage:
-    """One empty home for all pictures, and the browser's page, which is new for each."""
+    """An empty home for commands, another one for each server; the browser's page is new for each picture."""
 
     page: Page
 
@@ -35,18 +36,18 @@ class Stage:
         self.folder = folder
         self._servers = servers
 
-    def environment(self, warc: Path = PYTHON) -> dict[str, str]:
-        """The caller's environment without settings of ours, but for the home and the frozen site."""
+    def _environment(self, home: str, warc: Path) -> dict[str, str]:
+        """The caller's environment without settings of ours, but for the home and the site in place of the web."""
         ours = {name.upper() for name in Settings.model_fields} | {"WEBRAG_ENV_FILE", "DAGSTER_HOME"}
         inherited = {name: value for name, value in os.environ.items() if name.upper() not in ours}
-        return {**inherited, "WEBRAG_HOME": str(self.folder / "home"), "WEBRAG_WARC": str(warc)}
+        return {**inherited, "WEBRAG_HOME": str(self.folder / home), "WEBRAG_WARC": str(warc)}
 
     def webrag(self, *arguments: str, warc: Path = PYTHON) -> None:
         """Run a command in the folder. Raises CalledProcessError with its output printed."""
         subprocess.run(
             [_program(), *arguments],
             cwd=self.folder,
-            env=self.environment(warc),
+            env=self._environment("home", warc),
             check=True,
             stdout=subprocess.DEVNULL,
             timeout=_SECONDS_OF_A_COMMAND,
@@ -72,7 +73,7 @@ class Stage:
             process = subprocess.Popen(
                 [_program(), command, "--port", str(port)],
                 cwd=self.folder,
-                env=self.environment(),
+                env=self._environment(f"home-of-{command}", PYTHON),
                 stdout=stream,
                 stderr=stream,
             )

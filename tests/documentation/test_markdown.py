@@ -18,7 +18,7 @@ from webrag_core.config import Settings
 _COMMAND = re.compile(r"(?:^|[|&;(] *|[A-Z_]+=\S+ )(?:\$ )?(?:\S*/)?webrag (?P<words>[^|&;#)]+)")
 _MOST_PICTURE_BYTES = 150_000
 _PREFIXES = ("WEBRAG", "EMBEDDING", "MCP", "ANSWER", "RETRIEVAL", "RERANKER", "ORCHESTRATION", "DATABASE", "FIRECRAWL")
-_OTHER_VARIABLES = {"WEBRAG_ENV_FILE", "WEBRAG_PORT", "WEBRAG_SCREENSHOTS"}
+_OTHER_VARIABLES = {"WEBRAG_ENV_FILE", "WEBRAG_PORT"}
 
 
 @pytest.mark.parametrize("name", NAMES)

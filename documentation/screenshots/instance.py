@@ -1,8 +1,10 @@
-"""Scores of an evaluation, and a fall that its check notices, without the hour that walks would take."""
+"""What pictures need of Dagster's instance: the end of a run, and scores without the hour that walks would take."""
 
 from __future__ import annotations
 
-from contextlib import chdir
+import time
+from collections.abc import Iterator
+from contextlib import chdir, contextmanager
 from pathlib import Path
 
 import dagster as dg
@@ -13,10 +15,27 @@ from webrag_dagster.evaluation.gate import gate, last_passing
 SUITE = "sitewalk_python_3_11"
 
 
+@contextmanager
+def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
+    """The instance of `webrag up` in `folder`."""
+    with chdir(folder), dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
+        yield instance
+
+
+def await_run(folder: Path, run_id: str, seconds: float) -> None:
+    """Wait until the run has ended. Raises TimeoutError."""
+    deadline = time.monotonic() + seconds
+    with _instance(folder) as instance:
+        while (run := instance.get_run_by_id(run_id)) is None or not run.is_finished:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"run {run_id} is still at work after {seconds:g} s")
+            time.sleep(0.2)
+
+
 def three_nights(folder: Path) -> None:
     """Store scores of three nights on the instance of `webrag up` in `folder`, as the evaluation asset would: of four
     questions three, four and two succeed."""
-    with chdir(folder), dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
+    with _instance(folder) as instance:
         for successes in (3, 4, 2):
             now = {f"python-00{item}": {"success": float(item < successes)} for item in range(4)}
             result, kept = gate(
