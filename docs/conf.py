@@ -50,8 +50,8 @@ _LOADED_FROM_ELSEWHERE = re.compile(
 
 CONTENTS = {
     "Start": ["install", "tutorial"],
-    "How to": ["how-to/*", "operators-guide", "mcp", "web", "library"],
-    "Reference": ["reference", "reference/*"],
+    "How to": ["how-to/*", "library", "web", "mcp", "operators-guide", "examples/*"],
+    "Reference": ["reference", "reference/*", "web-api"],
     "Explanation": ["explanation/*"],
     "Evidence": ["evaluation", "benchmarks", "security"],
     "Project": ["changelog", "contributing"],
