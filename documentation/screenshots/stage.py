@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -64,7 +63,7 @@ class Stage:
 
     @contextmanager
     def _server(self, command: str, path: str) -> Iterator[str]:
-        """`webrag COMMAND --port N`, from its answer at `path` on; Ctrl-C ends it."""
+        """`webrag COMMAND --port N`, from its answer at `path` on."""
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -82,7 +81,7 @@ class Stage:
             _wait_for(address + path, process, log)
             yield address
         finally:
-            process.send_signal(signal.SIGINT)
+            process.terminate()
             process.wait(60)
 
 
