@@ -13,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from documentation.pages import DOCS
-from documentation.screenshots.shots import NEEDS, SHOTS, Shot
+from documentation.screenshots.shots import MILLISECONDS, NEEDS, SHOTS, Shot
 from documentation.screenshots.stage import Stage
 
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -52,6 +52,7 @@ def take(shot: Shot, stage: Stage, browser: Browser, folder: Path) -> None:
         timezone_id="UTC",
         reduced_motion="reduce",
     )
+    context.set_default_timeout(MILLISECONDS)
     with context:
         stage.page = context.new_page()
         shot.reach(stage)

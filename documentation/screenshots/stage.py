@@ -73,6 +73,7 @@ class Stage:
                 [_program(), command, "--port", str(port)],
                 cwd=self.folder,
                 env=self._environment(f"home-of-{command}", PYTHON),
+                start_new_session=True,  # its signals are its own
                 stdout=stream,
                 stderr=stream,
             )
