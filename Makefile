@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-matrix ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements clean
+.PHONY: demo test test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -24,6 +24,15 @@ lint: $(VENV)/.dev            ## style, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.docs           ## the documentation as a site in build/docs; every warning is an error
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --builder html docs build/docs
+
+pages: $(VENV)/.dev           ## write the generated pages of the documentation again, and its drawing
+	$(BIN)/python -m documentation.pages
+
+screenshots: $(VENV)/.dev     ## take the pictures of README and documentation again; ONLY="graph history" takes some (needs Chromium)
+	$(BIN)/python -m documentation.screenshots $(ONLY)
 
 sites: $(VENV)/.dev           ## build the frozen sites that are not in git, out of Debian packages, with checksums
 	$(BIN)/python -m evals.sites.build_debian
@@ -158,9 +167,14 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.txt
 	@touch $@
 
+$(VENV)/.docs: requirements-docs.txt $(VENV)/.runtime
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-docs.txt
+	@touch $@
+
 requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dagster --extra serve pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra all --extra build --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --group docs -c requirements-dev.txt -o requirements-docs.txt
 	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
 
 clean:

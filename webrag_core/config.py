@@ -85,7 +85,9 @@ class Settings(BaseSettings):
     webrag_allow_hosts: str = Field(
         default="", description="host:port,… that may be private addresses (everything else must be public)"
     )
-    webrag_user_agent: str = "webrag/0.1 (research memory)"
+    webrag_user_agent: str = Field(
+        default="webrag/0.1 (research memory)", description="What sites see as the name of the client"
+    )
     webrag_fetch_timeout: float = Field(default=25.0, gt=0, description="Seconds for one page, redirects included")
     webrag_max_body_bytes: int = Field(default=20_000_000, gt=0, description="Cap on one decoded page")
     webrag_obey_robots: bool = Field(default=True, description="Whether robots.txt is obeyed when fetching live pages")
@@ -130,16 +132,22 @@ class Settings(BaseSettings):
     )
 
     # Indexing
-    child_target_tokens: int = Field(default=256, ge=16)
-    parent_max_tokens: int = Field(default=1000, ge=64)
-    embedding_batch_size: int = Field(default=256, ge=1)
+    child_target_tokens: int = Field(default=256, ge=16, description="Tokens of a child chunk, the unit of search")
+    parent_max_tokens: int = Field(
+        default=1000, ge=64, description="Tokens of a parent chunk, the unit of evidence, at most"
+    )
+    embedding_batch_size: int = Field(default=256, ge=1, description="Texts in one request to an embedding endpoint")
     embedding_base_url: str | None = Field(
         default=None, description="OpenAI-compatible endpoint, as http://127.0.0.1:8000/v1; unset = offline model"
     )
     embedding_api_key: SecretStr | None = Field(
         default=None, repr=False, description="Alone it means https://api.openai.com/v1; unset = offline model"
     )
-    embedding_model: str = Field(default="text-embedding-3-small", min_length=1)
+    embedding_model: str = Field(
+        default="text-embedding-3-small",
+        min_length=1,
+        description="Name of the endpoint's model; the offline one has none",
+    )
     embedding_dimensions: int = Field(
         default=1536, ge=1, le=4000, description="Length of the model's vectors; the vector index holds 4,000 at most"
     )
@@ -194,13 +202,25 @@ class Settings(BaseSettings):
     )
 
     # Retrieval
-    retrieval_full_context_threshold: int = Field(default=30_000, ge=0)
-    retrieval_context_budget: int = Field(default=40_000, ge=1)
-    retrieval_top_k_children_limit: int = Field(default=60, ge=1)
-    retrieval_similarity_floor: float = Field(default=0.3, ge=-1, le=1)
-    retrieval_depth_decay_rate: float = Field(default=0.05, ge=0, le=1)
-    retrieval_depth_floor: float = Field(default=0.80, ge=0, le=1)
-    retrieval_hnsw_ef_search: int = Field(default=100, ge=1, le=1000)
+    retrieval_full_context_threshold: int = Field(
+        default=30_000, ge=0, description="Tokens up to which mode auto returns all of the scope"
+    )
+    retrieval_context_budget: int = Field(
+        default=40_000, ge=1, description="Tokens of all passages of a result, at most"
+    )
+    retrieval_top_k_children_limit: int = Field(default=60, ge=1, description="Child chunks that dense search takes")
+    retrieval_similarity_floor: float = Field(
+        default=0.3, ge=-1, le=1, description="Cosine below which dense search drops a child chunk"
+    )
+    retrieval_depth_decay_rate: float = Field(
+        default=0.05, ge=0, le=1, description="Share of its score that a page loses for each link from the start page"
+    )
+    retrieval_depth_floor: float = Field(
+        default=0.80, ge=0, le=1, description="Least factor by which that distance multiplies a score"
+    )
+    retrieval_hnsw_ef_search: int = Field(
+        default=100, ge=1, le=1000, description="Candidates of the vector index; more find more and take longer"
+    )
     retrieval_weights_file: Path | None = Field(
         default=None, description="Released weights of the scorer; unset = WEBRAG_HOME/feedback/weights.json"
     )
@@ -215,20 +235,24 @@ class Settings(BaseSettings):
     orchestration_llm_api_key: SecretStr | None = Field(
         default=None, repr=False, description="Alone it means https://api.openai.com/v1; unset = no chat model"
     )
-    orchestration_llm_model: str = Field(default="gpt-4o-mini", min_length=1)
+    orchestration_llm_model: str = Field(default="gpt-4o-mini", min_length=1, description="Name of the chat model")
     orchestration_llm_timeout: float = Field(
         default=20.0, gt=0, description="Seconds for one query analysis, retries and correction included"
     )
-    reranker_provider: Literal["local", "none", "zeroentropy", "cohere", "jina"] = "local"
-    reranker_api_key: SecretStr | None = Field(default=None, repr=False)
+    reranker_provider: Literal["local", "none", "zeroentropy", "cohere", "jina"] = Field(
+        default="local", description="Who orders passages; none keeps the order of retrieval"
+    )
+    reranker_api_key: SecretStr | None = Field(default=None, repr=False, description="Key of that provider")
     reranker_model: str | None = Field(default=None, description="Unset = the provider's default")
     reranker_base_url: str | None = Field(default=None, description="Self-hosted or gateway; unset = the provider's")
     reranker_timeout: float = Field(default=10.0, gt=0, description="Seconds for one request, never retried")
-    reranker_top_n: int = Field(default=20, ge=1, le=1000)
+    reranker_top_n: int = Field(
+        default=20, ge=1, le=1000, description="Passages that a search returns, and a round of an answer uses"
+    )
 
     # Expansion
     max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")
-    max_candidates_per_iteration: int = Field(default=5, ge=1)
+    max_candidates_per_iteration: int = Field(default=5, ge=1, description="Links that one round follows, at most")
     webrag_link_scorer: LinkScorer = Field(
         default="words-and-meaning", description="How links are ranked; seed-weights is the specification's formula"
     )
@@ -280,13 +304,17 @@ class Settings(BaseSettings):
     )
 
     # Locality
-    locality_expansion_enabled: bool = True
-    locality_expansion_radius: int = Field(default=1, ge=0)
-    min_score_for_expansion: float = Field(default=0.5, ge=0, le=1)
+    locality_expansion_enabled: bool = Field(default=True, description="Whether neighbours of strong hits come along")
+    locality_expansion_radius: int = Field(
+        default=1, ge=0, description="Chunks on each side of a strong hit that come along"
+    )
+    min_score_for_expansion: float = Field(
+        default=0.5, ge=0, le=1, description="Score from which a hit brings its neighbours"
+    )
 
     # MCP server
     mcp_host: str = Field(default="127.0.0.1", description="Where `webrag mcp --http` listens")
-    mcp_port: int = Field(default=8765, ge=1, le=65535)
+    mcp_port: int = Field(default=8765, ge=1, le=65535, description="Port of `webrag mcp --http`")
     mcp_auth_token: SecretStr | None = Field(
         default=None, repr=False, description="Bearer token that HTTP clients must send; needed unless on loopback"
     )
@@ -299,8 +327,12 @@ class Settings(BaseSettings):
     )
     mcp_tool_timeout: float = Field(default=120.0, ge=1, description="Seconds for one tool call")
     mcp_concurrent_answers: int = Field(default=4, ge=1, description="`answer` and `ingest` calls at work at once")
-    mcp_default_research_mode: Literal["fast", "auto", "deep"] = "fast"
-    mcp_default_retrieval_mode: Literal["chunk", "full_context", "auto"] = "chunk"
+    mcp_default_research_mode: Literal["fast", "auto", "deep"] = Field(
+        default="fast", description="How far an `answer` that names no mode follows links"
+    )
+    mcp_default_retrieval_mode: Literal["chunk", "full_context", "auto"] = Field(
+        default="chunk", description="What calls that name no mode get: passages, or everything in reading order"
+    )
     mcp_response_token_budget: int = Field(
         default=24_000, ge=1_000, description="No response is longer; full_context uses all of it"
     )
@@ -340,15 +372,33 @@ class Settings(BaseSettings):
 
     # Stopping
     webrag_policy: str = Field(default="calibrated", description="Stop policy of answers that name none")
-    token_budget_saturation_ratio: float = Field(default=0.8, ge=0, le=1)
-    redundancy_ceiling: float = Field(default=0.85, ge=0, le=1)
-    score_cliff_threshold: float = Field(default=0.15, ge=0, le=1)
-    score_cliff_rank_k: int = Field(default=5, ge=2)
-    plateau_variance_threshold: float = Field(default=0.02, ge=0)
-    plateau_top_n: int = Field(default=10, ge=2)
-    diminishing_return_delta: float = Field(default=0.03, ge=0)
-    mediocre_score_floor: float = Field(default=0.5, ge=0, le=1)
-    confidence_floor: float = Field(default=0.3, ge=0, le=1)
+    token_budget_saturation_ratio: float = Field(
+        default=0.8, ge=0, le=1, description="seed-matrix: share of the context budget above which it counts as full"
+    )
+    redundancy_ceiling: float = Field(
+        default=0.85, ge=0, le=1, description="Share of its word sequences in a better passage that drops one"
+    )
+    score_cliff_threshold: float = Field(
+        default=0.15, ge=0, le=1, description="seed-matrix: fall of the score from the best passage that makes a cliff"
+    )
+    score_cliff_rank_k: int = Field(
+        default=5, ge=2, description="seed-matrix: rank of the passage that the best one is compared with"
+    )
+    plateau_variance_threshold: float = Field(
+        default=0.02, ge=0, description="seed-matrix: variance of the scores below which they count as alike"
+    )
+    plateau_top_n: int = Field(default=10, ge=2, description="seed-matrix: passages whose scores are looked at")
+    diminishing_return_delta: float = Field(
+        default=0.03,
+        ge=0,
+        description="seed-matrix: distance to the best score that counts as near, and the least gain",
+    )
+    mediocre_score_floor: float = Field(
+        default=0.5, ge=0, le=1, description="seed-matrix: score from which the best, and on average all, count as good"
+    )
+    confidence_floor: float = Field(
+        default=0.3, ge=0, le=1, description="seed-matrix: mean confidence below which it goes on"
+    )
 
     @classmethod
     def settings_customise_sources(

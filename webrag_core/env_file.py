@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 VARIABLE = "WEBRAG_ENV_FILE"
 """Names the file; `webrag --env-file` sets it, so that child processes read the same one."""
-_OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT", "WEBRAG_SCREENSHOTS"})  # the compose file's, the browser tests'
+_OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT"})  # the compose file's
 _FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
 _NEAR = 0.8

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,13 +21,12 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
+from documentation.screenshots.instance import SUITE, await_run, three_nights
 from tests.conftest import FROZEN_SITE, REPOSITORY, fresh_database
 from tests.dagster.conftest import QUICK
-from webrag_dagster.evaluation.gate import gate, last_passing
 
 SECONDS_TO_START = 180
 MILLISECONDS = 120_000
-SUITE = "sitewalk_python_3_11"
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
@@ -118,39 +117,23 @@ def page(browser: Browser) -> Iterator[Page]:
     page.close()
 
 
-@pytest.fixture
-def shoot(page: Page) -> Callable[[str], None]:
-    """Takes a screenshot of the page into the folder WEBRAG_SCREENSHOTS, if there is such a variable."""
-    folder = os.environ.get("WEBRAG_SCREENSHOTS")
-
-    def take(name: str) -> None:
-        if folder:
-            page.screenshot(path=Path(folder, f"{name}.png"))
-
-    return take
-
-
-def test_launch_from_the_launchpad_and_read_the_answer(
-    ui: Ui, page: Page, shoot: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
     expect(editor).to_contain_text("url: https://docs.python.org/3.11/", timeout=MILLISECONDS)
     lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
     assert [line.split(":")[0] for line in lines if line] == ["query", "url"]
     question = next(line.removeprefix("query: ") for line in lines if line.startswith("query: "))
-    shoot("launchpad")
 
     page.get_by_role("button", name="Launch run").click()
     page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
     run_page = page.url
     page.goto("about:blank")  # what moves on the page of a run that is at work takes a core
-    _await_end(ui.folder, run_page.rpartition("/")[2], monkeypatch)
+    await_run(ui.folder, run_page.rpartition("/")[2], MILLISECONDS / 1000)
     page.goto(run_page)
     ended = page.get_by_text(re.compile("^(Success|Failure|Canceled)$")).first
     expect(ended).to_be_visible(timeout=MILLISECONDS)
     expect(page.get_by_text("Loading run logs")).to_have_count(0, timeout=MILLISECONDS)
-    shoot("run")
     assert ended.inner_text() == "Success", page.get_by_text("STEP_FAILURE").locator("..").all_inner_texts()
 
     page.goto(f"{ui.address}/assets/answers")
@@ -164,21 +147,18 @@ def test_launch_from_the_launchpad_and_read_the_answer(
     expect(picture).to_have_count(1)
     assert picture.evaluate("image => image.complete && image.naturalWidth") == 480
     answer.locator("h3").first.scroll_into_view_if_needed()
-    shoot("answer")
 
     page.goto(f"{ui.address}/assets/documents?partition=docs.python.org&view=partitions")
     expect(page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     expect(page.get_by_text("docs.python.org").first).to_be_visible()
-    shoot("partitions")
 
     expect(page.get_by_text("dagster/row_count").first).to_be_visible(timeout=MILLISECONDS)
 
     page.goto(f"{ui.address}/assets/answer_rounds")
     expect(page.get_by_text("rounds_so_far").first).to_be_visible(timeout=MILLISECONDS)
-    shoot("rounds")
 
 
-def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page, shoot: Callable[[str], None]) -> None:
+def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
     expect(editor).to_contain_text("query: ", timeout=MILLISECONDS)
@@ -188,25 +168,20 @@ def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page, shoot: Ca
     failed = page.get_by_text("[invalid_url]")
     expect(failed.first).to_be_visible(timeout=MILLISECONDS)
     expect(page.get_by_text("Stack Trace")).to_have_count(0)
-    shoot("failure")
 
 
-def test_scores_are_plotted_and_a_failing_check_says_why(
-    ui: Ui, page: Page, shoot: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    _three_nights(ui.folder, monkeypatch)
+def test_scores_are_plotted_and_a_failing_check_says_why(ui: Ui, page: Page) -> None:
+    three_nights(ui.folder)
     page.goto(f"{ui.address}/assets/{SUITE}")
     expect(page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     page.get_by_role("button", name="Plots").click()
     expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
-    shoot("scores")
 
     page.goto(f"{ui.address}/assets/{SUITE}?view=checks&checkDetail=no_regression")
     reason = page.get_by_text("Fell: success -0.50")
     expect(reason.first).to_be_visible(timeout=MILLISECONDS)
     expect(reason.first).to_contain_text("worse: python-002, python-003")
     expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
-    shoot("check")
 
 
 def test_a_foreign_page_in_the_same_browser_neither_acts_nor_reads(
@@ -234,40 +209,3 @@ def test_only_the_ui_listens_on_a_port_and_other_users_reach_no_socket(ui: Ui) -
     assert len(ours) >= 2, "the code server and its child"
     for file in ours:
         assert file.parent.stat().st_mode & 0o077 == 0, file
-
-
-def _await_end(folder: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
-    deadline = time.monotonic() + MILLISECONDS / 1000
-    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
-        while (run := instance.get_run_by_id(run_id)) is None or not run.is_finished:
-            assert time.monotonic() < deadline, run
-            time.sleep(0.2)
-
-
-def _three_nights(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Scores of three nights as the evaluation asset would store them; in the last one two items fail."""
-    monkeypatch.chdir(folder)
-    key = dg.AssetKey(SUITE)
-    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
-        for found in (3, 4, 2):
-            now = {f"python-00{item}": {"success": float(item < found)} for item in range(4)}
-            result, kept = gate(
-                "no_regression",
-                last_passing(instance, SUITE),
-                now,
-                clusters={item: item for item in now},
-                metrics=("success",),
-                accept=False,
-            )
-            metadata = {"success": dg.MetadataValue.float(found / 4), **kept}
-            instance.report_runless_asset_event(dg.AssetMaterialization(key, metadata=metadata))
-            instance.report_runless_asset_event(
-                dg.AssetCheckEvaluation(
-                    asset_key=key,
-                    check_name="no_regression",
-                    passed=result.passed,
-                    description=result.description,
-                    metadata={name: value for name, value in result.metadata.items() if name != "compared_with"},
-                )
-            )

@@ -1,0 +1,146 @@
+"""The list of pictures. To add one: a function that brings the page to what is to be seen, and a line in SHOTS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from playwright.sync_api import Page, expect
+
+from documentation.screenshots.instance import SUITE, await_run, three_nights
+from documentation.screenshots.stage import DEMO, SITES, Stage
+
+MILLISECONDS = 180_000
+MANUAL = "https://docs.python.org/3.11/library"
+QUESTION = "How do I compute the greatest common divisor of several integers?"
+_ASYNCIO = ("asyncio-queue", "asyncio-api-index", "asyncio", "asyncio-task", "asyncio-runner", "asyncio-dev", "queue")
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """docs/images/NAME.png: a page of `width` × `height` CSS pixels, as a picture of `pixels` in width."""
+
+    name: str
+    reach: Callable[[Stage], None]
+    width: int = 1400
+    height: int = 1200
+    pixels: int = 1000
+    scheme: Literal["light", "dark"] = "light"
+
+
+def prose(stage: Stage) -> None:
+    """The page that `webrag ask --html` writes, after the question was asked for evidence, as `make demo` does."""
+    stage.webrag("answer", f"{MANUAL}/numeric.html", QUESTION, warc=DEMO)
+    stage.webrag("ask", QUESTION, "--url", f"{MANUAL}/numeric.html", "--html", "prose.html", warc=DEMO)
+    stage.show("prose.html")
+
+
+def history(stage: Stage) -> None:
+    """Two versions of a page side by side."""
+    address = "https://docs.python.org/3/library/asyncio-queue.html"
+    for release in ("3.11", "3.13"):
+        stage.webrag("ingest", "--warc", str(SITES / "versions" / f"python-{release}-thin.warc.gz"))
+    stage.webrag("history", address, "--html", "diff.html")
+    stage.show("diff.html")
+
+
+def graph(stage: Stage) -> None:
+    """The neighbourhood of a symbol."""
+    stage.webrag("ingest", *(f"{MANUAL}/{name}.html" for name in _ASYNCIO))
+    stage.webrag("graph", "related", "docs.python.org:asyncio.Queue", "--html", "graph.html", "-k", "23")
+    stage.show("graph.html")
+
+
+def launchpad(stage: Stage) -> None:
+    """The launchpad of job `answer`, as it opens."""
+    stage.page.goto(f"{stage.ui}/locations/webrag/jobs/answer/playground")
+    expect(stage.page.locator(".CodeMirror-code")).to_contain_text("url: https://", timeout=MILLISECONDS)
+
+
+def run(stage: Stage) -> None:
+    """A run of it that ended."""
+    launchpad(stage)
+    _launch(stage.page)
+    address = stage.page.url
+    stage.page.goto("about:blank")  # what moves on the page of a run that is at work takes a core
+    await_run(stage.folder, address.rpartition("/")[2], MILLISECONDS / 1000)
+    stage.page.goto(address)
+    expect(stage.page.get_by_text("Success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    expect(stage.page.get_by_text("Loading run logs")).to_have_count(0, timeout=MILLISECONDS)
+
+
+def answer(stage: Stage) -> None:
+    """The answer of that run."""
+    stage.page.goto(f"{stage.ui}/assets/answers")
+    stage.page.get_by_text("[Show Markdown]").first.click(timeout=MILLISECONDS)
+    text = stage.page.locator(".dagster-markdown").filter(has_text="Why it stopped")
+    expect(text.locator("img")).to_have_count(1)
+    text.locator("h3").first.scroll_into_view_if_needed()
+
+
+def partitions(stage: Stage) -> None:
+    """The sources that asset `documents` has."""
+    stage.page.goto(f"{stage.ui}/assets/documents?partition=docs.python.org&view=partitions")
+    expect(stage.page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+
+
+def rounds(stage: Stage) -> None:
+    """The numbers of the rounds as plots."""
+    stage.page.goto(f"{stage.ui}/assets/answer_rounds")
+    expect(stage.page.get_by_text("probability_complete").first).to_be_visible(timeout=MILLISECONDS)
+    _plots(stage.page)
+
+
+def failure(stage: Stage) -> None:
+    """A run that failed over a bad address."""
+    launchpad(stage)
+    editor = stage.page.locator(".CodeMirror").first
+    editor.evaluate("it => it.CodeMirror.setValue('query: what?\\nurl: not a url')")
+    _launch(stage.page)
+    expect(stage.page.get_by_text("[invalid_url]").first).to_be_visible(timeout=MILLISECONDS)
+
+
+def scores(stage: Stage) -> None:
+    """Scores of three nights as plots."""
+    address = stage.ui
+    three_nights(stage.folder)
+    stage.page.goto(f"{address}/assets/{SUITE}")
+    expect(stage.page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    _plots(stage.page)
+
+
+def check(stage: Stage) -> None:
+    """The check that fails after the third night."""
+    stage.page.goto(f"{stage.ui}/assets/{SUITE}?view=checks&checkDetail=no_regression")
+    expect(stage.page.get_by_text(re.compile("^Fell: success")).first).to_be_visible(timeout=MILLISECONDS)
+
+
+def _launch(page: Page) -> None:
+    page.get_by_role("button", name="Launch run").click()
+    page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
+
+
+def _plots(page: Page) -> None:
+    page.get_by_role("button", name="Plots").click()
+    expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
+
+
+SHOTS = (
+    Shot("prose", prose, width=1000, height=900),
+    Shot("graph", graph, width=1280, height=900, pixels=1280),
+    Shot("history", history, width=1000, height=964),
+    Shot("launchpad", launchpad),
+    Shot("run", run),
+    Shot("answer", answer),
+    Shot("partitions", partitions),
+    Shot("rounds", rounds),
+    Shot("failure", failure),
+    Shot("scores", scores),
+    Shot("check", check),
+)
+"""In the order in which they are taken: `answer`, `partitions` and `rounds` show what `run` did, `check` what `scores`
+stored."""
+NEEDS = {"answer": "run", "partitions": "run", "rounds": "run", "check": "scores"}
+"""Shots that show what another one did."""
