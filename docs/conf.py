@@ -78,7 +78,7 @@ def _interface() -> str:
     lines = []
     for name in sorted(set(webrag_core.__all__) - {"__version__"}, key=str.lower):
         value = getattr(webrag_core, name)
-        kind, options = "autofunction", []
+        kind, options = "autofunction" if callable(value) else "autodata", []
         if isinstance(value, type):
             kind, options = "autoclass", ["   :show-inheritance:"]
         if isinstance(value, type) and value is not webrag_core.Settings:  # they have a page of their own

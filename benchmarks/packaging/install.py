@@ -30,7 +30,6 @@ _IMPORT = (
     " from webrag_core import Corpus, Manager, Question, search;"
     " print(time.perf_counter() - wall, time.process_time() - cpu)"
 )
-_PROCESSES = 9
 _NOT_FOR_USERS = ("build", "dev")
 _MB = 1_000_000
 
@@ -43,6 +42,7 @@ def main() -> None:
     parser.add_argument(
         "--largest", type=int, default=0, metavar="N", help="name what takes the most room in the first"
     )
+    parser.add_argument("--imports", type=int, default=9, help="fresh processes that import it; 9")
     parser.add_argument("--python", default=sys.executable, help="the interpreter; unset = this one")
     arguments = parser.parse_args()
     rows, largest = [], Counter[str]()
@@ -54,7 +54,7 @@ def main() -> None:
             _install(environment, f"{wheel}[{extra}]" if extra else str(wheel), arguments.python)
             seconds = time.perf_counter() - began
             packages, sizes, bytecode = _contents(environment)
-            wall, cpu = _import_seconds(environment)
+            wall, cpu = _import_seconds(environment, arguments.imports)
             largest = largest or sizes
             mb, compiled = sizes.total() / _MB, bytecode / _MB
             name = f"webrag[{extra}]" if extra else "webrag"
@@ -75,9 +75,8 @@ def _install(environment: Path, requirement: str, python: str) -> None:
     """As pip does it: with bytecode, from the registry that is set up here. Raises CalledProcessError."""
     uv = Path(sys.executable).with_name("uv")
     subprocess.run([uv, "venv", "--quiet", "--python", python, environment], check=True, cwd=environment.parent)
-    into = environment / "bin" / "python"
-    command: list[str | Path] = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", into, requirement]
-    subprocess.run(command, check=True, cwd=environment.parent)
+    install = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", environment / "bin" / "python"]
+    subprocess.run([*install, requirement], check=True, cwd=environment.parent)
 
 
 def _contents(environment: Path) -> tuple[int, Counter[str], int]:
@@ -97,11 +96,11 @@ def _files(folder: Path) -> Iterator[Path]:
     return (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
 
 
-def _import_seconds(environment: Path) -> tuple[float, float]:
-    """The least wall-clock and CPU seconds of `_PROCESSES` fresh processes."""
+def _import_seconds(environment: Path, processes: int) -> tuple[float, float]:
+    """The least wall-clock and CPU seconds of fresh processes."""
     python = environment / "bin" / "python"
     runs = []
-    for _ in range(_PROCESSES):
+    for _ in range(processes):
         done = subprocess.run(
             [python, "-I", "-c", _IMPORT], check=True, capture_output=True, text=True, cwd=environment
         )
