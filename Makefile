@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill bench-workers requirements clean
+.PHONY: demo test ui lint sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-security bench-naughty bench-platform bench-kill bench-workers requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@$(BIN)/webrag demo
@@ -149,7 +149,15 @@ $(VENV)/.dev: requirements-dev.txt $(VENV)/.runtime
 requirements: $(BIN)/uv       ## compile the pinned requirements again (no addresses in the files)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra celery --extra dev --extra langchain --extra llamaindex --extra providers --extra ragas -c requirements.txt pyproject.toml -o requirements-dev.txt
+	printf '%s\n' ipykernel jupytext nbclient | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' -c requirements.txt -c requirements-dev.txt - -o requirements-notebook.txt
 	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
+
+notebook: $(VENV)/.dev        ## docs/examples/first-steps.ipynb: made anew from first_steps.py, and executed
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-notebook.txt
+	$(BIN)/jupytext --quiet --to ipynb --output docs/examples/first-steps.ipynb docs/examples/first_steps.py
+	home=$$(mktemp -d) && chmod 755 $$home && cd docs/examples && WEBRAG_HOME=$$home \
+	  $(CURDIR)/$(BIN)/jupyter-execute --NotebookClient.record_timing=False --inplace first-steps.ipynb && \
+	  WEBRAG_HOME=$$home $(CURDIR)/$(BIN)/webrag status > /dev/null && rm -rf $$home  # the last to leave stops the server
 
 clean:
 	rm -rf $(VENV) .webrag
