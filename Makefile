@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements clean
+.PHONY: demo test test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -175,7 +175,15 @@ requirements: $(BIN)/uv       ## compile the pinned requirements again (no addre
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra build --extra dagster --extra serve pyproject.toml -o requirements.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --extra all --extra build --extra dev -c requirements.txt pyproject.toml -o requirements-dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' --group docs -c requirements-dev.txt -o requirements-docs.txt
+	printf '%s\n' ipykernel jupytext nbclient | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' -c requirements.txt -c requirements-dev.txt - -o requirements-notebook.txt
 	echo uv | $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --custom-compile-command 'make requirements' - -o requirements-uv.txt
+
+notebook: $(VENV)/.dev        ## docs/examples/first-steps.ipynb: made anew from first_steps.py, and executed
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-notebook.txt
+	$(BIN)/jupytext --quiet --to ipynb --output docs/examples/first-steps.ipynb docs/examples/first_steps.py
+	home=$$(mktemp -d) && chmod 755 $$home && cd docs/examples && WEBRAG_HOME=$$home \
+	  $(CURDIR)/$(BIN)/jupyter-execute --NotebookClient.record_timing=False --inplace first-steps.ipynb && \
+	  WEBRAG_HOME=$$home $(CURDIR)/$(BIN)/webrag status > /dev/null && rm -rf $$home  # the last to leave stops the server
 
 clean:
 	rm -rf $(VENV) .webrag

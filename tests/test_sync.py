@@ -41,7 +41,7 @@ def test_pages_are_stored_searched_and_asked(rag: WebRAG) -> None:
     assert [one.version for one in rag.history(KEYS).periods] == [1]
     assert rag.page_at(KEYS, "now").version == 1
     assert rag.compare(KEYS, "1", "1").note == "both are version 1: nothing changed"
-    assert {one.state for one in rag.citations(answer.answer_id or 0)} == {"valid"}
+    assert {one.state for one in rag.citations(answer)} == {"valid"}
     assert rag.plan(ASKED).tasks
     [report] = rag.refresh("site.example")
     assert report.counts.unchanged == 1

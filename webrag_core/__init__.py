@@ -12,7 +12,11 @@ Public names (everything else may change):
 - `AnswerRequest`, `OrchestratorEngine`, `OrchestrationResult`: follow links from a page to the evidence for a question.
 - `Manager`, `Question`, `Answer`, `ExecutionPlan`: a plan, and an answer in prose by it, every sentence proved.
 - `AnswerEvent`, `RunEvent`: what `Manager.stream` and `OrchestratorEngine.stream` tell step by step.
-- `search`, `search_corpus`, `SearchRequest`, `CorpusSearch`: search what is stored.
+- `search`, `search_corpus`, `CorpusSearch`: search what is stored, with `SearchRequest`, `ScopeFilter`, `DateRange`,
+  `Pattern`.
+- `search_at`, `page_at`, `versions`, `compare`: what pages said then (`AsOf`), as `PageAt`, `PageHistory`,
+  `PageComparison`.
+- `citation_states`, `CitationState`: whether quotes still stand.
 - `expand_related`, `hierarchy`, `linked_items`, `version_at`: read the graph, every edge with its quote.
 - `CitationSpan`: a verbatim quote with its page version, offsets and hash.
 - `WebRAG`: all of this without `async`, for scripts and notebooks.
@@ -57,6 +61,12 @@ if TYPE_CHECKING:
         UnsupportedPlatformError,
         WebragError,
     )
+    from webrag_core.history.as_of import AsOf
+    from webrag_core.history.citations import CitationState, citation_states
+    from webrag_core.history.compare import PageComparison, compare
+    from webrag_core.history.models import PageAt, PageHistory
+    from webrag_core.history.pages import page_at, versions
+    from webrag_core.history.past_search import search_at
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
     from webrag_core.orchestration.events import RunEvent
@@ -64,7 +74,7 @@ if TYPE_CHECKING:
     from webrag_core.retrieval.graph.past import version_at
     from webrag_core.retrieval.graph.tasks import expand_related, hierarchy, linked_items
     from webrag_core.retrieval.models import CitationSpan
-    from webrag_core.retrieval.request import SearchRequest
+    from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
     from webrag_core.retrieval.search import CorpusSearch, search, search_corpus
     from webrag_core.routing.plan import ExecutionPlan
     from webrag_core.sync import WebRAG
@@ -78,10 +88,13 @@ _MODULES = {
     "Answer": "answering.models",
     "AnswerEvent": "answering.events",
     "AnswerRequest": "orchestration.engine",
+    "AsOf": "history.as_of",
     "ChatError": "errors",
     "CitationSpan": "retrieval.models",
+    "CitationState": "history.citations",
     "Corpus": "indexing.pipeline",
     "CorpusSearch": "retrieval.search",
+    "DateRange": "retrieval.request",
     "EmbeddingError": "errors",
     "ExecutionPlan": "routing.plan",
     "FetchError": "errors",
@@ -92,24 +105,34 @@ _MODULES = {
     "MissingExtraError": "errors",
     "OrchestrationResult": "orchestration.models",
     "OrchestratorEngine": "orchestration.engine",
+    "PageAt": "history.models",
+    "PageComparison": "history.compare",
+    "PageHistory": "history.models",
+    "Pattern": "retrieval.request",
     "Question": "answering.manager",
-    "Reason": "errors",
     "ReadingModelError": "errors",
+    "Reason": "errors",
     "RerankError": "errors",
     "RunEvent": "orchestration.events",
+    "ScopeFilter": "retrieval.request",
     "SearchRequest": "retrieval.request",
     "Settings": "config",
     "StoreError": "errors",
     "UnsupportedPlatformError": "errors",
     "WebRAG": "sync",
     "WebragError": "errors",
+    "citation_states": "history.citations",
+    "compare": "history.compare",
     "expand_related": "retrieval.graph.tasks",
     "hierarchy": "retrieval.graph.tasks",
     "linked_items": "retrieval.graph.tasks",
     "load_settings": "config",
+    "page_at": "history.pages",
     "search": "retrieval.search",
+    "search_at": "history.past_search",
     "search_corpus": "retrieval.search",
     "version_at": "retrieval.graph.past",
+    "versions": "history.pages",
 }
 
 __all__ = [
@@ -117,10 +140,13 @@ __all__ = [
     "Answer",
     "AnswerEvent",
     "AnswerRequest",
+    "AsOf",
     "ChatError",
     "CitationSpan",
+    "CitationState",
     "Corpus",
     "CorpusSearch",
+    "DateRange",
     "EmbeddingError",
     "ExecutionPlan",
     "FetchError",
@@ -131,11 +157,16 @@ __all__ = [
     "MissingExtraError",
     "OrchestrationResult",
     "OrchestratorEngine",
+    "PageAt",
+    "PageComparison",
+    "PageHistory",
+    "Pattern",
     "Question",
     "ReadingModelError",
     "Reason",
     "RerankError",
     "RunEvent",
+    "ScopeFilter",
     "SearchRequest",
     "Settings",
     "StoreError",
@@ -143,13 +174,18 @@ __all__ = [
     "WebRAG",
     "WebragError",
     "__version__",
+    "citation_states",
+    "compare",
     "expand_related",
     "hierarchy",
     "linked_items",
     "load_settings",
+    "page_at",
     "search",
+    "search_at",
     "search_corpus",
     "version_at",
+    "versions",
 ]
 
 

@@ -222,9 +222,12 @@ class WebRAG:
 
         return self.run(work)
 
-    def citations(self, *answers: int) -> list[CitationState]:
-        """Whether the quotes of these answers, by default of all, still stand on their pages. Nothing is fetched."""
-        return self._wait(citation_states(self._now.corpus.database, answers=answers or None))
+    def citations(self, *answers: int | Answer | OrchestrationResult) -> list[CitationState]:
+        """Whether the quotes of these answers (or answers with these numbers), by default of all, still stand on their
+        pages. Nothing is fetched."""
+        numbers = [one if isinstance(one, int) else one.answer_id for one in answers]
+        stored = [number for number in numbers if number is not None]
+        return self._wait(citation_states(self._now.corpus.database, answers=stored if answers else None))
 
     def run(self, work: Callable[[Corpus], Coroutine[Any, Any, Result]]) -> Result:
         """Anything else: `work(corpus)`, in the thread's loop."""
