@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from webrag_core.cli.output import complain
 from webrag_core.config import load_settings
 
 
@@ -24,7 +25,8 @@ def mcp(
     if http:
         from webrag_core.mcp_server.http import serve as serve_http
 
-        serve_http(settings)
+        place = f"http://{settings.mcp_host}:{settings.mcp_port}/mcp"
+        serve_http(settings, listening=lambda: complain(f"serving {place}; Ctrl-C ends it"))
         return
     from webrag_core.mcp_server.stdio import serve
     from webrag_core.mcp_server.tools import make_server

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import socket
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import uvicorn
@@ -123,8 +125,23 @@ def server_config(
     )
 
 
-def serve(settings: Settings, acquirer: Acquirer | None = None) -> None:
-    """Serve until a signal. Raises InvalidInputError before anything listens."""
+class _Server(uvicorn.Server):
+    """Says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._listening()
+
+
+def serve(
+    settings: Settings, acquirer: Acquirer | None = None, *, listening: Callable[[], None] = lambda: None
+) -> None:
+    """Serve until a signal; call `listening` when requests are answered. Raises InvalidInputError before that."""
     config = server_config(settings, acquirer)
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
-    asyncio.run(uvicorn.Server(config).serve())
+    asyncio.run(_Server(config, listening).serve())
