@@ -127,10 +127,10 @@ def ask(
         print_json(answer)
     elif not stream:
         print_prose(answer, show_all=show_all, proof=proof)
-    if fail_unless_answered and answer.status != "answered":
-        raise typer.Exit(NOT_ANSWERED)
         for file in filter(None, (html, markdown)):
             print_line(f"Written: {file}", style="dim")
+    if fail_unless_answered and answer.status != "answered":
+        raise typer.Exit(NOT_ANSWERED)
 
 
 def question_of(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
@@ -132,7 +132,7 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._listening = listening
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+    async def startup(self, sockets: list[Any] | None = None) -> None:
         await super().startup(sockets)
         if self.started:
             self._listening()
