@@ -89,7 +89,9 @@ def report(
 
 def gate(
     run: Annotated[Path, typer.Argument(help="The run log to judge, JSONL.")],
-    against: Annotated[Path, typer.Option(help="The run log to compare with.")],
+    against: Annotated[
+        Path, typer.Option(help="The run log to compare with, as an earlier `eval sitewalk --out FILE` wrote it.")
+    ],
     tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.05,
     golden: Golden = None,
     as_json: Json = False,

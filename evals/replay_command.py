@@ -18,6 +18,7 @@ from webrag_core.errors import InvalidInputError
 if TYPE_CHECKING:  # every `webrag` command imports this module
     from evals.intervals import Interval
     from evals.walks.recorded import RecordedRun
+    from evals.walks.replay import Replayed
 
 _ITEM_SCORES = ("pages", "success", "quotes", "utility")
 
@@ -102,8 +103,13 @@ def replay(
     if as_json:
         print_json({**figures, "items": items, "scores": score_cells(scores)})
         return
+    same = sum(one.first_difference is None for one in replayed)
+    print_line(
+        _verdict(replayed[0]) if len(replayed) == 1 else f"{same} of {len(replayed)} runs decide as recorded", "bold"
+    )
     print_table(("", ""), list(figures.items()))
-    columns = ("id", "first_difference", "end", "round", "rule", "probability_complete", *_ITEM_SCORES)
+    own_scores = () if stored else _ITEM_SCORES
+    columns = ("id", "first_difference", "end", "round", "rule", "probability_complete", *own_scores)
     print_table(columns, [[_cell(item.get(name)) for name in columns] for item in items])
     if ends["beyond"] or ends["elsewhere"]:
         out.print(
@@ -111,12 +117,22 @@ def replay(
             " What more they would have found is not known: an item's scores are those of the shared rounds,"
             " and the means leave it out."
         )
-    print_scores(scores, METRICS)
+    if scores:
+        print_scores(scores, METRICS)
+
+
+def _verdict(one: Replayed) -> str:
+    """What becomes of a single run, in one line."""
+    decision = one.decision
+    end = f"round {one.last} decides {decision.action} [{decision.rule}]: {decision.reason}"
+    begin = "As recorded" if one.first_difference is None else f"Differs from round {one.first_difference} on"
+    return f"{begin}; {end}"
 
 
 def _recompose(run: str, *, as_json: bool) -> None:
     from webrag_core.answering.plan_lines import task_lines
     from webrag_core.answering.replay import Recomposed, recompose
+    from webrag_core.answering.wording import sentence_case
     from webrag_core.store.database import Database
 
     if not (run.isascii() and run.isdigit()):
@@ -128,7 +144,7 @@ def _recompose(run: str, *, as_json: bool) -> None:
             return await recompose(database, settings, int(run))
 
     made = asyncio.run(work())
-    verdict = "the same" if made.same else "another answer"
+    verdict = "the same answer" if made.same else "another answer"
     if as_json:
         print_json(
             {
@@ -142,12 +158,13 @@ def _recompose(run: str, *, as_json: bool) -> None:
             }
         )
     else:
+        print_line(f"{sentence_case(verdict)} Sentences not proved: {len(made.unproved)}", style="bold")
         for line in task_lines(made.answer.tasks):
             print_line(f"  {line}", style="dim")
         for sentence in made.answer.sentences if made.sentences is None else made.sentences:
             print_line(sentence if isinstance(sentence, str) else sentence.text)
-        chosen = f"its sentences were chosen by {made.answer.composer}, which was not asked again; "
-        print_line(f"{chosen if made.sentences is None else ''}{verdict}, sentences not proved: {len(made.unproved)}")
+        if made.sentences is None:
+            print_line(f"The sentences were chosen by {made.answer.composer}, which was not asked again.", style="dim")
     if not made.same:
         raise typer.Exit(1)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus_home import announce_new
+from webrag_core.corpus_home import announce_new, users_home
 from webrag_core.env_file import misspelt, warn_misspelt, warn_stray
 from webrag_core.errors import InvalidInputError
 
@@ -209,6 +210,9 @@ def test_a_user_has_one_corpus_unless_a_folder_has_its_own(monkeypatch: pytest.M
     assert load_settings().webrag_home == users, "parents are not searched"
     monkeypatch.setenv("WEBRAG_HOME", "named")
     assert load_settings().webrag_home == Path("named")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert sys.platform != "linux" or users_home() == Path("/var/lib/webrag"), "the server's user must not pass /root"
 
 
 def test_a_new_corpus_is_announced_once(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from pathlib import Path
 
 from platformdirs import user_data_path
@@ -17,7 +18,12 @@ logger = logging.getLogger(__name__)
 
 
 def users_home() -> Path:
-    """The user's own corpus: `webrag` in the data folder of the system, as `~/.local/share/webrag`."""
+    """The user's own corpus: `webrag` in the data folder of the system, as `~/.local/share/webrag`.
+
+    Root's lies in /var/lib on Linux: the server runs as another user there, who would have to pass root's own folder.
+    """
+    if sys.platform == "linux" and os.geteuid() == 0 and not os.environ.get("XDG_DATA_HOME"):
+        return Path("/var/lib/webrag")
     return user_data_path("webrag", appauthor=False)
 
 

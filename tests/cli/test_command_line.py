@@ -100,7 +100,9 @@ def test_a_quote_is_folded_behind_its_bar(monkeypatch: pytest.MonkeyPatch) -> No
     words = " one two three four five"
     for terminal, printed in ((True, "|  one two three four\n|  five\n"), (False, f"| {words}\n")):
         shown = io.StringIO()
-        monkeypatch.setattr(output, "out", Console(file=shown, force_terminal=terminal, color_system=None, width=22))
+        monkeypatch.setattr(
+            output, "out", Console(file=shown, force_terminal=terminal, color_system=None, width=22, soft_wrap=True)
+        )
         output.print_wrapped("| ", Text(words))
         assert shown.getvalue() == printed
 

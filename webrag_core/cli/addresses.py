@@ -46,6 +46,12 @@ def canonical_urls(urls: Sequence[str], failed: dict[str, str]) -> list[str]:
     return list(canonical)
 
 
+def begin() -> None:
+    """Forget the addresses of an earlier command in this process."""
+    _typed.clear()
+    with_scheme.cache_clear()
+
+
 def way_out(code: str) -> str:
     """What the user can do about an error with this code, to stand after its message; "" where nothing is known.
 

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from webrag_core.acquisition.memento import MementoAcquirer
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import complain, out, print_json
+from webrag_core.cli.output import complain, print_json, print_line
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError
@@ -58,7 +58,7 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
         print_json({"requested": len(urls), "copies": copies, "failed": failed})
     else:
         texts = len({one["version_id"] for one in copies})
-        out.print(f"{len(copies)} copies of {len(pages)} pages, {texts} different texts; {len(failed)} pages failed")
+        print_line(f"{len(copies)} copies of {len(pages)} pages, {texts} different texts; {len(failed)} pages failed")
     return 1 if failed else 0
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from webrag_core.cli.addresses import canonical_urls
-from webrag_core.cli.output import Json, complain, out, print_json, print_table, tokens_charged
+from webrag_core.cli.output import Json, complain, print_json, print_line, print_table, tokens_charged
 from webrag_core.cli.progress import progress
-from webrag_core.cli.status_report import print_status
+from webrag_core.cli.status_report import print_status, reason_words
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError
 
@@ -110,7 +110,7 @@ def ingest(
             report = {"requested": requested, **counts, "failed": failed, "warnings": warnings, "embedded": embedded}
             print_json({**report, "embedding_tokens": tokens, "vector_index": indexed})
         else:
-            out.print(
+            print_line(
                 f"{requested} pages: {counts['fetched']} fetched, {counts['unchanged']} unchanged,"
                 f" {counts['reused']} already there, {len(failed)} failed;"
                 f" {embedded} texts embedded{tokens_charged(tokens)}"
@@ -149,7 +149,7 @@ def refresh(
                         report = await refresher.run(key, due_only=due, limit=limit, advance=advance)
                 reports.append(report)
                 for where, problem in (*report.failed.items(), *((key, warning) for warning in report.warnings)):
-                    complain(f"{where}: {problem}")
+                    complain(f"{where}: {reason_words(problem)}")
             await corpus.indexer.finish_bulk()
             tokens = embedding_tokens(corpus.indexer.embedder)
         if as_json:
@@ -160,7 +160,7 @@ def refresh(
                 [(r.source, r.counts.discovered, *asdict(r.counts).values(), _or_dash(r.map_entries)) for r in reports],
             )
             if tokens:
-                out.print(f"texts embedded{tokens_charged(tokens)}")
+                print_line(f"texts embedded{tokens_charged(tokens)}")
         silent = (r.counts.failed and not r.counts.fetched and not r.counts.unchanged for r in reports)
         return 1 if any(silent) or any(r.empty is not None for r in reports) else 0
 
@@ -209,7 +209,7 @@ def verify(as_json: Json = False) -> None:
             for violation in violations:
                 complain(" ".join(violation.values()), style="red")
             seen = ", ".join(f"{number} {name}" for name, number in asdict(counted).items())
-            out.print(f"{len(violations)} violations in {seen}, {citations} citations, {len(proofs)} sentences")
+            print_line(f"{len(violations)} violations in {seen}, {citations} citations, {len(proofs)} sentences")
         return 1 if violations else 0
 
     raise typer.Exit(asyncio.run(work()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from webrag_core.cli.addresses import with_scheme
-from webrag_core.cli.output import complain, out, print_json
+from webrag_core.cli.output import complain, print_json, print_line
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.corpus.histories import HistoryDates, HistoryOutcome
@@ -55,10 +55,10 @@ async def ingest_git(folder: Path, base_url: str, dates: HistoryDates, revision:
         commits = {"commits": len(history.commits), "undated_commits": histories.undated()}
         print_json({**report, **commits, "skipped": history.skipped})
     else:
-        out.print(
+        print_line(
             f"{len(files)} files, {versions} versions of {len(history.commits)} commits: {counts['fetched']} read,"
             f" {counts['unchanged']} unchanged, {ended} ended, {len(failed)} failed, {len(history.skipped)} skipped"
         )
         if histories.undated():
-            out.print(f"commits without a credible date, of which only bounds are known: {histories.undated()}")
+            print_line(f"commits without a credible date, of which only bounds are known: {histories.undated()}")
     return 1 if failed else 0

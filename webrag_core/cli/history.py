@@ -26,8 +26,9 @@ from webrag_core.cli.output import (
     write_file,
 )
 from webrag_core.cli.quotes import Proof
+from webrag_core.cli.status_report import reason_words
 from webrag_core.config import load_settings
-from webrag_core.errors import InvalidInputError, Reason
+from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import one_line, visible
 
 if TYPE_CHECKING:
@@ -265,10 +266,13 @@ def _print_answers(answers: Sequence[StoredAnswer]) -> None:
         print_wrapped(
             " " * 12, Text(one_line(one.query), style="bold"), first=f"{one.answer_id:>4}  {one.percent():>4}  "
         )
-        asked = f"{one.started_at:%Y-%m-%d %H:%M}"
-        print_line(
-            f"{'':12}{one.kind}, {one.citations} quotes, {asked}, {one.seed_url or 'what is stored'}", style="dim"
+        about = (
+            one.kind,
+            f"{one.citations} quote{'' if one.citations == 1 else 's'}",
+            f"{one.started_at:%Y-%m-%d %H:%M}",
+            one.seed_url or "what is stored",
         )
+        print_line(" " * 12 + ", ".join(about), style="dim")
 
 
 def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:
@@ -276,17 +280,13 @@ def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:
     from webrag_core.orchestration.verdict import status_of
 
     if answer.reason or answer.probability is None:
-        return f"Failed: {_reason_words(answer.reason)}" if answer.reason else f"No result: {answer.state}"
+        return f"Failed: {reason_words(answer.reason)}" if answer.reason else f"No result: {answer.state}"
     estimate = f"estimated completeness {answer.percent()}"
     best = walk.rounds[-1].signals.get("best_raw_score") if walk and walk.rounds else None
     if best is None:
         return estimate.capitalize()
     status = status_of(answer.probability, float(best), answer.citations)
     return "Not found" if status == "not_found" else f"{status.capitalize()}: {estimate}"
-
-
-def _reason_words(reason: str) -> str:
-    return next((one.words for one in Reason if one == reason), reason)
 
 
 def _print_history(story: PageHistory) -> None:

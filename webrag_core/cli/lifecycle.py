@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from webrag_core.cli.output import Json, out, print_json, print_table
+from webrag_core.cli.addresses import with_scheme
+from webrag_core.cli.output import Json, print_json, print_line, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from webrag_core.corpus.forget import Removal
+    from webrag_core.store.database import Database
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the counts, remove nothing.")]
 
@@ -44,7 +46,7 @@ def forget(
         settings = load_settings()
         async with await Database.open(settings) as database:
             by = f"{getpass.getuser()}: webrag forget"
-            removal = await remove(database, target, removed_by=by, dry_run=not really)
+            removal = await remove(database, await _meant(database, target), removed_by=by, dry_run=not really)
             if really:
                 await renew_goldens(database, settings)
             return removal
@@ -56,6 +58,19 @@ def forget(
         print_json(removal)
     else:
         _show(removal)
+
+
+async def _meant(database: Database, target: str) -> str:
+    """`target`, or the page that it means where it has no scheme and is no source."""
+    from webrag_core.corpus.sources import find_source
+
+    if "://" in target or "/" not in target:
+        return target
+    async with database.connection() as connection:
+        try:
+            return (await find_source(connection, target)).key
+        except InvalidInputError:
+            return with_scheme(target)
 
 
 def prune(dry_run: DryRun = False, as_json: Json = False) -> None:
@@ -88,4 +103,4 @@ def confirm_removal(count: Callable[[], Removal], *, as_json: bool) -> None:
 def _show(removal: Removal) -> None:
     counts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in removal.counts.items())
     done = "would be removed" if removal.dry_run else "removed"
-    out.print(f"{removal.kind} {removal.target}: {counts} {done}", markup=False, highlight=False)
+    print_line(f"{removal.kind} {removal.target}: {counts} {done}")

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from webrag_core.cli.addresses import way_out
+from webrag_core.cli import addresses
 from webrag_core.cli.answer import answer
 from webrag_core.cli.ask import ask
 from webrag_core.cli.corpus import add_corpus_commands
@@ -130,7 +130,7 @@ def database_migrate(as_json: Json = False) -> None:
 
 def report_error(error: WebragError, *, as_json: bool) -> int:
     """Print the error and exit: code 2 for wrong usage, else 1."""
-    message = error.message + way_out(error.code)
+    message = error.message + addresses.way_out(error.code)
     if as_json:
         print_json({"error": {"code": error.code, "message": message}})
     complain(f"error: {message} [{error.code}]", style="red")
@@ -147,6 +147,7 @@ def register_plugins() -> None:
 def main() -> None:
     """Run the command line with its log."""
     set_up_log()
+    addresses.begin()
     register_plugins()
     try:
         app()

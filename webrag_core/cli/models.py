@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import typer
 
-from webrag_core.cli.output import Json, out, print_json, print_table, tokens_charged
+from webrag_core.cli.output import Json, print_json, print_line, print_table, tokens_charged
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 
@@ -72,7 +72,7 @@ def build(as_json: Json = False) -> None:
         if as_json:
             print_json(asdict(report))
         else:
-            out.print(
+            print_line(
                 f"{report.vectors} vectors, {report.embedded} texts embedded{tokens_charged(report.tokens)};"
                 " `webrag model switch` makes it live"
             )
@@ -95,6 +95,6 @@ def switch(as_json: Json = False) -> None:
         if as_json:
             print_json({"live": {"id": model_id, **asdict(identity)}})
         else:
-            out.print(f"live: {identity.name} ({identity.dimensions} dimensions)", markup=False, highlight=False)
+            print_line(f"live: {identity.name} ({identity.dimensions} dimensions)")
 
     asyncio.run(work())

@@ -51,6 +51,7 @@ Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, l
 
 _PIPE_WIDTH = 240
 _LEAST_WIDTH = 20
+_EMPTY = ("", "–")
 
 
 def tokens_charged(tokens: int) -> str:
@@ -65,10 +66,19 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    """A table whose cells are data, never mark-up."""
-    table = Table(*columns, box=None)
-    for row in rows:
-        table.add_row(*(escape(_plain(str(cell))) for cell in row))
+    """A table whose cells are data, never mark-up. On a terminal columns that are empty in every row are left out, and
+    the first one is never cut."""
+    names, cells = list(columns), [[_plain(str(cell)) for cell in row] for row in rows]
+    shown = [
+        place
+        for place in range(len(names))
+        if not (out.is_terminal and cells and all(row[place] in _EMPTY for row in cells))
+    ]
+    table = Table(box=None)
+    for place in shown:
+        table.add_column(names[place], overflow="fold", no_wrap=place == 0)
+    for row in cells:
+        table.add_row(*(escape(row[place]) for place in shown))
     # a pipe has no width: never fold cells there
     (out if out.is_terminal else Console(width=_PIPE_WIDTH)).print(table)
 
@@ -110,7 +120,7 @@ def check_writable(path: Path) -> None:
 
 def complain(text: str, style: str | None = None) -> None:
     """A line on stderr."""
-    err.print(_plain(text), style=style, markup=False, highlight=False)
+    _say(text, style, err)
 
 
 def print_line(text: str, style: str | None = None) -> None:
@@ -118,30 +128,34 @@ def print_line(text: str, style: str | None = None) -> None:
     _say(text, style)
 
 
-def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:
+def print_wrapped(
+    lead: str, text: Text, *, first: str | None = None, style: str = "", console: Console | None = None
+) -> None:
     """Print a text that may hold words of pages behind `lead` (its first line behind `first`), folded at the words of a
     terminal's line, and as indented as it is; elsewhere as one line."""
     text.stylize(style)
+    console = console or out
     begins = lead if first is None else first
-    if not out.is_terminal:
-        out.print(Text.assemble(begins, text), soft_wrap=True)
+    if not console.is_terminal:
+        console.print(Text.assemble(begins, text), soft_wrap=True)
         return
     indent = len(text.plain) - len(text.plain.lstrip())
-    width = max(_LEAST_WIDTH, out.width - len(lead) - indent)
-    for line in list(text[indent:].wrap(out, width)) or [text]:
+    width = max(_LEAST_WIDTH, console.width - len(lead) - indent)
+    for line in list(text[indent:].wrap(console, width)) or [text]:
         line.rstrip()
-        out.print(Text.assemble((begins + " " * indent, style or "dim"), line))
+        console.print(Text.assemble((begins + " " * indent, style or "dim"), line))
         begins = lead
 
 
-def _say(text: str, style: str | None = None) -> None:
+def _say(text: str, style: str | None = None, console: Console | None = None) -> None:
+    console = console or out
     plain = _plain(text)
     # a line with a word of that length, as an address, stays whole: it can be copied then
-    if out.is_terminal and plain.strip() and max(map(len, plain.split())) < out.width - _LEAST_WIDTH:
+    if console.is_terminal and plain.strip() and max(map(len, plain.split())) < console.width - _LEAST_WIDTH:
         indent = " " * (len(plain) - len(plain.lstrip()))
-        print_wrapped(f"{indent}  ", Text(plain.lstrip()), first=indent, style=style or "")
+        print_wrapped(f"{indent}  ", Text(plain.lstrip()), first=indent, style=style or "", console=console)
     else:
-        out.print(plain, style=style, markup=False, highlight=False)
+        console.print(plain, style=style, markup=False, highlight=False)
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from webrag_core.cli.addresses import way_out, with_scheme
 from webrag_core.cli.lifecycle import confirm_removal
-from webrag_core.cli.output import Json, complain, out, print_json, print_table
+from webrag_core.cli.output import Json, complain, print_json, print_line, print_table
 from webrag_core.config import Settings, load_settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
@@ -53,12 +53,9 @@ def add(
         if as_json:
             print_json({"source": source.key, "pages": pages, "seed_url": source.seed_url, "acquirer": source.acquirer})
         else:
-            out.print(
+            print_line(
                 f"attached {source.key}: pages below {source.place}, from {source.start_url};"
                 f" `webrag refresh {source.key}` fetches them",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
             )
 
     asyncio.run(work())
@@ -144,7 +141,7 @@ def remove(
         print_json({"source": name, "state": "removed", "removed": removed})
     else:
         pages = f"{removed.get('documents', 0)} pages are removed" if forget else "its pages stay stored"
-        out.print(f"{name} is detached; {pages}", markup=False, highlight=False)
+        print_line(f"{name} is detached; {pages}")
 
 
 def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
@@ -159,7 +156,7 @@ def _set_paused(name: str, *, paused: bool, as_json: bool) -> None:
             print_json({"sources": keys, "state": state})
         else:
             for key in keys:
-                out.print(f"{key} is {state}", markup=False, highlight=False)
+                print_line(f"{key} is {state}")
 
     asyncio.run(work())
 

@@ -29,7 +29,7 @@ def print_status(status: CorpusStatus, place: str, sandbox: Mapping[str, str | N
     if status.failures:
         print_line(f"{_number(sum(status.failures.values()), 'page')} failed:", style="yellow")
         for reason, count in status.failures.items():
-            print_line(f"  {count} × {_words(reason)}")
+            print_line(f"  {count} × {reason_words(reason)}")
     for one in status.breakers:
         if one.state == "closed":
             continue
@@ -68,9 +68,10 @@ def age(moment: datetime, now: datetime) -> str:
     return "just now"
 
 
-def _words(reason: str) -> str:
+def reason_words(reason: str) -> str:
+    """A stored reason for people, with its code; any other text as it is."""
     known = next((one for one in Reason if one == reason), None)
-    return f"{reason.replace('_', ' ')}" if known is None else f"{known.words} [{reason}]"
+    return reason if known is None else f"{known.words} [{reason}]"
 
 
 def _number(count: int, noun: str) -> str:
