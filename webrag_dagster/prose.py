@@ -77,7 +77,7 @@ def prose_markdown(answer: Answer) -> str:
     for sentence in answer.sentences:
         numbers = ", ".join(map(str, sentence.citations))
         said = block(sentence.text) if "\n" in sentence.text else prose(sentence.text)
-        lines += [said, "", f"*{sentence.proof}, quotes {numbers}*", ""]
+        lines += [said, "", f"*quote{'s' * (len(sentence.citations) > 1)} {numbers}, {sentence.proof}*", ""]
     lines += [f"- {prose(one.group)}: {prose(one.label)}, quote {one.citation}" for one in answer.listed]
     if answer.citations:
         lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
