@@ -10,8 +10,7 @@ import dagster as dg
 from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
 from webrag_dagster.metadata import Metadata, table
-from webrag_dagster.private_files import write_private
-from webrag_dagster.processes.ui_pages import page_address
+from webrag_dagster.private_files import page_address, write_private
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:

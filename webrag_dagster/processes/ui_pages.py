@@ -12,18 +12,13 @@ from pathlib import Path
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-PREFIX = "webrag"
-"""First part of their addresses."""
+from webrag_dagster.private_files import PREFIX
+
 FOLDERS = ("answers", "graphs")
 """Folders below WEBRAG_HOME that are served, whole."""
 _NAME = re.compile(r"[\w.~%-]{1,200}\.html", re.ASCII)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; sandbox"
 _LINKS = "allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
-
-
-def page_address(file: Path) -> str:
-    """Where the UI serves a file of one of the folders."""
-    return f"/{PREFIX}/{file.parent.name}/{file.name}"
 
 
 class WithPages:
