@@ -20,7 +20,7 @@ Metadata = dict[str, dg.MetadataValue]
 Cell = str | int | float | bool | None
 
 MAX_ROWS = 100
-_MAX_QUOTES = 8
+MAX_QUOTES = 8
 _QUOTE_CHARS = 1_200
 _TITLE_CHARS = 40
 
@@ -121,10 +121,10 @@ def answer_markdown(result: OrchestrationResult) -> str:
     lines += ["### Evidence" if result.status == "answered" else "### The nearest passages", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
-    for citation in result.citations[:_MAX_QUOTES]:
+    for citation in result.citations[:MAX_QUOTES]:
         lines += [*_cited(citation, result.query), ""]
-    if len(result.citations) > _MAX_QUOTES:
-        lines += [f"*{len(result.citations) - _MAX_QUOTES} more quotes are kept with answer {result.answer_id}.*", ""]
+    if len(result.citations) > MAX_QUOTES:
+        lines += [f"*{len(result.citations) - MAX_QUOTES} more quotes are kept with answer {result.answer_id}.*", ""]
     lines += [
         "### Why it stopped",
         "",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+PREFIX = "webrag"
+"""First part of the addresses at which the UI serves them."""
+
 
 def write_private(folder: Path, name: str, text: str) -> Path:
     """Write a file, making its folder where needed. Returns the absolute path."""
@@ -13,3 +16,8 @@ def write_private(folder: Path, name: str, text: str) -> Path:
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600)
     return path
+
+
+def page_address(file: Path) -> str:
+    """Where the UI serves a file of one of the folders that it shows (`processes.ui_pages`)."""
+    return f"/{PREFIX}/{file.parent.name}/{file.name}"

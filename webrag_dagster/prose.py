@@ -10,9 +10,8 @@ import dagster as dg
 from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
 from webrag_dagster.metadata import Metadata, table
-from webrag_dagster.private_files import write_private
+from webrag_dagster.private_files import page_address, write_private
 from webrag_dagster.running import ORIGIN
-from webrag_dagster.ui_addresses import page_address
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, Highlight, SentenceCitation
@@ -77,7 +76,7 @@ def prose_markdown(answer: Answer) -> str:
     for sentence in answer.sentences:
         numbers = ", ".join(map(str, sentence.citations))
         said = block(sentence.text) if "\n" in sentence.text else prose(sentence.text)
-        lines += [said, "", f"*{sentence.proof}, quotes {numbers}*", ""]
+        lines += [said, "", f"*quote{'s' * (len(sentence.citations) > 1)} {numbers}, {sentence.proof}*", ""]
     lines += [f"- {prose(one.group)}: {prose(one.label)}, quote {one.citation}" for one in answer.listed]
     if answer.citations:
         lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]

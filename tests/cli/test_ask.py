@@ -42,7 +42,7 @@ def test_ask_prints_sentences_and_writes_pages(webrag_here: Webrag, tmp_path: Pa
     assert "not thread-safe" in done.stdout
     assert "verbatim: the page's own words" in done.stdout
     assert done.stdout.startswith("Answered")
-    assert f"Written: {html}\nWritten: {markdown}\n" in done.stdout
+    assert f"written: {html}\nwritten: {markdown}\n" in done.stderr
     assert "<mark>Although asyncio queues are not thread-safe" in html.read_text(encoding="utf-8")
     assert QUESTION.rstrip("?") in markdown.read_text(encoding="utf-8")
 

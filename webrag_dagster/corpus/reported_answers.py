@@ -8,7 +8,7 @@ import dagster as dg
 
 from webrag_core.answering.finished import Evidence, FinishedAnswer
 from webrag_dagster.markdown import code, prose
-from webrag_dagster.metadata import Metadata
+from webrag_dagster.metadata import MAX_QUOTES, Metadata
 from webrag_dagster.prose import cited_markdown, prose_metadata, write_page
 
 _CHARS = 60
@@ -41,8 +41,10 @@ def _metadata(answer: FinishedAnswer, evidence: Evidence) -> Metadata:
     verdict = f"{evidence.status.replace('_', ' ').capitalize()}: {complete}"
     lines = [f"**{verdict}**", "", "### Question", "", prose(answer.question), ""]
     lines += ["### Evidence" if evidence.status == "answered" else "### The nearest passages", ""]
-    for citation in answer.citations:
+    for citation in answer.citations[:MAX_QUOTES]:
         lines += [*cited_markdown(citation), ""]
+    if len(answer.citations) > MAX_QUOTES:
+        lines += [f"*{len(answer.citations) - MAX_QUOTES} more quotes: `webrag answers show {answer.answer_id}`*", ""]
     lines += ["### Why it stopped", "", f"- rule {code(evidence.rule)}: {code(evidence.reason)}"]
     return {
         "verdict": dg.MetadataValue.text(verdict),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster.metadata import Metadata
-from webrag_dagster.ui_addresses import page_address
+from webrag_dagster.private_files import page_address
 
 if TYPE_CHECKING:
     from webrag_core.indexing.graph.totals import GraphTotals

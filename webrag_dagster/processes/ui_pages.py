@@ -5,15 +5,17 @@ They hold text of web pages, so the browser treats each as a site of its own, wi
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
-import anyio
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from webrag_dagster.ui_addresses import FOLDERS, PREFIX
+from webrag_dagster.private_files import PREFIX
 
+FOLDERS = ("answers", "graphs")
+"""Folders below WEBRAG_HOME that are served, whole."""
 _NAME = re.compile(r"[\w.~%-]{1,200}\.html", re.ASCII)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; sandbox"
 _LINKS = "allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
@@ -37,8 +39,12 @@ class WithPages:
     async def _page(self, parts: list[str]) -> Response:
         if len(parts) != 2 or parts[0] not in FOLDERS or not _NAME.fullmatch(parts[1]):
             return PlainTextResponse("there is no such page", 404)
-        file = anyio.Path(self._home, *parts)
-        if not await file.is_file() or await file.is_symlink():
+        file = self._home.joinpath(*parts)
+        if not await asyncio.to_thread(_is_own_file, file):
             return PlainTextResponse("this page is on the machine that made it, or was removed", 404)
         headers = {"Content-Security-Policy": f"{_POLICY} {_LINKS}", "Cache-Control": "no-store"}
-        return HTMLResponse(await file.read_bytes(), headers=headers)
+        return FileResponse(file, headers=headers, media_type="text/html; charset=utf-8")
+
+
+def _is_own_file(file: Path) -> bool:
+    return file.is_file() and not file.is_symlink()
