@@ -48,7 +48,10 @@ _LONG_FILES = (
     "test_completeness.py",
     "test_commands.py",
     "test_worker.py",
+    "test_engine.py",
     "test_naughty_strings.py",
+    "test_trace_processes.py",
+    "test_wheel.py",
 )
 
 
