@@ -29,7 +29,7 @@ _CHECKS = (
 
 def main() -> None:
     """Serve, generate, report."""
-    uv = Path(sys.executable).with_name("uv")
+    uv = str(Path(sys.executable).with_name("uv"))
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "server.log"
         with serving(embedded_url(Path(folder)), log, MCP_LOG_LEVEL="ERROR") as (port, _):
