@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
+.PHONY: demo test test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -129,9 +129,12 @@ bench-mcp: $(VENV)/.runtime   ## search through stdio, tokens of a response, fif
 bench-web: $(VENV)/.dev       ## the page to ask on: time until something is seen, weight, requests, barriers
 	$(BIN)/python -m benchmarks.web.pages
 
-bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text, sessions, the database, a foreign web page
-	for attack in addresses forgeries obedient_model planted_answers sessions database_faults foreign_site; do \
+bench-security: $(VENV)/.dev     ## attacks on every door: addresses, page text, sessions, the database, the web pages, a foreign web page
+	for attack in addresses forgeries obedient_model planted_answers sessions database_faults foreign_site web_pages; do \
 	  $(BIN)/python -W ignore -m benchmarks.security.$$attack || exit 1; done
+
+bench-api: $(VENV)/.dev          ## generated requests to every endpoint of REST, valid and broken, by its own description
+	$(BIN)/python -W ignore -m benchmarks.security.rest_cases
 
 bench-watch: $(VENV)/.runtime ## with Dagster's real daemon: from a changed page to its new vectors, and what else ran
 	$(BIN)/python -m benchmarks.platform.watch

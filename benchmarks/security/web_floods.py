@@ -88,7 +88,7 @@ async def floods(client: httpx2.AsyncClient, run_path: str) -> list[Attack]:
     return attacks
 
 
-async def slow(port: int, run_path: str, seconds: float) -> list[Attack]:
+async def slow(port: int, seconds: float) -> list[Attack]:
     """Connections that never send, or never read, are closed after about `seconds` each."""
     host = f"Host: 127.0.0.1:{port}\r\n"
     begun = {
@@ -97,28 +97,24 @@ async def slow(port: int, run_path: str, seconds: float) -> list[Attack]:
         "half a body": f"POST /ask HTTP/1.1\r\n{host}Content-Length: 50\r\n\r\nquestion".encode(),
         "half a JSON body": f"POST /api/ask HTTP/1.1\r\n{host}{_JSON}Content-Length: 9\r\n\r\n{{".encode(),
         "a request and silence": f"GET /health HTTP/1.1\r\n{host}\r\n".encode(),
+        "a head that drips": f"GET / HTTP/1.1\r\n{host}X-A: ".encode(),
+        "a body that drips": f"POST /api/ask HTTP/1.1\r\n{host}{_JSON}Content-Length: 9000\r\n\r\n".encode(),
     }
-    attacks = []
-    for name, sent in begun.items():
-        ((reader, writer),) = await _open(port, sent, 1)
-        since = time.monotonic()
-        try:
-            await asyncio.wait_for(reader.read(), 3 * seconds + 5)
-            through = ""
-        except TimeoutError:
-            through = f"open after {time.monotonic() - since:.0f} s"
-        except ConnectionResetError:
-            through = ""
-        writer.transport.abort()
-        attacks.append(Attack("slow", name, through))
-    ((reader, writer),) = await _open(port, f"GET / HTTP/1.1\r\n{host}X-A: ".encode(), 1)
+    return await asyncio.gather(*(_closed(port, name, sent, seconds) for name, sent in begun.items()))
+
+
+async def _closed(port: int, name: str, sent: bytes, seconds: float) -> Attack:
+    """Open a connection and wait until the server closes it. With a drip the request goes on, and never ends."""
+    ((reader, writer),) = await _open(port, sent, 1)
     since = time.monotonic()
     with suppress(ConnectionResetError, BrokenPipeError):
-        while time.monotonic() - since < 3 * seconds + 5 and not reader.at_eof():
-            writer.write(b"a")  # a drip does not extend the time
-            await writer.drain()
-            await asyncio.sleep(seconds / 20)
-    dripped = time.monotonic() - since
+        while time.monotonic() - since < 3 * seconds + 5:
+            if "drips" in name:
+                writer.write(b"a")
+                await writer.drain()
+            with suppress(TimeoutError):
+                if not await asyncio.wait_for(reader.read(65_536), seconds / 20):
+                    break
+    waited = time.monotonic() - since
     writer.transport.abort()
-    attacks.append(Attack("slow", "a head that drips", f"{dripped:.0f} s" if dripped > 2.5 * seconds + 3 else ""))
-    return attacks
+    return Attack("slow", name, f"open after {waited:.0f} s" if waited > 2 * seconds + 4 else "")

@@ -33,7 +33,7 @@ from benchmarks.security.web_markup import SITE, hostile_site, markup
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.acquisition.urls import canonicalise
-from webrag_core.cli.output import complain, out, print_table
+from webrag_core.cli.output import out, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, Reason
 from webrag_core.mcp_server.http import Limits, server_config
@@ -42,6 +42,7 @@ from webrag_core.web.app import web_app
 
 _DESCRIPTORS = 1_024
 _REQUEST_SECONDS = 8.0
+_ENDLESS = {"MCP_TOOL_TIMEOUT": "1200", "WEBRAG_ANSWER_TIMEOUT": "1000"}
 _HELD = f"{SITE}/held"
 
 
@@ -92,7 +93,14 @@ def serving(database: str, log: Path, **environment: str) -> Iterator[tuple[int,
         log.open("ab") as errors,
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.security.web_pages", "--serve", str(port)],
-            env={**os.environ, "DATABASE_URL": database, "WEBRAG_READER": "none", "MCP_FEEDBACK": "1", **environment},
+            env={
+                **os.environ,
+                "DATABASE_URL": database,
+                "WEBRAG_READER": "none",
+                "MCP_FEEDBACK": "1",
+                **_ENDLESS,
+                **environment,
+            },
             stderr=errors,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (_DESCRIPTORS, _DESCRIPTORS)),
         ) as process,
@@ -122,11 +130,12 @@ async def attack_open(port: int, watch: Watch) -> list[Attack]:
         attacks.append(Attack("foreign page", "a run was started", str(listed) if listed else ""))
         for group in (methods, paths, bodies, markup):
             attacks += await group(client)
-            complain(f"{group.__name__}: {time.perf_counter():.0f} s")
         started = await client.post("/ask", data={"question": "What raises an alert?", "url": _HELD})
         run = started.headers["location"]
         attacks += await floods(client, run)
-        attacks += await slow(port, run, _REQUEST_SECONDS)
+        going = (await client.get(run)).status_code == 200 and "spinner" in (await client.get(run)).text
+        attacks.append(Attack("floods", "the run that was watched", "" if going else "ended before its watchers"))
+        attacks += await slow(port, _REQUEST_SECONDS)
         await client.post(f"{run}/stop", data={})
     return attacks
 

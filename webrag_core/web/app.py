@@ -21,6 +21,7 @@ from webrag_core.errors import WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
 from webrag_core.mcp_server.tools import make_server
+from webrag_core.page_text import one_line
 from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page
 from webrag_core.web.api.app import BASE, api_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
@@ -111,7 +112,7 @@ async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, WebragError)
     status = status_of(error)
     if status >= 500:
-        logger.warning("%s failed: %s", request.scope["route"].path, error.message)
+        logger.warning("%s failed: %s", request.scope["route"].path, one_line(error.message))
     return page(request, "problem", status, title="This did not work", text=message_of(error))
 
 

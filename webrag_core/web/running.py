@@ -17,6 +17,7 @@ from webrag_core.errors import InvalidInputError, WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.requests import check_list
 from webrag_core.origin import asked_by
+from webrag_core.page_text import one_line
 from webrag_core.trace import current_trace_id, traced
 from webrag_core.web.problems import DEFECT, message_of
 
@@ -190,7 +191,7 @@ class RunningAnswers:
                     async for event in events:
                         run.add(event)
             except WebragError as error:
-                logger.info("a question was not answered: %s", error.message)
+                logger.info("a question was not answered: %s", one_line(error.message))
                 run.error = error
             except Exception:
                 logger.exception("a question failed")

@@ -14,6 +14,7 @@ from starlette.routing import Route
 
 from webrag_core.config import Settings
 from webrag_core.errors import WebragError
+from webrag_core.page_text import one_line
 from webrag_core.web.api import asking, reading
 from webrag_core.web.api.asking import error_reply
 from webrag_core.web.api.openapi import describe
@@ -70,7 +71,7 @@ async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, WebragError)
     status = status_of(error)
     if status >= 500:
-        logger.warning("%s failed: %s", request.scope["route"].name, error.message)
+        logger.warning("%s failed: %s", request.scope["route"].name, one_line(error.message))
     return _reply(status, error_reply(error), {"Retry-After": _RETRY_SECONDS} if status == 503 else None)
 
 
