@@ -20,6 +20,7 @@ from webrag_core.retrieval.graph.wording import relation
 _WIDTH, _HEIGHT = 1_360, 860
 _RADII = (0.0, 200.0, 350.0)
 _LONGEST_LABEL = 34
+_LETTER, _MARGIN = 8.5, 16.0  # about how wide a letter is; what stays free around a spot
 _SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
 
 
@@ -54,9 +55,24 @@ class Drawing:
     spots: list[Spot]
     lines: list[Line]
 
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """x, y, width and height of what holds all spots and their labels."""
+        sides = {"start": (0, 1), "end": (1, 0), "middle": (0.5, 0.5)}
+        left, right, top, bottom = [_WIDTH / 2], [_WIDTH / 2], [_HEIGHT / 2], [_HEIGHT / 2]
+        for spot in self.spots:
+            length = 2 * _MARGIN + _LETTER * len(spot.label)
+            before, after = sides[spot.anchor]
+            left.append(spot.x - before * length - _MARGIN)
+            right.append(spot.x + after * length + _MARGIN)
+            top.append(spot.y - _MARGIN)
+            bottom.append(spot.y + 2 * _MARGIN)
+        x, y = round(min(left), 1), round(min(top), 1)
+        return x, y, round(max(right) - x, 1), round(max(bottom) - y, 1)
+
     def svg(self, node_path: Callable[[GraphNode], str] | None = None) -> Markup:
         """The drawing as one element. Nodes lead to `node_path`, lines to elements of the page: `edge1`, `edge2`, …"""
-        return Markup(_template().render(drawing=self, width=_WIDTH, height=_HEIGHT, node_path=node_path))
+        return Markup(_template().render(drawing=self, node_path=node_path))
 
 
 def draw(related: Related) -> Drawing:

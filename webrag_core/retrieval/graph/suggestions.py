@@ -16,9 +16,10 @@ _WELL_KNOWN = """
 SELECT n.kind, n.key, CASE n.kind WHEN 'page' THEN coalesce(v.title, '') ELSE n.label END
 FROM unnest(%(kinds)s::text[]) WITH ORDINALITY AS k (kind, place)
 CROSS JOIN LATERAL (
-    SELECT o.* FROM graph_nodes o WHERE o.kind = k.kind AND o.degree_in > 0
-    AND (o.kind <> 'page' OR EXISTS (SELECT FROM documents p WHERE p.canonical_url = o.key
-                                     AND p.current_version IS NOT NULL))
+    SELECT o.* FROM graph_nodes o WHERE o.kind = k.kind AND CASE o.kind
+        WHEN 'page' THEN EXISTS
+            (SELECT FROM documents p WHERE p.canonical_url = o.key AND p.current_version IS NOT NULL)
+        ELSE o.degree_in > 0 END
     ORDER BY o.degree_in DESC, o.key COLLATE "C" LIMIT %(limit)s) n
 LEFT JOIN documents d ON n.kind = 'page' AND d.canonical_url = n.key
 LEFT JOIN document_versions v ON v.id = d.current_version
