@@ -9,11 +9,26 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 from lxml import html
+from playwright.sync_api import Browser, expect, sync_playwright
 
+from benchmarks.security.foreign_site import CHROMIUM, FLAGS
 from tests.conftest import fresh_database
+from tests.web.accessibility import COLOURS, problems
 from tests.web.tea_corpus import BLACK, EVIL, GERMAN, GREEN, LOST, SCRIPT, SHOWN, served, settings, store
 
 MOST_BYTES = 150_000
+AUDITED = (
+    "/search?q=How+is+green+tea+brewed%3F&language=en",
+    "/search?q=zebrafish+mitosis",
+    "/sources",
+    "/sources/tea.example",
+    f"/history?url={GREEN}",
+    f"/history/at?url={GREEN}&at=2023-03-01",
+    f"/history/diff?url={GREEN}",
+    "/history/changes",
+    f"/graph?key={GREEN}",
+    "/graph",
+)
 
 
 @pytest.fixture(scope="module")
@@ -241,3 +256,50 @@ def test_pages_come_fast(site: httpx2.Client) -> None:
         began = time.process_time()
         assert site.get(path).status_code == 200
         assert time.process_time() - began < 0.5, "seconds of this process, server and client"
+
+
+@pytest.fixture
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no chromium")
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
+        yield browser
+
+
+def test_everybody_can_use_the_pages(site: httpx2.Client, browser: Browser) -> None:
+    """On a phone, and on a wide dark screen."""
+    page = browser.new_page()
+    requests: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    for path in AUDITED:
+        page.set_viewport_size({"width": 360, "height": 740})
+        page.emulate_media(color_scheme="light")
+        page.goto(f"{site.base_url}{path}")
+        assert problems(page) == [], path
+        page.set_viewport_size({"width": 1600, "height": 900})
+        page.emulate_media(color_scheme="dark")
+        assert problems(page, COLOURS) == [], path
+    page.close()
+    assert not messages, "the content policy refuses nothing"
+    assert all(url.startswith(str(site.base_url)) for url in requests), "nothing comes from elsewhere"
+
+
+def test_a_person_goes_from_the_search_to_the_past_and_the_graph(site: httpx2.Client, browser: Browser) -> None:
+    """By keyboard alone, scripts switched off."""
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(f"{site.base_url}/search")
+    page.keyboard.type("How is green tea brewed?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".results mark").first).to_be_visible()
+    page.get_by_role("link", name="History").first.press("Enter")
+    expect(page.locator("h1")).to_have_text("Green tea")
+    page.get_by_role("link", name="Compare with version 1").press("Enter")
+    expect(page.locator("ins").first).to_have_text("75")
+    page.get_by_role("link", name="All versions").press("Enter")
+    page.get_by_role("link", name="What is near").press("Enter")
+    expect(page.get_by_role("group", name="Drawing of")).to_be_visible()
+    page.get_by_role("group", name="Drawing of").get_by_role("link", name="Black tea").press("Enter")
+    expect(page.locator("h1")).to_have_text("Around Black tea")
+    page.close()
