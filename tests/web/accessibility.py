@@ -6,15 +6,20 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 SEVERE = ("serious", "critical")
-_AXE = Axe()
+COLOURS = ("color-contrast", "link-in-text-block")
+"""Rules whose outcome depends on the colour scheme; all others find the same in the other one."""
+_SCRIPT = Axe().axe_script
 
 
-def problems(page: Page) -> list[str]:
-    """What keeps people from using the page, a line each: violations of axe's rules that are serious or critical, and
-    content that is wider than the window (WCAG 2.2, 1.4.10)."""
+def problems(page: Page, rules: tuple[str, ...] = ()) -> list[str]:
+    """What keeps people from using the page, a line each: violations of axe's rules (all, or these) that are serious
+    or critical, and content that is wider than the window (WCAG 2.2, 1.4.10)."""
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(_SCRIPT)
+    options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
     lines = [
         f"{rule['id']} ({rule['impact']}): {rule['help']}: {node['html'][:200]}: {_reason(node)}"
-        for rule in _AXE.run(page).response["violations"]
+        for rule in page.evaluate("options => axe.run(options)", options)["violations"]
         if rule["impact"] in SEVERE
         for node in rule["nodes"]
     ]

@@ -75,7 +75,7 @@ async def show_graph(request: Request) -> Response:
 
 
 def node_path(depth: int, number: int) -> Callable[[GraphNode], str]:
-    """The function that tells where the neighbourhood of a node stands, shown as this one is."""
+    """The function that tells where the neighbourhood of a node stands, of as many steps and things as this one."""
     more = {**({} if depth == 2 else {"depth": depth}), **({} if number == 20 else {"n": number})}
     return lambda node: graph_path(f"{node.kind}:{node.key}", **more)
 

@@ -18,6 +18,7 @@ from webrag_core.history.models import TimeAxis
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.mcp_server.core import Services
+from webrag_core.page_text import visible
 from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
 from webrag_core.retrieval.dates import moment
 from webrag_core.retrieval.filters import FLAGS, TYPES, document_types
@@ -57,7 +58,7 @@ class SearchForm:
         """The form that the query of an address fills in. Numbers that it cannot have become the usual ones."""
 
         def several(name: str) -> tuple[str, ...]:
-            return tuple(dict.fromkeys(one for value in query.getlist(name) for one in value.split()))
+            return tuple(dict.fromkeys(one for value in query.getlist(name) for one in visible(value).split()))
 
         def one(name: str) -> str:
             return field(query, name)
@@ -127,7 +128,7 @@ class SearchForm:
 @dataclass(frozen=True, slots=True)
 class ResultPage:
     """One page of the results of a search: some of `total` quotes, from number `first` on. `weak` ones, of low
-    relevance, are shown on request only; `is_sure` is False where even the best one is weak."""
+    relevance, come on request only; `is_sure` is False where even the best one is weak."""
 
     search: CorpusSearch
     quotes: list[Result]

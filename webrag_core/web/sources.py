@@ -10,6 +10,7 @@ from starlette.routing import Route
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.core import Services
+from webrag_core.page_text import visible
 from webrag_core.web.paging import pager
 from webrag_core.web.paths import source_path
 from webrag_core.web.query import field, page_number
@@ -38,7 +39,7 @@ async def show_sources(request: Request) -> Response:
 async def show_source(request: Request) -> Response:
     """One source with its pages by address, those of one state or all, with words those that have them in it."""
     services: Services = await request.app.state.services()
-    key = request.path_params["key"].replace("\0", "")
+    key = visible(request.path_params["key"])
     named = field(request.query_params, "state")
     state = next((one for one in PAGE_STATES if one == named), None)
     words = field(request.query_params, "words")

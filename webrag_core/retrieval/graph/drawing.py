@@ -19,7 +19,9 @@ from webrag_core.retrieval.graph.wording import relation
 
 _WIDTH, _HEIGHT = 1_360, 860
 _RADII = (0.0, 200.0, 350.0)
+_STEEP, _STAGGER = 0.6, 24.0
 _LONGEST_LABEL = 34
+_LETTER, _MARGIN = 8.5, 16.0  # about how wide a letter is; what stays free around a spot
 _SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
 
 
@@ -54,9 +56,24 @@ class Drawing:
     spots: list[Spot]
     lines: list[Line]
 
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """x, y, width and height of what holds all spots and their labels."""
+        sides = {"start": (0, 1), "end": (1, 0), "middle": (0.5, 0.5)}
+        left, right, top, bottom = [_WIDTH / 2], [_WIDTH / 2], [_HEIGHT / 2], [_HEIGHT / 2]
+        for spot in self.spots:
+            length = 2 * _MARGIN + _LETTER * len(spot.label)
+            before, after = sides[spot.anchor]
+            left.append(spot.x - before * length - _MARGIN)
+            right.append(spot.x + after * length + _MARGIN)
+            top.append(spot.y - _MARGIN)
+            bottom.append(spot.y + 2 * _MARGIN)
+        x, y = round(min(left), 1), round(min(top), 1)
+        return x, y, round(max(right) - x, 1), round(max(bottom) - y, 1)
+
     def svg(self, node_path: Callable[[GraphNode], str] | None = None) -> Markup:
         """The drawing as one element. Nodes lead to `node_path`, lines to elements of the page: `edge1`, `edge2`, …"""
-        return Markup(_template().render(drawing=self, width=_WIDTH, height=_HEIGHT, node_path=node_path))
+        return Markup(_template().render(drawing=self, node_path=node_path))
 
 
 def draw(related: Related) -> Drawing:
@@ -89,11 +106,15 @@ def _place(seeds: list[GraphNode], related: Related) -> dict[str, Spot]:
     below = {key: [other for other, (_, at, level) in parents.items() if level > 1 and at == key] for key in first}
     total = sum(max(1, len(below[key])) for key in first) or 1
     spots, angle = middle, -math.pi / 2
+    count = 0
     for key in first:
         arc = 2 * math.pi * max(1, len(below[key])) / total
-        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2, alone=len(first) == len(parents))
+        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2, count, alone=len(first) == len(parents))
         for place, other in enumerate(below[key]):
-            spots[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
+            spots[other] = _on_circle(
+                parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]), count + place
+            )
+        count += max(1, len(below[key]))
         angle += arc
     return spots
 
@@ -105,9 +126,12 @@ def _middle(node: GraphNode, place: int, count: int) -> Spot:
     return Spot(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
 
 
-def _on_circle(node: GraphNode, level: int, angle: float, *, alone: bool = False) -> Spot:
-    """`alone`: there is no circle outside of this one, so it takes all of the room."""
+def _on_circle(node: GraphNode, level: int, angle: float, place: int, *, alone: bool = False) -> Spot:
+    """`alone`: there is no circle outside of this one, so it takes all of the room. `place` counts the nodes around:
+    near the top and the bottom, where labels would meet, neighbours stand at different distances."""
     radius = _RADII[-1 if alone else min(level, len(_RADII) - 1)]
+    if abs(math.cos(angle)) < _STEEP:
+        radius += _STAGGER * (place % 3)
     x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
     anchor = "start" if math.cos(angle) >= 0 else "end"
     return Spot(node, _label(node), level, round(x, 1), round(y, 1), anchor)
