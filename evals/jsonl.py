@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Callable
+import lzma
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,20 +14,21 @@ from pydantic import ValidationError
 from webrag_core.errors import InvalidInputError
 
 Row = TypeVar("Row")
+_UNPACK: Mapping[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
 
 
 def load_jsonl(path: Path, parse: Callable[[Any], Row], what: str, key: Callable[[Row], str]) -> list[Row]:
-    """Rows of a file, gzipped or not, as `parse` makes them; lines end at \\n only, as texts may hold other line ends.
+    """Rows of a file (plain, .gz, .xz) as `parse` makes them; lines end at \\n only, as texts may hold other line ends.
 
     Raises InvalidInputError for a file that cannot be read or holds no row, and naming the first line that is not
     `what` or repeats a `key`. `parse` may raise ValidationError or InvalidInputError.
     """
     try:
         raw = path.read_bytes()
-        lines = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode().split("\n")
+        lines = _UNPACK.get(path.suffix, bytes)(raw).decode().split("\n")
     except UnicodeDecodeError as error:
         raise InvalidInputError(f"{path} is not UTF-8 text") from error
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, lzma.LZMAError) as error:
         raise InvalidInputError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     rows: dict[str, Row] = {}
     for number, line in enumerate(lines, start=1):

@@ -89,7 +89,7 @@ def test_the_wheel_holds_goldens_and_the_small_site_and_nothing_of_the_clones_us
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"evals/golden/decisions.jsonl", "evals/golden/sitewalk-rust-1.63.jsonl"} <= names
     assert {"evals/sites/demo.warc.gz", "evals/report/report.html.j2", "webrag_dagster/dagster.yaml"} <= names
-    assert {"evals/golden/retrieval/documents.jsonl.gz", "webrag_core/providers/token_weights.npy"} <= names
+    assert {"evals/golden/retrieval/documents.jsonl.xz", "webrag_core/providers/token_weights.npy"} <= names
     assert not [name for name in names if name.startswith(("benchmarks", "tests", "webrag_dagster/defs/sources"))]
     assert "webrag.py" in names
     assert wheel.stat().st_size < 3_000_000

@@ -17,7 +17,7 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 HERE = Path(__file__).parents[1] / "golden" / "retrieval"
 DEFAULT_QUESTIONS = HERE / "questions.jsonl.gz"
-DEFAULT_DOCUMENTS = HERE / "documents.jsonl.gz"
+DEFAULT_DOCUMENTS = HERE / "documents.jsonl.xz"
 
 _SITE = "https://retrieval.example/"
 _FETCHED = datetime(2025, 1, 1, tzinfo=UTC)

@@ -73,11 +73,15 @@ def _words(text: str) -> list[str]:
 def _problem(words: list[str], group: TyperGroup) -> str | None:
     """The first command or option that does not exist, or None. Words in capitals stand for something else."""
     command: TyperCommand | TyperGroup = group
-    options = _options(group)
-    for word in words:
+    rest = iter(words)
+    for word in rest:
         if re.match(r"--?[a-z]", word):
-            if word.partition("=")[0] not in options:
+            name, _, value = word.partition("=")
+            options = _options(command)
+            if name not in options:
                 return f"no option {word}"
+            if options[name] and not value:
+                next(rest, None)
         elif isinstance(command, TyperGroup):
             choices = word.split("|")
             if not all(re.fullmatch(r"[a-z-]+", choice) for choice in choices):
@@ -85,12 +89,16 @@ def _problem(words: list[str], group: TyperGroup) -> str | None:
             if unknown := [choice for choice in choices if choice not in command.commands]:
                 return f"no command {unknown[0]}"
             command = command.commands[choices[-1]]
-            options = _options(command)
     return None
 
 
-def _options(command: TyperCommand | TyperGroup) -> set[str]:
-    return {"--help"} | {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+def _options(command: TyperCommand | TyperGroup) -> dict[str, bool]:
+    """Names of options, and whether each takes a value."""
+    names = dict.fromkeys(("--help", "--install-completion", "--show-completion"), False)  # the latter of typer
+    for parameter in command.params:
+        takes_value = not getattr(parameter, "is_flag", False)
+        names |= dict.fromkeys((*parameter.opts, *parameter.secondary_opts), takes_value)
+    return names
 
 
 def test_a_stale_command_is_noticed(group: TyperGroup) -> None:

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from webrag_core.history.models import TimeAxis
     from webrag_core.routing.question import Question
 
-Forms = Literal["explain", "steps", "list", "lookup", "compare", "timeline"]
-"""As `routing.question.Form`, which is not imported for help alone."""
+Forms = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
+"""As `routing.question.Form`, in that order, which is not imported for help alone."""
 Urls = Annotated[
     list[str] | None,
     typer.Option("--url", metavar="URL", help="A page to start from; repeatable. Unset = what is stored."),
