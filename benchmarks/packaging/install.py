@@ -73,9 +73,9 @@ def _extras() -> list[str]:
 
 def _install(environment: Path, requirement: str, python: str) -> None:
     """As pip does it: with bytecode, from the registry that is set up here. Raises CalledProcessError."""
-    uv = Path(sys.executable).with_name("uv")
+    uv = str(Path(sys.executable).with_name("uv"))
     subprocess.run([uv, "venv", "--quiet", "--python", python, environment], check=True, cwd=environment.parent)
-    install = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", environment / "bin" / "python"]
+    install = [uv, "pip", "install", "--quiet", "--compile-bytecode", "--python", str(environment / "bin" / "python")]
     subprocess.run([*install, requirement], check=True, cwd=environment.parent)
 
 
