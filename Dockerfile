@@ -13,7 +13,7 @@ COPY requirements.txt requirements-uv.txt ./
 # uv as in the Makefile: pip takes `gql[requests]`, which Dagster asks for, to have no hash
 RUN pip install --no-cache-dir --require-hashes -r requirements-uv.txt \
  && uv pip install --no-cache --require-hashes -r requirements.txt
-COPY pyproject.toml README.md LICENSE NOTICE webrag.py ./
+COPY pyproject.toml README.md LICENSE NOTICE dagster.yaml webrag.py ./
 COPY webrag_core webrag_core
 COPY webrag_dagster webrag_dagster
 COPY evals evals

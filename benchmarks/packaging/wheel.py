@@ -10,7 +10,7 @@ from pathlib import Path
 
 CLONE = Path(__file__).parents[2]
 PACKAGES = ("webrag_core", "webrag_dagster", "evals")
-_FILES = ("pyproject.toml", "webrag.py", "README.md", "LICENSE", "NOTICE")
+_FILES = ("pyproject.toml", "webrag.py", "README.md", "LICENSE", "NOTICE", "dagster.yaml")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "python-*.warc.gz", "rust-*.warc.gz", "postgresql-*.warc.gz")
 _BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
 
