@@ -8,14 +8,16 @@
 FROM python:3.11-slim AS build
 WORKDIR /opt/webrag
 RUN python -m venv /opt/venv
-ENV PATH=/opt/venv/bin:$PATH
-COPY requirements.txt ./
-RUN pip install --no-cache-dir --require-hashes -r requirements.txt
-COPY pyproject.toml README.md LICENSE NOTICE webrag.py ./
+ENV PATH=/opt/venv/bin:$PATH VIRTUAL_ENV=/opt/venv
+COPY requirements.txt requirements-uv.txt ./
+# uv as in the Makefile: pip takes `gql[requests]`, which Dagster asks for, to have no hash
+RUN pip install --no-cache-dir --require-hashes -r requirements-uv.txt \
+ && uv pip install --no-cache --require-hashes -r requirements.txt
+COPY pyproject.toml README.md LICENSE NOTICE dagster.yaml webrag.py ./
 COPY webrag_core webrag_core
 COPY webrag_dagster webrag_dagster
 COPY evals evals
-RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable .
+RUN uv pip install --no-cache --no-deps --no-build-isolation --editable .
 
 FROM python:3.11-slim
 RUN useradd --create-home --uid 1000 webrag \

@@ -86,10 +86,10 @@ def _environment(version: str, interpreter: Path) -> Path:
     python = environment / "bin" / "python"
     if not python.exists():
         subprocess.run([_BIN / "uv", "venv", "--quiet", "--python", interpreter, environment], check=True)
-    install = (_BIN / "uv", "pip", "install", "--quiet", "--python", python)
+    install = (str(_BIN / "uv"), "pip", "install", "--quiet", "--python", str(python))
     for listed in ("requirements.txt", "requirements-dev.txt"):
-        subprocess.run([*install, "--require-hashes", "-r", _CLONE / listed], check=True)
-    editable = [*install, "--no-deps", "--no-build-isolation", "--editable", _CLONE]
+        subprocess.run([*install, "--require-hashes", "-r", str(_CLONE / listed)], check=True)
+    editable = [*install, "--no-deps", "--no-build-isolation", "--editable", str(_CLONE)]
     subprocess.run(editable, check=True)
     return python
 
