@@ -7,8 +7,6 @@ import os
 import sys
 from pathlib import Path
 
-from platformdirs import user_data_path
-
 VARIABLE = "WEBRAG_HOME"
 FOLDER = ".webrag"
 """A folder of this name in the working directory is the corpus of that directory. Parents are not searched: a corpus
@@ -24,6 +22,8 @@ def users_home() -> Path:
     """
     if sys.platform == "linux" and os.geteuid() == 0 and not os.environ.get("XDG_DATA_HOME"):
         return Path("/var/lib/webrag")
+    from platformdirs import user_data_path  # seldom needed where a start pays for it
+
     return user_data_path("webrag", appauthor=False)
 
 
