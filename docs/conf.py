@@ -50,13 +50,19 @@ _LOADED_FROM_ELSEWHERE = re.compile(
 
 CONTENTS = {
     "Start": ["install", "tutorial"],
-    "How to": ["how-to/*", "library", "web", "mcp", "operators-guide", "examples/*"],
-    "Reference": ["reference", "reference/*", "web-api"],
+    "How to": [
+        *("how-to/own-site", "how-to/keep-fresh", "how-to/command-line", "library", "web", "mcp", "operators-guide"),
+        *("how-to/texts-in-force", "how-to/own-models", "how-to/feedback", "how-to/*", "examples/*"),
+    ],
+    "Reference": [
+        *("reference", "reference/commands", "reference/settings", "reference/all-settings"),
+        *("reference/python", "web-api", "reference/views", "reference/*"),
+    ],
     "Explanation": ["explanation/*"],
     "Evidence": ["evaluation", "benchmarks", "security"],
     "Project": ["changelog", "contributing"],
 }
-"""Captions of the menu with their pages, in order; a folder's pages follow by their title."""
+"""Captions of the menu with their pages, in order; the other pages of a folder follow where its star stands."""
 
 
 def _contents(folder: Path) -> str:
@@ -64,11 +70,8 @@ def _contents(folder: Path) -> str:
     Sphinx warns of them."""
     blocks = []
     for caption, entries in CONTENTS.items():
-        pages = [
-            file.relative_to(folder).with_suffix("").as_posix()
-            for entry in entries
-            for file in sorted(folder.glob(f"{entry}.md"))
-        ]
+        files = dict.fromkeys(file for entry in entries for file in sorted(folder.glob(f"{entry}.md")))
+        pages = [file.relative_to(folder).with_suffix("").as_posix() for file in files]
         blocks.append("\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"]))
     return "\n\n".join(blocks)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -25,8 +26,9 @@ _SHORTENED_LIST = re.compile(r"\*\*Commands\*\*:\n\n(?:\* .*\n)+\n")  # the sect
 _EMPTY_OPTIONS = re.compile(r"\*\*Options\*\*:\n\n+(?!\*)")
 
 
+@cache
 def command_line() -> TyperGroup:
-    """All commands, those of the packages above the core too."""
+    """All commands, those of the packages above the core too; each is registered once."""
     for plugin in sorted(entry_points(group="webrag.commands"), key=lambda entry: entry.name):
         plugin.load()(app)
     return get_group(app)
