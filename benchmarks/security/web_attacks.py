@@ -33,7 +33,11 @@ STARTS = (
 )
 """What does something: method, path, type and body."""
 READS = ("/api/answers", "/api/answers/1", "/api/status", "/api/openapi.json", "/mcp")
-PAGES = ("/", "/answers", "/answers/1", "/running/abc", "/running/abc/events", "/login", "/static/style.css")
+PAGES = (
+    *("/", "/answers", "/answers/1", "/answers/1.md", "/answers/1/quotes/1", "/running/abc", "/running/abc/events"),
+    *("/search?q=tea", "/sources", "/sources/site.example", "/graph", "/pages/1", "/login", "/static/style.css"),
+    *("/history?url=site.example", "/history/at?url=site.example", "/history/diff?url=x", "/history/changes?target=x"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +156,7 @@ async def methods(client: httpx2.AsyncClient) -> list[Attack]:
         is_form = path == "/login"
         held = response.status_code in (400, 404, 405, 406, 401) or (is_form and "set-cookie" not in response.headers)
         attacks.append(Attack("methods", f"{method} {path}{query}", "" if held else f"status {response.status_code}"))
-    paths = [path for _, path, _, _ in STARTS if path != "/mcp"] + [path for path in (*READS, *PAGES) if path != "/mcp"]
+    paths = [path for path in (*(one[1] for one in STARTS), *READS, *PAGES) if path != "/mcp"]
     for path, method in product(paths, ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND", "GETPOST")):
         headers = {"origin": _base(client), "access-control-request-method": "POST"}
         response = await client.request(method, path, headers=headers)
@@ -197,6 +201,14 @@ async def paths(client: httpx2.AsyncClient) -> list[Attack]:
         f"/static/{'a' * 2_000}",
     ]
     addresses += [f"/answers/{'9' * digits}" for digits in (20, 400, 2_000, 5_000, 20_000)]
+    addresses += [f"/pages/{'9' * digits}" for digits in (9, 10, 20, 2_000, 5_000)]
+    addresses += [f"/pages/1?{name}={'9' * digits}" for name in ("start", "end", "from") for digits in (20, 5_000)]
+    addresses += [
+        f"/{name}?page={'9' * digits}" for name in ("search", "sources", "answers") for digits in (5, 20, 5_000)
+    ]
+    addresses += [f"/history/diff?url=site.example&from={'9' * digits}&to=-1" for digits in (5, 20, 5_000)]
+    addresses += [f"/answers/1/quotes/{'9' * digits}" for digits in (20, 2_000)]
+    addresses += ["/answers/1.%2e%2e%2fx", "/answers/1.md%00", "/answers/1.exe", "/sources/..%2f..%2fetc%2fpasswd"]
     addresses += [f"/api/answers/{'9' * digits}" for digits in (20, 400, 2_000, 5_000, 20_000)]
     addresses += ["/answers/-1", "/answers/1.5", "/answers/١", "/answers/%00", "/running/%0d%0ax-injected:1", "/%ff%fe"]
     addresses += [
@@ -395,7 +407,8 @@ async def tokens(client: httpx2.AsyncClient) -> list[Attack]:
                 303,
             )
         for query in (f"?token={TOKEN}", f"?access_token={TOKEN}", f"?authorization=Bearer%20{TOKEN}"):
-            note(f"{method} {path}{query}", await client.request(method, path + query, content=body), 401, 303)
+            address = path + (query if "?" not in path else query.replace("?", "&"))
+            note(f"{method} {address}", await client.request(method, address, content=body), 401, 303)
         twice = [("authorization", f"Bearer {TOKEN}"), ("authorization", "Bearer x")]
         note(f"{method} {path}, two bearers", await client.request(method, path, content=body, headers=twice), 401, 303)
         for cookie in ("", "x", TOKEN, f"{TOKEN}; webrag_session=x", "0" * 5_000, "../../x", "null"):

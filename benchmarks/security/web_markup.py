@@ -11,6 +11,8 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import product
+from urllib.parse import quote
 
 import httpx2
 from lxml import html as lxml_html
@@ -123,6 +125,26 @@ def stream_problems(text: str, names: set[str] | None) -> list[str]:
     return problems
 
 
+_FIELDS = (
+    "q",
+    "key",
+    "url",
+    "target",
+    "at",
+    "source",
+    "from",
+    "to",
+    "since",
+    "until",
+    "name",
+    "next",
+    "language",
+    "type",
+)
+_FORMS = (
+    *("/login", "/search", "/sources", "/graph", "/history", "/history/at", "/history/diff", "/history/changes"),
+    *("/answers", "/pages/1", "/nowhere"),
+)
 EVENTS = {"status", "sentence", "done", "problem", "phase", "page", "pages", "round", "state"}
 """Names of the events of a page."""
 
@@ -145,9 +167,12 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
             f"form refused with payload {number}",
             await client.post("/ask", data={**fields, "question": f"{payload} ?"}),
         )
-        for path in ("/login", "/search", "/sources", "/graph", "/answers", "/nowhere"):
-            given = {"next": payload, "q": payload, "query": payload, "at": payload, "name": payload, "source": payload}
+        given = dict.fromkeys(_FIELDS, payload)
+        for path in _FORMS:
             await page(f"{path} with payload {number}", await client.get(path, params=given))
+        for path, name in product(("/search", "/graph", "/history", "/history/diff", "/history/changes"), _FIELDS[:6]):
+            await page(f"{path}, {name} of payload {number}", await client.get(path, params={name: payload}))
+        await page(f"source of payload {number}", await client.get(f"/sources/{quote(payload, safe='')}"))
         response = await client.get(f"/{payload.strip('/')}".replace("\r", "%0d").replace("\n", "%0a"))
         await page(f"path of payload {number}", response)
         for path, body in (
@@ -181,6 +206,19 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
     for number in [one["answer_id"] for one in answers]:
         await page(f"answer {number}", await client.get(f"/answers/{number}"))
         note(f"REST answer {number}", [] if (await client.get(f"/api/answers/{number}")).json() else ["nothing"])
-    for path in ("/", "/answers", "/sources", "/search?q=alert", "/pages/1", "/pages/2"):
+        await page(f"exported answer {number}", await client.get(f"/answers/{number}.html"))
+        for cited in range(1, 4):
+            response = await client.get(f"/answers/{number}/quotes/{cited}")
+            note(f"quote {cited} of answer {number}", markup_problems(response.text, is_page=False))
+    for path in ("/", "/answers", "/sources", "/search?q=alert", "/sources/hostile.example", "/graph"):
         await page(path, await client.get(path))
+    for number in range(1, len(PAYLOADS)):
+        await page(f"stored page {number}", await client.get(f"/pages/{number}", params={"start": 5, "end": 60}))
+        address = f"{SITE}/p{number}"
+        await page(f"history of page {number}", await client.get("/history", params={"url": address}))
+        await page(f"its past, {number}", await client.get("/history/at", params={"url": address, "at": "now"}))
+        await page(f"graph of page {number}", await client.get("/graph", params={"key": f"document:{address}"}))
+        await page(
+            f"search for payload {number}", await client.get("/search", params={"q": f"alert {PAYLOADS[number]}"})
+        )
     return attacks

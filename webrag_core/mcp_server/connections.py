@@ -92,7 +92,18 @@ class Connections:
         """Wait for the next request of a connection."""
         self._arrived(peer)
         if peer in self._open:
-            self._waiting[peer] = asyncio.get_running_loop().call_later(self._seconds, self._close, peer)
+            self._waiting[peer] = asyncio.get_running_loop().call_later(self._seconds, self._expire, peer)
+
+    def _expire(self, peer: Peer) -> None:
+        """Close a connection whose time is over, unless its request came while the event loop was busy: what reads it
+        stands in line already."""
+        timer = self._waiting[peer]
+
+        def close() -> None:
+            if self._waiting.get(peer) is timer:
+                self._close(peer)
+
+        asyncio.get_running_loop().call_soon(close)
 
     def _arrived(self, peer: Peer) -> None:
         timer = self._waiting.pop(peer, None)

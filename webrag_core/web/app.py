@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Scope
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.errors import WebragError
+from webrag_core.errors import StoreError, WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
 from webrag_core.mcp_server.tools import make_server
@@ -29,6 +29,7 @@ from webrag_core.web.login import LOGIN, MACHINES, RequireLogin, Sessions
 from webrag_core.web.problems import message_of, status_of
 from webrag_core.web.rendering import STATIC_FOLDER, page
 from webrag_core.web.running import RunningAnswers
+from webrag_core.web.turns import TakeTurns
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +57,8 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
     tools = tools_app(server, settings, limits)
 
     async def services() -> Services:
-        assert server.core is not None, "requests come while the server's core is open"
+        if server.core is None:
+            raise StoreError("the server is not open")
         return await server.core.services()
 
     running = RunningAnswers(services, settings.webrag_max_pages, settings.mcp_tool_timeout)
@@ -78,7 +80,10 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             *signing_in.ROUTES,
             Mount(STATIC, _Static(directory=STATIC_FOLDER)),
         ],
-        middleware=[Middleware(LimitBody)],
+        middleware=[
+            Middleware(LimitBody),
+            Middleware(TakeTurns, seconds=settings.mcp_tool_timeout, open_paths=(f"{STATIC}/", LOGIN)),
+        ],
         exception_handlers={
             HTTPException: _http_problem,
             ClientDisconnect: hung_up,
