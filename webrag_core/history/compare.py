@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.diff import PageDiff, diff_texts, unified
+from webrag_core.history.diff import PageDiff, recent_diff, unified
 from webrag_core.history.models import HistoryPeriod
 from webrag_core.history.pages import page_at, versions
 from webrag_core.markdown_text import fenced, prose
@@ -80,7 +80,7 @@ async def compare(connection: AsyncConnection, url: str, before: str, after: str
     other = await _version(connection, url, history.periods, after)
     same = one.sha256 == other.sha256
     note = f"both are version {one.version}: nothing changed" if same else None
-    diff = await asyncio.to_thread(diff_texts, one.text, other.text)
+    diff = await asyncio.to_thread(recent_diff, one.text, other.text)
     return PageComparison(url=history.url, before=one, after=other, diff=diff, note=note)
 
 

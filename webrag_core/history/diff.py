@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel
@@ -99,6 +100,12 @@ def diff_texts(before: str, after: str) -> PageDiff:
     moved = _equal_elsewhere(old, new, partner)
     edited = _edited(old, new, partner, moved)
     return PageDiff(blocks=list(_in_order(old, new, partner, moved, edited)))
+
+
+@lru_cache(maxsize=8)
+def recent_diff(before: str, after: str) -> PageDiff:
+    """`diff_texts`, of which the last few results stay in memory: who reads of a change wants to see it."""
+    return diff_texts(before, after)
 
 
 def word_changes(before: str, after: str) -> list[WordChange]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from psycopg import AsyncConnection
 
 from webrag_core.corpus.version_texts import version_texts
-from webrag_core.history.diff import PageDiff, diff_texts
+from webrag_core.history.diff import PageDiff, recent_diff
 from webrag_core.history.facts import Fact
 from webrag_core.history.models import HistoryPeriod
 
@@ -76,7 +76,7 @@ async def change_summaries(
     texts = await version_texts(connection, [version for _, *versions in chosen for version in versions])
     for pair, one_id, other_id in chosen:
         if one_id in texts and other_id in texts:
-            diff = await asyncio.to_thread(diff_texts, texts[one_id], texts[other_id])
+            diff = await asyncio.to_thread(recent_diff, texts[one_id], texts[other_id])
             _SUMMARIES.put(pair, summary_of(diff))
     return [_SUMMARIES.get(pair) for pair in hashes]
 

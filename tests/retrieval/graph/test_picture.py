@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import combinations
 
 from lxml import html
 
+from webrag_core.retrieval.graph.drawing import draw
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, KeyAnswer, Related, RelatedItem
 from webrag_core.retrieval.graph.picture import render_picture
 
@@ -80,3 +82,14 @@ def test_what_mark_up_states_is_told_from_what_the_text_says() -> None:
 def test_nothing_found_is_an_empty_drawing() -> None:
     page = render_picture(Related(keys=[KeyAnswer(asked="x", status="unknown_key")], items=[]))
     assert "nothing stored" in page
+
+
+def test_labels_of_a_crowd_do_not_cover_each_other() -> None:
+    seed = GraphNode(kind="page", key="https://s.example/", label="Start")
+    nodes = [GraphNode(kind="symbol", key=f"s:{number}", label=f"some.long.name_{number}") for number in range(40)]
+    items = [RelatedItem(node=node, score=0.5, chain=[edge(place, seed, node)]) for place, node in enumerate(nodes)]
+    drawing = draw(Related(keys=[KeyAnswer(asked="s", status="found", node=seed)], items=items))
+    assert len(drawing.spots) == 41
+    assert not [(one, other) for one, other in combinations(drawing.spots, 2) if one.meets(other)]
+    x, y, width, height = drawing.box
+    assert all(x < spot.x < x + width and y < spot.y < y + height for spot in drawing.spots)

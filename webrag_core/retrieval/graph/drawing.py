@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,9 +19,8 @@ from webrag_core.retrieval.graph.wording import relation
 
 _WIDTH, _HEIGHT = 1_360, 860
 _RADII = (0.0, 200.0, 350.0)
-_STEEP, _STAGGER = 0.6, 24.0
 _LONGEST_LABEL = 34
-_LETTER, _MARGIN = 8.5, 16.0  # about how wide a letter is; what stays free around a spot
+_LETTER, _LINE, _MARGIN = 8.5, 20.0, 16.0  # about how wide and high a letter is; what stays free around a spot
 _SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
 
 
@@ -35,6 +34,23 @@ class Spot:
     x: float
     y: float
     anchor: str
+
+    @property
+    def sides(self) -> tuple[float, float]:
+        """From where to where the spot and its label reach."""
+        before = {"start": 0.0, "end": 1.0, "middle": 0.5}[self.anchor]
+        length = _MARGIN + _LETTER * len(self.label)
+        return self.x - before * length - _MARGIN / 2, self.x + (1 - before) * length + _MARGIN / 2
+
+    @property
+    def lines(self) -> tuple[float, float]:
+        """From where to where they reach in height."""
+        return self.y - _LINE / 2, self.y + (1.5 if self.anchor == "middle" else 0.5) * _LINE
+
+    def meets(self, other: Spot) -> bool:
+        """Whether two spots or their labels would cover each other."""
+        (left, right), (top, bottom) = self.sides, self.lines
+        return left < other.sides[1] and other.sides[0] < right and top < other.lines[1] and other.lines[0] < bottom
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,17 +75,12 @@ class Drawing:
     @property
     def box(self) -> tuple[float, float, float, float]:
         """x, y, width and height of what holds all spots and their labels."""
-        sides = {"start": (0, 1), "end": (1, 0), "middle": (0.5, 0.5)}
-        left, right, top, bottom = [_WIDTH / 2], [_WIDTH / 2], [_HEIGHT / 2], [_HEIGHT / 2]
-        for spot in self.spots:
-            length = 2 * _MARGIN + _LETTER * len(spot.label)
-            before, after = sides[spot.anchor]
-            left.append(spot.x - before * length - _MARGIN)
-            right.append(spot.x + after * length + _MARGIN)
-            top.append(spot.y - _MARGIN)
-            bottom.append(spot.y + 2 * _MARGIN)
-        x, y = round(min(left), 1), round(min(top), 1)
-        return x, y, round(max(right) - x, 1), round(max(bottom) - y, 1)
+        if not self.spots:
+            return 0.0, 0.0, _WIDTH, _HEIGHT
+        left, right = zip(*(spot.sides for spot in self.spots), strict=True)
+        top, bottom = zip(*(spot.lines for spot in self.spots), strict=True)
+        x, y = round(min(left) - _MARGIN, 1), round(min(top) - _MARGIN, 1)
+        return x, y, round(max(right) + _MARGIN - x, 1), round(max(bottom) + _MARGIN - y, 1)
 
     def svg(self, node_path: Callable[[GraphNode], str] | None = None) -> Markup:
         """The drawing as one element. Nodes lead to `node_path`, lines to elements of the page: `edge1`, `edge2`, …"""
@@ -106,17 +117,13 @@ def _place(seeds: list[GraphNode], related: Related) -> dict[str, Spot]:
     below = {key: [other for other, (_, at, level) in parents.items() if level > 1 and at == key] for key in first}
     total = sum(max(1, len(below[key])) for key in first) or 1
     spots, angle = middle, -math.pi / 2
-    count = 0
     for key in first:
         arc = 2 * math.pi * max(1, len(below[key])) / total
-        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2, count, alone=len(first) == len(parents))
+        spots[key] = _on_circle(parents[key][0], 1, angle + arc / 2, alone=len(first) == len(parents))
         for place, other in enumerate(below[key]):
-            spots[other] = _on_circle(
-                parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]), count + place
-            )
-        count += max(1, len(below[key]))
+            spots[other] = _on_circle(parents[other][0], 2, angle + arc * (place + 0.5) / len(below[key]))
         angle += arc
-    return spots
+    return _apart(spots)
 
 
 def _middle(node: GraphNode, place: int, count: int) -> Spot:
@@ -126,12 +133,20 @@ def _middle(node: GraphNode, place: int, count: int) -> Spot:
     return Spot(node, _label(node), 0, round(x, 1), round(y, 1), "middle")
 
 
-def _on_circle(node: GraphNode, level: int, angle: float, place: int, *, alone: bool = False) -> Spot:
-    """`alone`: there is no circle outside of this one, so it takes all of the room. `place` counts the nodes around:
-    near the top and the bottom, where labels would meet, neighbours stand at different distances."""
+def _apart(spots: dict[str, Spot]) -> dict[str, Spot]:
+    """The same, moved up or down, away from the middle, where labels would meet."""
+    placed: dict[str, Spot] = {}
+    for key, spot in sorted(spots.items(), key=lambda item: (item[1].level > 0, abs(item[1].y - _HEIGHT / 2))):
+        step = 0 if spot.level == 0 else _LINE / 4 if spot.y >= _HEIGHT / 2 else -_LINE / 4
+        while step and any(map(spot.meets, placed.values())):
+            spot = replace(spot, y=round(spot.y + step, 1))
+        placed[key] = spot
+    return {key: placed[key] for key in spots}
+
+
+def _on_circle(node: GraphNode, level: int, angle: float, *, alone: bool = False) -> Spot:
+    """`alone`: there is no circle outside of this one, so it takes all of the room."""
     radius = _RADII[-1 if alone else min(level, len(_RADII) - 1)]
-    if abs(math.cos(angle)) < _STEEP:
-        radius += _STAGGER * (place % 3)
     x, y = _WIDTH / 2 + 1.15 * radius * math.cos(angle), _HEIGHT / 2 + radius * math.sin(angle)
     anchor = "start" if math.cos(angle) >= 0 else "end"
     return Spot(node, _label(node), level, round(x, 1), round(y, 1), anchor)
