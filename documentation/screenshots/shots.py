@@ -86,13 +86,6 @@ def partitions(stage: Stage) -> None:
     expect(stage.page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
 
 
-def rounds(stage: Stage) -> None:
-    """The numbers of the rounds as plots."""
-    stage.page.goto(f"{stage.ui}/assets/answer_rounds")
-    expect(stage.page.get_by_text("probability_complete").first).to_be_visible(timeout=MILLISECONDS)
-    _plots(stage.page)
-
-
 def failure(stage: Stage) -> None:
     """A run that failed over a bad address."""
     launchpad(stage)
@@ -117,6 +110,31 @@ def check(stage: Stage) -> None:
     expect(stage.page.get_by_text(re.compile("^Fell: success")).first).to_be_visible(timeout=MILLISECONDS)
 
 
+def web_answer(stage: Stage) -> None:
+    """An answer on the page to ask on, beside the stored page that proves it."""
+    stage.page.goto(stage.web)
+    stage.page.fill("#question", QUESTION)
+    stage.page.click("button:text-is('Ask')")
+    stage.page.wait_for_url("**/answers/*")
+    expect(stage.page.locator("aside mark").first).to_be_visible()
+
+
+def web_phone(stage: Stage) -> None:
+    """The same on a phone, dark."""
+    stage.page.goto(f"{stage.web}/answers")
+    stage.page.get_by_role("link", name=QUESTION).first.click()
+
+
+def web_search(stage: Stage) -> None:
+    """A search in the browser."""
+    stage.page.goto(f"{stage.web}/search?q=round+to+the+nearest+integer")
+
+
+def web_graph(stage: Stage) -> None:
+    """The neighbourhood of a page in the browser."""
+    stage.page.goto(f"{stage.web}/graph?key=math.gcd")
+
+
 def _launch(page: Page) -> None:
     page.get_by_role("button", name="Launch run").click()
     page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
@@ -128,6 +146,10 @@ def _plots(page: Page) -> None:
 
 
 SHOTS = (
+    Shot("web-answer", web_answer, width=1280, height=760, pixels=1280),
+    Shot("web-phone", web_phone, width=390, height=760, pixels=390, scheme="dark"),
+    Shot("web-search", web_search, width=1280, height=900, pixels=1000),
+    Shot("web-graph", web_graph, width=1280, height=900, pixels=1000),
     Shot("prose", prose, width=1000, height=900),
     Shot("graph", graph, width=1280, height=900, pixels=1280),
     Shot("history", history, width=1000, height=964),
@@ -135,12 +157,11 @@ SHOTS = (
     Shot("run", run),
     Shot("answer", answer),
     Shot("partitions", partitions),
-    Shot("rounds", rounds),
     Shot("failure", failure),
     Shot("scores", scores),
     Shot("check", check),
 )
 """In the order in which they are taken: `answer`, `partitions` and `rounds` show what `run` did, `check` what `scores`
 stored."""
-NEEDS = {"answer": "run", "partitions": "run", "rounds": "run", "check": "scores"}
+NEEDS = {"web-phone": "web-answer", "answer": "run", "partitions": "run", "check": "scores"}
 """Shots that show what another one did."""

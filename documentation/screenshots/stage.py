@@ -61,6 +61,19 @@ class Stage:
         """Address of Dagster's UI, without a slash at the end."""
         return self._servers.enter_context(self._server("up", "/server_info"))
 
+    @cached_property
+    def web(self) -> str:
+        """Address of the page to ask on, without a slash at the end. The demonstration's site is stored."""
+        subprocess.run(
+            [_program(), "ingest", "--warc", str(DEMO)],
+            cwd=self.folder,
+            env=self._environment("home-of-serve", DEMO),
+            check=True,
+            stdout=subprocess.DEVNULL,
+            timeout=_SECONDS_OF_A_COMMAND,
+        )
+        return self._servers.enter_context(self._server("serve", "/health"))
+
     @contextmanager
     def _server(self, command: str, path: str) -> Iterator[str]:
         """`webrag COMMAND --port N`, from its answer at `path` on."""
