@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ import pytest
 from tests.answering.test_stream import ASKED, PAGES
 from tests.conftest import fresh_database
 from tests.local_site import SITE, LocalSite
+from tests.test_examples import DOCS, snippets
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
@@ -78,6 +80,12 @@ def test_options_restrict_the_search(rag: WebRAG) -> None:
         assert rows[0][1]["url"] == KEYS
     with pytest.raises(InvalidInputError, match=r"nowhere\.example"):
         retrieved(rag, sources=["nowhere.example"])
+
+
+def test_the_snippet_of_the_library_page_runs(rag: WebRAG, capsys: pytest.CaptureFixture[str]) -> None:
+    [snippet] = [one for one in snippets(DOCS / "library.md") if "llamaindex" in one]
+    exec(snippet, {"WebRAG": lambda settings: nullcontext(rag), "settings": None, "question": ASKED})
+    assert KEYS in capsys.readouterr().out
 
 
 def test_they_are_awaited_in_any_loop_and_a_corpus_in_its_own(rag: WebRAG, settings: Settings) -> None:
