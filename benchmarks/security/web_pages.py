@@ -147,7 +147,10 @@ async def attack_closed(port: int, watch: Watch) -> list[Attack]:
 
 
 def _client(port: int, watch: Watch) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60, event_hooks={"response": [watch]})
+    # a connection each: after a failure the server closes one, which must not hide the attacks that follow
+    alone = httpx2.Limits(max_keepalive_connections=0)
+    base = f"http://127.0.0.1:{port}"
+    return httpx2.AsyncClient(base_url=base, timeout=60, limits=alone, event_hooks={"response": [watch]})
 
 
 def main() -> None:
