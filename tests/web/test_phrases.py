@@ -6,13 +6,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from webrag_core.corpus.source_pages import CorpusContents
 from webrag_core.errors import Reason
 from webrag_core.history.compare import PageComparison, VersionText
 from webrag_core.history.diff import diff_texts
+from webrag_core.retrieval import filters
 from webrag_core.retrieval.quotes import matching_words
+from webrag_core.web import phrases
 from webrag_core.web.comparing import comparison_part
 from webrag_core.web.paging import pager
 from webrag_core.web.phrases import ago, counted, language_text, reason_text
+from webrag_core.web.rendering import fragment
+from webrag_core.web.searching import NUMBERS, SearchForm
 
 NOW = datetime(2024, 3, 1, 12, tzinfo=UTC)
 
@@ -37,6 +42,23 @@ def test_every_reason_has_words() -> None:
     texts = {reason: reason_text(reason) for reason in Reason}
     assert all("_" not in text and text != reason.value for reason, text in texts.items())
     assert len(set(texts.values())) == len(texts)
+
+
+def test_every_filter_has_words() -> None:
+    assert set(phrases.TYPES) == set(filters.TYPES)
+    assert set(phrases.FLAGS) == set(filters.FLAGS)
+
+
+def test_the_search_form_names_few_sources_and_suggests_many() -> None:
+    def form(contents: CorpusContents) -> str:
+        values = {"results": None, "problem": "", "types": phrases.TYPES, "flags": phrases.FLAGS, "numbers": NUMBERS}
+        return fragment("search", form=SearchForm(), contents=contents, here="/search", can_log_out=False, **values)
+
+    assert form(CorpusContents(["a.example", "b.example"], {"en": 2})).count('name="source"') == 2
+    many = form(CorpusContents([f"{number}.example" for number in range(900)], {"en": 2, "de": 1}))
+    assert many.count('name="source"') == 1
+    assert many.count("<option value=") < 510
+    assert "Nothing is stored yet" in form(CorpusContents([], {}))
 
 
 def test_counts_and_languages() -> None:

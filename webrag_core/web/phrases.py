@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from webrag_core.corpus.source_pages import PageState
 from webrag_core.errors import Reason
 from webrag_core.language.names import language_name
+from webrag_core.retrieval.request import DocumentType
 
 STATES: dict[PageState, str] = {
     "ready": "searchable",
@@ -17,6 +18,23 @@ STATES: dict[PageState, str] = {
     "running": "being read",
 }
 """States of pages in words."""
+TYPES: dict[DocumentType, str] = {
+    "html": "web pages",
+    "pdf": "PDF",
+    "office": "office files",
+    "text": "plain text",
+}
+"""Kinds of pages in words."""
+FLAGS: dict[str, str] = {
+    "code": "code",
+    "table": "a table",
+    "steps": "steps",
+    "math": "formulas",
+    "image": "an image",
+    "definition_list": "definitions",
+    "admonition": "a note or warning",
+}
+"""What passages may hold, in words."""
 _REASONS: dict[str, str] = {
     Reason.INVALID_URL: "no valid web address",
     Reason.BLOCKED_ADDRESS: "an address that is not public",

@@ -21,10 +21,11 @@ from webrag_core.mcp_server.core import Services
 from webrag_core.page_text import visible
 from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
 from webrag_core.retrieval.dates import moment
-from webrag_core.retrieval.filters import FLAGS, TYPES, document_types
+from webrag_core.retrieval.filters import document_types
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.retrieval.request import DateRange, ScopeFilter, SearchRequest
 from webrag_core.retrieval.search import CorpusSearch, search
+from webrag_core.web.phrases import FLAGS, TYPES
 from webrag_core.web.query import field, page_number
 from webrag_core.web.rendering import page
 from webrag_core.web.results import Result, load_results
