@@ -197,7 +197,7 @@ def test_the_versions_of_a_page_and_what_changed(site: httpx2.Client) -> None:
 def test_what_a_page_said_on_a_date(site: httpx2.Client) -> None:
     page = read(site, "/history/at", url=GREEN, at="2023-03-01")
     assert "Version 1 on 2023-03-01: certain" in page.text
-    assert "80 degrees" in page.all("//pre")[0]
+    assert "80 degrees" in page.all("//article[@class='stored']")[0]
     early = read(site, "/history/at", url=GREEN, at="2001")
     assert "not seen" in early.text
     assert early.links("version 1")

@@ -22,11 +22,11 @@ from webrag_core.web.comparing import comparison_part
 from webrag_core.web.paging import pager
 from webrag_core.web.query import field, page_number
 from webrag_core.web.rendering import page
+from webrag_core.web.stored_page import part_from
 
 HISTORY = "/history"
 _PERIODS_A_PAGE = 20
 _CHANGES_A_PAGE = 50
-_TEXT_BYTES = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,8 @@ async def show_page_at(request: Request) -> Response:
             answer = await page_at(connection, typed_url(url), AsOf.parse(at, "the date"), time)
         except (InvalidInputError, FetchError) as error:
             return _unknown(request, url, error)
-    text = (answer.text or "").encode()
-    beginning = text[:_TEXT_BYTES].decode(errors="ignore")
-    return page(request, "history_at", answer=answer, text=beginning, is_cut=len(text) > _TEXT_BYTES)
+    part = part_from(answer.text, 0) if answer.text else None
+    return page(request, "history_at", answer=answer, part=part)
 
 
 async def show_comparison(request: Request) -> Response:
