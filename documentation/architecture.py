@@ -41,7 +41,7 @@ HEADS = """<defs>
 <path class="heads-accent" d="M0 0 8 4 0 8z"/></marker>
 </defs>"""
 DESCRIPTION = (
-    "A question comes in by command line, Python, MCP or the Dagster UI. A loop acquires pages through one network"
+    "A question comes in by web page, command line, Python, MCP or the Dagster UI. A loop acquires pages through one network"
     " gate, converts them to Markdown in sandboxed workers, searches, and judges whether the evidence is enough; if"
     " not, it looks ahead and reads the best page. Everything is stored in PostgreSQL with pgvector. What comes out are"
     " quotes and sentences, each proved from the stored version of its page. Dagster keeps sources fresh, checks"
@@ -128,7 +128,7 @@ def drawing() -> str:
     )
     entrances = [
         Box(name, (), 112 + 193 * place, 18, 177, 34)
-        for place, name in enumerate(["Command line", "Python", "MCP server", "Dagster UI"])
+        for place, name in enumerate(["Page, REST", "Command line", "Python", "MCP server", "Dagster UI"])
     ]
     row = acquire.y + acquire.height / 2
     parts = [
