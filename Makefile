@@ -29,10 +29,10 @@ docs: $(VENV)/.docs           ## the documentation as a site in build/docs; ever
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --fresh-env --builder html docs build/docs
 
 pages: $(VENV)/.dev           ## write the generated pages of the documentation again, and its drawing
-	$(BIN)/python -m documentation.pages
+	$(BIN)/python -m docs_tools.pages
 
 screenshots: $(VENV)/.dev     ## take the pictures of README and documentation again; ONLY="graph history" takes some (needs Chromium)
-	$(BIN)/python -m documentation.screenshots $(ONLY)
+	$(BIN)/python -m docs_tools.screenshots $(ONLY)
 
 sites: $(VENV)/.dev           ## build the frozen sites that are not in git, out of Debian packages, with checksums
 	$(BIN)/python -m evals.sites.build_debian

@@ -21,7 +21,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
-from documentation.screenshots.instance import SUITE, await_run, three_nights
+from docs_tools.screenshots.instance import SUITE, await_run, three_nights
 from tests.conftest import FROZEN_SITE, REPOSITORY, fresh_database
 from tests.dagster.conftest import QUICK
 

@@ -50,7 +50,7 @@ def page(database_url: str) -> str:
     parts = [HEAD]
     for view, columns in groupby(rows, key=lambda row: str(row[0])):
         if view not in PURPOSE:
-            raise ValueError(f"say in documentation/views.py what contract.{view} is for")
+            raise ValueError(f"say in docs_tools/views.py what contract.{view} is for")
         lines = [f"| `{name}` | {kind} |" for _, name, kind in columns]
         parts.append(
             "\n".join([f"## contract.{view}\n", PURPOSE[view] + "\n", "| column | type |", "|---|---|", *lines, ""])

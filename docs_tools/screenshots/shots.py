@@ -9,8 +9,8 @@ from typing import Literal
 
 from playwright.sync_api import Page, expect
 
-from documentation.screenshots.instance import SUITE, await_run, three_nights
-from documentation.screenshots.stage import DEMO, SITES, Stage
+from docs_tools.screenshots.instance import SUITE, await_run, three_nights
+from docs_tools.screenshots.stage import DEMO, SITES, Stage
 
 MILLISECONDS = 180_000
 MANUAL = "https://docs.python.org/3.11/library"

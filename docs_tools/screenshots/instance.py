@@ -9,7 +9,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from documentation.pages import REPOSITORY
+from docs_tools.pages import REPOSITORY
 from webrag_dagster.evaluation.gate import gate, last_passing
 
 SUITE = "sitewalk_python_3_11"

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from documentation import architecture, commands, settings, views
+from docs_tools import architecture, commands, settings, views
 from webrag_core.config import Settings
 from webrag_core.store.database import Database
 from webrag_core.store.embedded import embedded_url

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 import pytest
 from typer.core import TyperCommand, TyperGroup
 
-from documentation.commands import command_line
+from docs_tools.commands import command_line
 from tests.conftest import REPOSITORY
-from tests.documentation.markdown import DOCS, NAMES, anchors, code, links
+from tests.docs_tools.markdown import DOCS, NAMES, anchors, code, links
 from webrag_core.config import Settings
 
 _COMMAND = re.compile(r"(?:^|[|&;(] *|[A-Z_]+=\S+ )(?:\$ )?(?:\S*/)?webrag (?P<words>[^|&;#)]+)")

@@ -1,4 +1,4 @@
-"""Take the pictures that are named, else all: python -m documentation.screenshots [NAME …]"""
+"""Take the pictures that are named, else all: python -m docs_tools.screenshots [NAME …]"""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
-from documentation.pages import DOCS
-from documentation.screenshots.shots import MILLISECONDS, NEEDS, SHOTS, Shot
-from documentation.screenshots.stage import Stage
+from docs_tools.pages import DOCS
+from docs_tools.screenshots.shots import MILLISECONDS, NEEDS, SHOTS, Shot
+from docs_tools.screenshots.stage import Stage
 
 _BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 _FINER = 2  # letters of a page that is drawn smaller than it is stand unevenly

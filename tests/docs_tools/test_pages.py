@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from documentation import views
-from documentation.pages import DOCS, FILES, VIEWS
+from docs_tools import views
+from docs_tools.pages import DOCS, FILES, VIEWS
 from webrag_core.config import Settings
 
 AGAIN = "stale: run `make pages` and commit what it writes"

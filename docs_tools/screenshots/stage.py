@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page
 
-from documentation.pages import REPOSITORY
+from docs_tools.pages import REPOSITORY
 from webrag_core.config import Settings
 
 SITES = REPOSITORY / "evals" / "sites"

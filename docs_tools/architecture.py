@@ -127,7 +127,7 @@ def drawing() -> str:
         58,
     )
     entrances = [
-        Box(name, (), 112 + 193 * place, 18, 177, 34)
+        Box(name, (), 112 + 154 * place, 18, 140, 34)
         for place, name in enumerate(["Page, REST", "Command line", "Python", "MCP server", "Dagster UI"])
     ]
     row = acquire.y + acquire.height / 2
