@@ -56,8 +56,8 @@ async def _is_served(client: httpx2.AsyncClient) -> str:
     return problem
 
 
-async def floods(client: httpx2.AsyncClient, run_path: str) -> list[Attack]:
-    """Each flood, and an ordinary client meanwhile. `run_path` is a run that goes on all the time."""
+async def floods(client: httpx2.AsyncClient, url: str) -> list[Attack]:
+    """Each flood, and an ordinary client meanwhile. A page at `url` never comes: runs that begin there go on."""
     port = client.base_url.port or 80
     host = f"Host: 127.0.0.1:{port}\r\n"
     json_head = f"POST /api/ask HTTP/1.1\r\n{host}{_JSON}"
@@ -71,8 +71,8 @@ async def floods(client: httpx2.AsyncClient, run_path: str) -> list[Attack]:
         ),
         "300 heads of 60 kB": (f"GET / HTTP/1.1\r\n{host}X-A: ".encode() + b"a" * 60_000, 300),
         "300 heads of 2,000 fields": (f"GET / HTTP/1.1\r\n{host}".encode() + b"X: y\r\n" * 2_000 + b"\r\n", 300),
-        "500 streams of events": (f"GET {run_path}/events HTTP/1.1\r\n{host}\r\n".encode(), 500),
-        "1,000 streams of events": (f"GET {run_path}/events HTTP/1.1\r\n{host}\r\n".encode(), 1_000),
+        "500 streams of events": (f"GET /RUN/events HTTP/1.1\r\n{host}\r\n".encode(), 500),
+        "1,000 streams of events": (f"GET /RUN/events HTTP/1.1\r\n{host}\r\n".encode(), 1_000),
         "200 searches at once": (f"GET /search?q=alert HTTP/1.1\r\n{host}\r\n".encode(), 200),
         "200 searches of REST at once": (
             f'POST /api/search HTTP/1.1\r\n{host}{_JSON}Content-Length: 18\r\n\r\n{{"query": "alert"}}'.encode(),
@@ -88,8 +88,14 @@ async def floods(client: httpx2.AsyncClient, run_path: str) -> list[Attack]:
     }
     attacks = []
     for name, (sent, count) in begun.items():
-        async with _flooded(port, sent, count):
+        run = ""
+        if "streams" in name:
+            started = await client.post("/ask", data={"question": "What raises an alert?", "url": url})
+            run = started.headers["location"]
+        async with _flooded(port, sent.replace(b"/RUN", run.encode()), count):
             attacks.append(Attack("floods", name, await _is_served(client)))
+        if run:
+            await client.post(f"{run}/stop", data={})
         await asyncio.sleep(0.2)
         attacks.append(Attack("floods", f"{name}, afterwards", await _is_served(client)))
     return attacks
