@@ -41,11 +41,11 @@ HEADS = """<defs>
 <path class="heads-accent" d="M0 0 8 4 0 8z"/></marker>
 </defs>"""
 DESCRIPTION = (
-    "A question comes in by web page, command line, Python, MCP or the Dagster UI. A loop acquires pages through one"
-    " network gate, converts them to Markdown in sandboxed workers, searches, and judges whether the evidence is enough; if"
-    " not, it looks ahead and reads the best page. Everything is stored in PostgreSQL with pgvector. What comes out are"
-    " quotes and sentences, each proved from the stored version of its page. Dagster keeps sources fresh, checks"
-    " invariants and measures decisions."
+    "A question comes in by web page, command line, Python, MCP or the Dagster UI. A loop acquires pages through"
+    " one network gate, converts them to Markdown in sandboxed workers, searches, and judges whether the evidence"
+    " is enough; if not, it looks ahead and reads the best page. Everything is stored in PostgreSQL with pgvector."
+    " What comes out are quotes and sentences, each proved from the stored version of its page. Dagster keeps"
+    " sources fresh, checks invariants and measures decisions."
 )
 
 

@@ -26,6 +26,7 @@ Public names (everything else may change):
   - `StoreError`: the database failed. `IntegrityError`: stored data violates an invariant.
   - `AgentsFailedError`: no task of a plan brought a result.
   - `GuardrailsViolationError`: a question or an answer is not let through.
+  - `NotStoredError`: the caller names something that is not stored.
   - `MissingExtraError`: an extra of the package is not installed.
   - `UnsupportedPlatformError`: the system has no POSIX; the import of this package raises it, as an ImportError.
   - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         IntegrityError,
         InvalidInputError,
         MissingExtraError,
+        NotStoredError,
         ReadingModelError,
         Reason,
         RerankError,
@@ -103,6 +105,7 @@ _MODULES = {
     "InvalidInputError": "errors",
     "Manager": "answering.manager",
     "MissingExtraError": "errors",
+    "NotStoredError": "errors",
     "OrchestrationResult": "orchestration.models",
     "OrchestratorEngine": "orchestration.engine",
     "PageAt": "history.models",
@@ -155,6 +158,7 @@ __all__ = [
     "InvalidInputError",
     "Manager",
     "MissingExtraError",
+    "NotStoredError",
     "OrchestrationResult",
     "OrchestratorEngine",
     "PageAt",

@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import chdir, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import dagster as dg
 
-from docs_tools.pages import REPOSITORY
 from webrag_dagster.evaluation.gate import gate, last_passing
 
 SUITE = "sitewalk_python_3_11"
 
 
 @contextmanager
-def _instance(folder: Path) -> Iterator[dg.DagsterInstance]:
-    """The instance of `webrag up` in `folder`."""
-    with chdir(folder), dg.DagsterInstance.from_config(str(REPOSITORY)) as instance:
+def _instance(home: Path) -> Iterator[dg.DagsterInstance]:
+    """The instance of `webrag up` with this WEBRAG_HOME."""
+    with dg.DagsterInstance.from_config(str(home / "dagster")) as instance:
         yield instance
 
 
-def await_run(folder: Path, run_id: str, seconds: float) -> None:
+def await_run(home: Path, run_id: str, seconds: float) -> None:
     """Wait until the run has ended. Raises TimeoutError."""
     deadline = time.monotonic() + seconds
-    with _instance(folder) as instance:
+    with _instance(home) as instance:
         while (run := instance.get_run_by_id(run_id)) is None or not run.is_finished:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"run {run_id} is still at work after {seconds:g} s")
             time.sleep(0.2)
 
 
-def three_nights(folder: Path) -> None:
-    """Store scores of three nights on the instance of `webrag up` in `folder`, as the evaluation asset would: of four
-    questions three, four and two succeed."""
-    with _instance(folder) as instance:
+def three_nights(home: Path) -> None:
+    """Store scores of three nights on the instance of `webrag up` with this WEBRAG_HOME, as the evaluation asset would:
+    of four questions three, four and two succeed."""
+    with _instance(home) as instance:
         for successes in (3, 4, 2):
             now = {f"python-00{item}": {"success": float(item < successes)} for item in range(4)}
             result, kept = gate(

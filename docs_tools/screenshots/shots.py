@@ -65,7 +65,7 @@ def run(stage: Stage) -> None:
     _launch(stage.page)
     address = stage.page.url
     stage.page.goto("about:blank")  # what moves on the page of a run that is at work takes a core
-    await_run(stage.folder, address.rpartition("/")[2], MILLISECONDS / 1000)
+    await_run(stage.home_of_up, address.rpartition("/")[2], MILLISECONDS / 1000)
     stage.page.goto(address)
     expect(stage.page.get_by_text("Success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     expect(stage.page.get_by_text("Loading run logs")).to_have_count(0, timeout=MILLISECONDS)
@@ -98,7 +98,7 @@ def failure(stage: Stage) -> None:
 def scores(stage: Stage) -> None:
     """Scores of three nights as plots."""
     address = stage.ui
-    three_nights(stage.folder)
+    three_nights(stage.home_of_up)
     stage.page.goto(f"{address}/assets/{SUITE}")
     expect(stage.page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     _plots(stage.page)

@@ -56,6 +56,11 @@ class Stage:
         """Open a file of the folder."""
         self.page.goto((self.folder / path).as_uri())
 
+    @property
+    def home_of_up(self) -> Path:
+        """WEBRAG_HOME of Dagster's UI."""
+        return self.folder / "home-of-up"
+
     @cached_property
     def ui(self) -> str:
         """Address of Dagster's UI, without a slash at the end."""

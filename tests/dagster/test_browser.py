@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
 from docs_tools.screenshots.instance import SUITE, await_run, three_nights
-from tests.conftest import FROZEN_SITE, REPOSITORY, fresh_database
+from tests.conftest import FROZEN_SITE, fresh_database
 from tests.dagster.conftest import QUICK
 
 SECONDS_TO_START = 180
@@ -33,10 +33,10 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium o
 
 @dataclass(frozen=True)
 class Ui:
-    """Where the UI is, the folder that it works in, and the process of `webrag up`."""
+    """Where the UI is, its WEBRAG_HOME, and the process of `webrag up`."""
 
     address: str
-    folder: Path
+    home: Path
     process: int
 
 
@@ -52,7 +52,8 @@ def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     environment = {name: value for name, value in os.environ.items() if name != "DAGSTER_HOME"}
-    environment |= {"DATABASE_URL": database_url, "WEBRAG_WARC": str(FROZEN_SITE), **QUICK}
+    home = tmp_path / "home"
+    environment |= {"DATABASE_URL": database_url, "WEBRAG_HOME": str(home), "WEBRAG_WARC": str(FROZEN_SITE), **QUICK}
     log = tmp_path / "up.log"
     with log.open("wb") as stream:
         server = subprocess.Popen(
@@ -66,7 +67,7 @@ def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_for(address + "/server_info", server, log)
-        yield Ui(address, tmp_path, server.pid)
+        yield Ui(address, home, server.pid)
         tree = psutil.Process(server.pid).children(recursive=True)
         server.send_signal(signal.SIGINT)
         assert server.wait(30) == 0
@@ -129,7 +130,7 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> No
     page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
     run_page = page.url
     page.goto("about:blank")  # what moves on the page of a run that is at work takes a core
-    await_run(ui.folder, run_page.rpartition("/")[2], MILLISECONDS / 1000)
+    await_run(ui.home, run_page.rpartition("/")[2], MILLISECONDS / 1000)
     page.goto(run_page)
     ended = page.get_by_text(re.compile("^(Success|Failure|Canceled)$")).first
     expect(ended).to_be_visible(timeout=MILLISECONDS)
@@ -171,7 +172,7 @@ def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page) -> None:
 
 
 def test_scores_are_plotted_and_a_failing_check_says_why(ui: Ui, page: Page) -> None:
-    three_nights(ui.folder)
+    three_nights(ui.home)
     page.goto(f"{ui.address}/assets/{SUITE}")
     expect(page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
     page.get_by_role("button", name="Plots").click()
@@ -184,11 +185,8 @@ def test_scores_are_plotted_and_a_failing_check_says_why(ui: Ui, page: Page) -> 
     expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
 
 
-def test_a_foreign_page_in_the_same_browser_neither_acts_nor_reads(
-    ui: Ui, browser: Browser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(ui.folder)
-    with dg.DagsterInstance.from_config(str(REPOSITORY)) as instance, browser.new_context() as context:
+def test_a_foreign_page_in_the_same_browser_neither_acts_nor_reads(ui: Ui, browser: Browser) -> None:
+    with dg.DagsterInstance.from_config(str(ui.home / "dagster")) as instance, browser.new_context() as context:
         port = int(ui.address.rpartition(":")[2])
         attempts = attack(context, port, instance, ("other site, localhost", "rebound name"))
     assert len(attempts) > 80
