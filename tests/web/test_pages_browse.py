@@ -162,7 +162,7 @@ def test_sources_show_states_freshness_failures_and_languages(site: httpx2.Clien
     (row,) = page.all("//tbody/tr")
     for words in ("tea.example", "attached", "4 searchable", "1 failed", "1 page due", "English 3", "German 1"):
         assert words in row
-    assert "1 not found (404 or 410)" in row
+    assert "1 not there" in row
     assert page.document.xpath("//tbody//a/@href") == ["/sources/tea.example"]
 
 
@@ -174,7 +174,7 @@ def test_a_source_lists_its_pages_by_state(site: httpx2.Client) -> None:
     failed = read(site, "/sources/tea.example", state="failed")
     assert len(failed.all("//tbody/tr")) == 1
     assert f"{LOST}" in failed.all("//tbody/tr/th")[0]
-    assert "not found" in failed.all("//tbody/tr/td")[0]
+    assert "not there" in failed.all("//tbody/tr/td")[0]
     assert len(read(site, "/sources/tea.example", words="kanne").all("//tbody/tr")) == 1
     assert read(site, "/sources/tea.example", state="gone").links("Show all of them")
     assert read(site, "/sources/milk.example").status == 404

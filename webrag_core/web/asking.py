@@ -29,6 +29,7 @@ from webrag_core.orchestration.request import check_question
 from webrag_core.routing.asked import asked
 from webrag_core.web.addresses import typed_url
 from webrag_core.web.answers import quote_counts
+from webrag_core.web.phrases import reason_text
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.running import RunningAnswer, RunningAnswers
 
@@ -152,7 +153,7 @@ def _steps(event: AnswerEvent) -> list[str]:
             return [sentence_case(event.text)]
         case PageSeen(page=seen):
             if seen.outcome == "failed":
-                return [f"Could not read {seen.url} ({(seen.reason or 'failed').replace('_', ' ')})"]
+                return [f"Could not read {seen.url}: {reason_text(seen.reason or 'failed')}"]
             return [f"{'Looked at' if seen.preview else 'Read'} {seen.url}"]
         case RoundDone(round=done):
             passages, pages, best = done.signals.n_chunks, done.documents_total, done.signals.best_raw_score

@@ -35,31 +35,6 @@ FLAGS: dict[str, str] = {
     "admonition": "a note or warning",
 }
 """What passages may hold, in words."""
-_REASONS: dict[str, str] = {
-    Reason.INVALID_URL: "no valid web address",
-    Reason.BLOCKED_ADDRESS: "an address that is not public",
-    Reason.DNS_FAILURE: "the host's name is unknown",
-    Reason.CONNECT_FAILURE: "the host could not be reached",
-    Reason.TLS_FAILURE: "no safe connection to the host (TLS)",
-    Reason.TIMEOUT: "the host took too long",
-    Reason.TOO_LARGE: "larger than the limit",
-    Reason.BAD_RESPONSE: "an answer that is no valid HTTP",
-    Reason.TOO_MANY_REDIRECTS: "too many redirects",
-    Reason.NOT_FOUND: "not found (404 or 410)",
-    Reason.HTTP_STATUS: "the host refused it, or had an error",
-    Reason.RATE_LIMITED: "too many requests for the host",
-    Reason.ROBOTS_DISALLOWED: "robots.txt does not allow it",
-    Reason.CRAWLER_TRAP: "looks like an endless row of pages",
-    Reason.PROVIDER_FAILED: "the fetching service failed",
-    Reason.UNSUPPORTED_TYPE: "not a web page, PDF, office file or text",
-    Reason.EMPTY_PAGE: "no text on it",
-    Reason.NEEDS_SCRIPT: "its text is built by scripts, which are not run",
-    Reason.SOFT_404: "says that there is no such page",
-    Reason.NEAR_EMPTY: "hardly any text on it",
-    Reason.PAGE_LIMIT: "beyond the page limit",
-    Reason.PARSE_FAILURE: "its text could not be read",
-    Reason.FORGOTTEN: "removed on request",
-}
 _UNITS = (
     ("year", timedelta(days=365)),
     ("month", timedelta(days=30)),
@@ -71,7 +46,8 @@ _UNITS = (
 
 def reason_text(code: str) -> str:
     """Why a page has no (new) text, in words."""
-    return _REASONS.get(code, code.replace("_", " "))
+    known = Reason.__members__.get(code.upper())
+    return code.replace("_", " ") if known is None else known.words
 
 
 def language_text(tag: str) -> str:
