@@ -114,17 +114,20 @@ def _trace(done: Round) -> dict[str, Cell]:
 
 
 def answer_markdown(result: OrchestrationResult) -> str:
-    """Question, verbatim quotes with their sources, why the search stopped, pages, warnings."""
+    """Question, verbatim quotes with their sources but for those of low relevance, why the search stopped, pages,
+    warnings."""
+    from webrag_core.retrieval.citations import relevant
 
     decision = result.final_decision
     lines = [f"**{result.verdict_line()}**", "", "### Question", "", prose(result.query), ""]
     lines += ["### Evidence" if result.status == "answered" else "### The nearest passages", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
-    for citation in result.citations[:MAX_QUOTES]:
+    shown = relevant(result.citations)[:MAX_QUOTES]
+    for citation in shown:
         lines += [*_cited(citation, result.query), ""]
-    if len(result.citations) > MAX_QUOTES:
-        lines += [f"*{len(result.citations) - MAX_QUOTES} more quotes are kept with answer {result.answer_id}.*", ""]
+    if len(result.citations) > len(shown):
+        lines += [f"*{len(result.citations) - len(shown)} more quotes are kept with answer {result.answer_id}.*", ""]
     lines += [
         "### Why it stopped",
         "",

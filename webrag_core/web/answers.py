@@ -19,6 +19,7 @@ from webrag_core.answering.stored import load_answer
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
 from webrag_core.mcp_server.core import Services
+from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.store.database import Database
 from webrag_core.web.paging import pager
 from webrag_core.web.query import page_number
@@ -77,6 +78,7 @@ async def show_answer(request: Request) -> Response:
         answer=answer,
         shown=shown,
         evidence_verdict=_evidence_verdict(opened),
+        evidence_band="high" if (opened.answer.probability or 0.0) >= COMPLETE_AT else "insufficient",
         nearest_pages=[] if answer is None else _nearest_pages(answer),
     )
 
