@@ -110,7 +110,7 @@ def site() -> Site:
             files = {"/app.js": reply(APP, SCRIPT), "/api.json": reply(API, JSON), "/file": reply(b"file")}
             async with serving({**pages, **files}) as served:
                 results: dict[str, AcquiredPage | FetchError] = {}
-                for seconds, paths in ((30.0, [path for path in pages if path not in ENDLESS]), (3.0, ENDLESS)):
+                for seconds, paths in ((60.0, [path for path in pages if path not in ENDLESS]), (3.0, ENDLESS)):
                     settings = load_settings(
                         webrag_allow_hosts=f"127.0.0.1:{served.port}",
                         webrag_obey_robots=False,
