@@ -154,3 +154,15 @@ def test_parts_cover_the_page_and_hold_the_quote() -> None:
     assert around.quote == ""
     assert around.start <= start < start + 20 <= around.end
     assert around.end - around.start < 12_000
+
+
+def test_a_part_that_begins_in_a_definition_is_no_code() -> None:
+    inner = "".join(f"    `step{number}()`\n    :   Do step {number} of *many*, with care.\n\n" for number in range(80))
+    text = f"class Queue\n:   A queue.\n\n{inner}End\n:   The end.\n"
+    start = text.index("Do step 40")
+    part = part_around(text, [(start, start + 10)], 300)
+    assert part.start > 0
+    tree = lxml_html.fromstring(f"<div>{part.html}</div>")
+    assert [mark.text for mark in tree.iter("mark")] == ["Do step 40"]
+    assert not list(tree.iter("pre"))
+    assert len(list(tree.iter("dt"))) > 4

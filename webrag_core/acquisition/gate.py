@@ -172,7 +172,7 @@ class NetworkGate:
         except (OSError, ValueError):
             addresses = ()
         if not addresses:
-            raise FetchError(Reason.DNS_FAILURE, "the host name has no address")
+            raise FetchError(Reason.DNS_FAILURE, f"the host name {host} has no address")
         return addresses
 
     async def _follow(

@@ -151,12 +151,14 @@ def question_of(
 def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) -> None:
     """Print the verdict and the answer first, then the quotes that prove it, then what is missing. Where no sentence is
     said, the nearest passages, few of them unless `show_all`."""
-    from webrag_core.answering.plan_lines import task_lines
+    from webrag_core.answering.plan_lines import lost_lines, task_lines
     from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
 
     sure = sureness(answer)
     print_line(f"{verdict(answer)}{f' ({sure}, {answer.confidence_note})' if sure else ''}", style=_STYLES[answer.band])
     print_line(f"Question: {answer.question}", style="bold")
+    for line in lost_lines(answer.tasks):
+        print_line(f"Without this: {line}", style="yellow")
     print_line("")
     for sentence in answer.sentences:
         numbers = "".join(f"[{number}]" for number in sentence.citations)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from webrag_core.cli.output import out, print_line, print_wrapped
 from webrag_core.page_text import visible
+from webrag_core.percentages import percent
 
 if TYPE_CHECKING:
     from webrag_core.answering.passage import Line
@@ -31,7 +32,7 @@ def print_citation(citation: CitationSpan, query: str, *, dated: str | None = No
     window = quote_window(passage, query, _QUOTE_CHARS)
     best = window.highlight
     print_heading(f"[{citation.number}] ", citation.title or citation.source_url, citation.section_heading)
-    notes = [f"relevance {citation.relevance:.0%}", *([dated] if dated else [])]
+    notes = [f"relevance {percent(citation.relevance)}", *([dated] if dated else [])]
     print_place("    ", citation.source_url, best.of(passage) if best else passage, notes, in_full=proof)
     if proof:
         print_line(

@@ -90,4 +90,6 @@ def message_of(error: WebragError) -> str:
     if isinstance(error, StoreError):
         return _STORE_MESSAGES.get(error.code, _STORE)
     message = one_line(error.message)
+    if isinstance(error, NotStoredError):
+        message = message.partition("; `webrag ")[0]  # the way out on the command line
     return message if len(message) <= LONGEST_MESSAGE else f"{message[: LONGEST_MESSAGE - 1]}…"

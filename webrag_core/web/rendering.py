@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse
 
 from webrag_core.answering.page import marked
 from webrag_core.answering.passage import by_group
-from webrag_core.answering.plan_lines import ending, task_lines
+from webrag_core.answering.plan_lines import lost_lines, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
@@ -30,10 +30,10 @@ _FUNCTIONS = (
     by_group,
     comparison_path,
     counted,
-    ending,
     fragment_url,
     graph_path,
     history_path,
+    lost_lines,
     marked,
     missing_lines,
     source_path,

@@ -6,6 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import accumulate
 
 from markupsafe import Markup
 from psycopg import AsyncConnection
@@ -91,7 +92,8 @@ def _part(markdown: str, low: int, high: int, spans: Sequence[tuple[int, int]]) 
     last = bisect_left(starts, min(high, len(markdown)))
     start = starts[first] if first else 0
     end = starts[last] if last < len(starts) else len(markdown)
-    shown = page_html(markdown[start:end], [(one - start, other - start) for one, other in spans])
+    text, places = _outdented(markdown[start:end], [(one - start, other - start) for one, other in spans])
+    shown = page_html(text, places)
     before = max(0, bisect_left(starts, start - _PART))
     return PagePart(
         shown.html,
@@ -101,6 +103,25 @@ def _part(markdown: str, low: int, high: int, spans: Sequence[tuple[int, int]]) 
         before=(starts[before] if before else 0) if start else None,
         after=end if end < len(markdown) else None,
     )
+
+
+def _outdented(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
+    """The text without the blanks that its first line begins with, and where `spans` are then: a part that begins in a
+    definition or an item would be read as code."""
+    indent = len(text) - len(text.lstrip(" "))
+    if not indent:
+        return text, list(spans)
+    lines = text.splitlines(keepends=True)
+    cuts = [min(indent, len(line) - len(line.lstrip(" "))) for line in lines]
+    starts = list(accumulate(map(len, lines), initial=0))
+    taken = list(accumulate(cuts, initial=0))
+
+    def moved(place: int) -> int:
+        line = min(bisect_right(starts, place), len(lines)) - 1
+        return place - taken[line] - min(cuts[line], place - starts[line])
+
+    outdented = "".join(line[cut:] for line, cut in zip(lines, cuts, strict=True))
+    return outdented, [(moved(start), moved(end)) for start, end in spans]
 
 
 async def show_page(request: Request) -> Response:
