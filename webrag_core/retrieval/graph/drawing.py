@@ -21,6 +21,7 @@ _WIDTH, _HEIGHT = 1_360, 860
 _RADII = (0.0, 200.0, 350.0)
 _LONGEST_LABEL = 34
 _LETTER, _LINE, _MARGIN = 8.5, 20.0, 16.0  # about how wide and high a letter is; what stays free around a spot
+_QUOTATION = re.compile(r"^(?:>\s*)+")  # marks of a quotation before a term that is defined in one
 _SITE_NAME = re.compile(r"\s+[—–|-]\s+[^—–|]*$")
 
 
@@ -154,7 +155,7 @@ def _on_circle(node: GraphNode, level: int, angle: float, *, alone: bool = False
 
 def _label(node: GraphNode) -> str:
     """The name of a node; of a page its title without the name of its site, where a dash or bar stands before it."""
-    text = one_line(node.label or node.key.partition("://")[2] or node.key)
+    text = _QUOTATION.sub("", one_line(node.label or node.key.partition("://")[2] or node.key))
     if node.kind == "page" and len(text) > _LONGEST_LABEL:
         text = _SITE_NAME.sub("", text)
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
