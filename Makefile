@@ -13,7 +13,7 @@ ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen
 	@mkdir -p -m 700 .webrag
 	$(BIN)/webrag up --demo-site
 
-test: $(VENV)/.dev            ## all tests, two processes for each core, each with a database server of its own
+test: $(VENV)/.dev            ## all tests, two processes for each core and one more, each with a database server of its own
 	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
 
 test-matrix: $(VENV)/.dev     ## a quick subset on each Python from 3.11 to 3.14 that is here; MATRIX="--all 3.13" for more

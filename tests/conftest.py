@@ -56,8 +56,8 @@ _LONG_FILES = (
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes for each core: half of the time a test waits. At most five: each has a server."""
-    return min(5, 2 * len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else 3
+    """Two processes for each core and one more: half of the time a test waits. At most five: each has a server."""
+    return min(5, 2 * len(os.sched_getaffinity(0)) + 1) if hasattr(os, "sched_getaffinity") else 3
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

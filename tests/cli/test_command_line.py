@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -112,6 +113,7 @@ def test_progress_can_be_plain_or_absent(monkeypatch: pytest.MonkeyPatch, style:
     shown = io.StringIO()
     monkeypatch.setattr(progress, "err", Console(file=shown, force_terminal=True, color_system=None))
     monkeypatch.setattr(progress, "_style", style)
+    monkeypatch.setattr(logging.root, "handlers", [])  # warnings of results are kept out of those that are there
     with progress.show_progress() as show:
         show("expand_breadth", None)
     assert shown.getvalue() == lines
