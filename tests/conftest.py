@@ -6,6 +6,7 @@ import asyncio
 import gc
 import os
 import signal
+import subprocess
 import sys
 import time
 import uuid
@@ -43,6 +44,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's backgro
 _OURS = {name.upper() for name in Settings.model_fields}
 
 
+_LARGE_LIBRARIES = (
+    "webrag_dagster.definitions, dagster._cli",
+    "webrag_core.web.app, webrag_core.cli.main, evals.commands, hypothesis, playwright.sync_api",
+)
 _LONG_FILES = (
     "test_browser.py",
     "test_completeness.py",
@@ -58,6 +63,15 @@ _LONG_FILES = (
 def pytest_xdist_auto_num_workers() -> int:
     """Two processes for each core and one more: half of the time a test waits. At most five: each has a server."""
     return min(5, 2 * len(os.sched_getaffinity(0)) + 1) if hasattr(os, "sched_getaffinity") else 3
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """In a fresh clone one process compiles the largest libraries before five of them would, all at the same time."""
+    cache = sys.pycache_prefix
+    if cache is not None and not Path(cache).exists() and not hasattr(config, "workerinput"):
+        compiling = [subprocess.Popen([sys.executable, "-c", f"import {names}"]) for names in _LARGE_LIBRARIES]
+        for process in compiling:
+            process.wait()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

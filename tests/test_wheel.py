@@ -95,16 +95,6 @@ def test_the_wheel_holds_goldens_and_the_small_site_and_nothing_of_the_clones_us
     assert wheel.stat().st_size < 3_000_000
 
 
-def test_the_demo_answers_from_the_installed_package(run: Run, server_url: str) -> None:
-    with fresh_database(server_url) as url:
-        done = run("demo", DATABASE_URL=url, WEBRAG_READER="none", WEBRAG_PREVIEWS="3")
-    assert done.returncode == 0, done.stderr
-    assert "math.gcd" in done.stdout
-    assert "library/math.html" in done.stdout
-    for part in ("[1] ", "round 1, depth 1", "Stopped: ", "/assets/answers"):
-        assert part in done.stdout
-
-
 def test_decision_goldens_pass_from_the_installed_package(run: Run) -> None:
     done = run("eval", "decisions")
     assert done.returncode == 0, done.stderr
