@@ -37,10 +37,10 @@ def _groups() -> Iterator[tuple[str, list[str]]]:
     groups: dict[str, list[str]] = {}
     heading = ""
     for line in inspect.getsource(Settings).splitlines():
-        if found := _HEADING.match(line):
-            heading = found["heading"]
-        elif (found := _FIELD.match(line)) and found["name"] in Settings.model_fields:
-            groups.setdefault(heading, []).append(found["name"])
+        if match := _HEADING.match(line):
+            heading = match["heading"]
+        elif (match := _FIELD.match(line)) and match["name"] in Settings.model_fields:
+            groups.setdefault(heading, []).append(match["name"])
     if sorted(name for names in groups.values() for name in names) != sorted(Settings.model_fields) or "" in groups:
         raise ValueError("every setting stands once, below a comment that names its group")
     yield from groups.items()

@@ -66,7 +66,7 @@ def attack(
     own = f"http://127.0.0.1:{port}"
     rebound = f"http://{_REBOUND}:{port}"
     attempts = []
-    with _served() as foreign:
+    with foreign_pages() as foreign:
         pages = {
             "other site": (f"http://{_SITE}:{foreign}/{_PAGE.name}", own),
             "other site, localhost": (f"http://{_SITE}:{foreign}/{_PAGE.name}", f"http://localhost:{port}"),
@@ -105,8 +105,8 @@ def _is_framed(page: Page) -> bool:
 
 
 @contextmanager
-def _served() -> Iterator[int]:
-    """The foreign site; yields its port."""
+def foreign_pages() -> Iterator[int]:
+    """Serve the pages of this folder as a foreign site; yields its port."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:

@@ -134,8 +134,8 @@ async def cross_site(client: httpx2.AsyncClient) -> list[Attack]:
     """What a foreign page sends: whatever it is, it starts nothing and reads nothing."""
     authority = client.base_url.netloc.decode()
     attacks = []
-    asked = [*STARTS, *(("GET", path, "", b"") for path in (*READS, *PAGES))]
-    for (method, path, kind, body), (sender, headers) in product(asked, foreign_senders(authority).items()):
+    requests = [*STARTS, *(("GET", path, "", b"") for path in (*READS, *PAGES))]
+    for (method, path, kind, body), (sender, headers) in product(requests, foreign_senders(authority).items()):
         if sender == "form without an origin" and method == "GET" and path in PAGES:
             continue  # a link that a person follows
         sent = [*headers, *([("content-type", kind)] if kind else [])]
@@ -392,10 +392,10 @@ async def tokens(client: httpx2.AsyncClient) -> list[Attack]:
         through = "" if response.status_code in held else f"status {response.status_code}"
         attacks.append(Attack("token", name, through))
 
-    asked = [*STARTS, *(("GET", path, "", b"") for path in (*READS, *PAGES))]
+    requests = [*STARTS, *(("GET", path, "", b"") for path in (*READS, *PAGES))]
     open_paths = {"/login", "/static/style.css"}
     bearers = ("", "Bearer", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"bearer {TOKEN}", f"Basic {TOKEN}", TOKEN)
-    for method, path, kind, body in asked:
+    for method, path, kind, body in requests:
         if path in open_paths:
             continue
         for bearer in bearers:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import functools
-import http.server
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 from playwright.sync_api import BrowserContext, sync_playwright
 
-from benchmarks.security.foreign_site import CHROMIUM, FLAGS, PLACES
+from benchmarks.security.foreign_site import CHROMIUM, FLAGS, PLACES, foreign_pages
 from benchmarks.security.web_attacks import Attack
 
 _PAGE = Path(__file__).with_name("foreign_web_page.html")
@@ -29,7 +24,7 @@ def browse(port: int, database: str, *, secret: str | None = None) -> list[Attac
         group = "browser" if secret is None else "browser, logged in"
         if secret is not None:
             _log_in(context, port, secret)
-        with _served() as foreign:
+        with foreign_pages() as foreign:
             for place in PLACES:
                 attacks += _from_place(context, place, port, foreign, database, group)
         if secret is not None:
@@ -79,18 +74,3 @@ def _from_place(
         if opened not in open_before:
             opened.close()
     return attacks
-
-
-@contextmanager
-def _served() -> Iterator[int]:
-    """The foreign site; yields its port."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    handler = functools.partial(Quiet, directory=str(_PAGE.parent))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_port
-        server.shutdown()

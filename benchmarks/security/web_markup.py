@@ -199,8 +199,8 @@ async def markup(client: httpx2.AsyncClient) -> list[Attack]:
             ended = await client.get(ended.headers["location"])
         await page(f"end of the run about payload {number}", ended)
     for number in range(1, len(PAYLOADS), 6):
-        asked = {"question": f"How long does alert {number} last?", "urls": [f"{SITE}/p{number}"]}
-        response = await client.post("/api/ask", json=asked, headers={"accept": "text/event-stream"})
+        body = {"question": f"How long does alert {number} last?", "urls": [f"{SITE}/p{number}"]}
+        response = await client.post("/api/ask", json=body, headers={"accept": "text/event-stream"})
         note(f"REST events about payload {number}", stream_problems(response.text, None))
     answers = (await client.get("/api/answers", params={"limit": 100})).json()["answers"]
     for number in [one["answer_id"] for one in answers]:

@@ -54,8 +54,8 @@ def test_commands_and_their_options_exist(name: str, group: TyperGroup) -> None:
 def _calls(name: str, group: TyperGroup) -> Iterator[list[str]]:
     """Words after `webrag` of every command on this page; also of pieces of code such as `ask QUESTION [--url U]`."""
     for line in code(REPOSITORY / name):
-        for found in _COMMAND.finditer(line):
-            yield _words(found["words"])
+        for match in _COMMAND.finditer(line):
+            yield _words(match["words"])
         first, *others = _words(line) or [""]
         if first in group.commands and any(word.startswith("--") for word in others):
             yield [first, *others]

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
-import uvicorn
 
 from tests.dagster.small_warc import write_site
 from webrag_core.config import Settings
 from webrag_core.corpus.sources import attach_source
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.mcp_server.http import server_config
-from webrag_core.web.app import web_app
 
 HOST = "https://tea.example"
 GREEN, BLACK, EVIL, GERMAN, LOST = (f"{HOST}/{name}" for name in ("green", "black", "evil", "german", "lost"))
@@ -93,17 +86,3 @@ def store(database_url: str, folder: Path) -> None:
             " SELECT id, %s, 'failed', 'not_found', now(), now() - interval '1 day' FROM sources",
             (LOST,),
         )
-
-
-@contextmanager
-def served(settings: Settings) -> Iterator[str]:
-    """Base URL of the application on a port of its own, in a thread."""
-    listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(server_config(web_app(settings), settings))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()

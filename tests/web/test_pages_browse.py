@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from benchmarks.security.foreign_site import CHROMIUM, FLAGS
 from tests.conftest import fresh_database
 from tests.web.accessibility import COLOURS, problems
-from tests.web.tea_corpus import BLACK, EVIL, GERMAN, GREEN, LOST, SCRIPT, SHOWN, served, settings, store
+from tests.web.serving import web_server
+from tests.web.tea_corpus import BLACK, EVIL, GERMAN, GREEN, LOST, SCRIPT, SHOWN, settings, store
 
 MOST_BYTES = 150_000
 AUDITED = (
@@ -36,7 +37,7 @@ def site(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A client of the application over the tea corpus, which no test changes."""
     with fresh_database(server_url) as url:
         store(url, tmp_path_factory.mktemp("tea"))
-        with served(settings(url)) as base, httpx2.Client(base_url=base, timeout=30) as client:
+        with web_server(settings(url)) as client:
             yield client
 
 
