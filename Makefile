@@ -3,7 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
+# files that hold such tests: to collect all of them takes ten seconds
+ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
+SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
+
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-feedback bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -13,8 +17,15 @@ ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen
 	@mkdir -p -m 700 .webrag
 	$(BIN)/webrag up --demo-site
 
-test: $(VENV)/.dev            ## all tests, two processes for each core and one more, each with a database server of its own
-	$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder
+test: $(VENV)/.dev            ## the tests: one process more than cores, each with a database server; browsers and the like one at a time
+	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone and not slow"
+	@$(BIN)/pytest -m "alone and not slow" $(ALONE)
+
+test-all: test test-slow      ## every test, those marked slow too: what CI runs
+
+test-slow: $(VENV)/.dev       ## what takes seconds of processor time each, or proves for a second time: Dagster's processes, whole sites
+	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "slow and not alone" $(SLOW)
+	@$(BIN)/pytest -m "slow and alone" $(ALONE)
 
 test-matrix: $(VENV)/.dev     ## a quick subset on each Python from 3.11 to 3.14 that is here; MATRIX="--all 3.13" for more
 	$(BIN)/python -m tests.matrix $(MATRIX)

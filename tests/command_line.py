@@ -31,7 +31,6 @@ def webrag(database_url: str, tmp_path: Path) -> Webrag:
             env={**os.environ, "DATABASE_URL": database_url, **environment},
             capture_output=True,
             text=True,
-            timeout=120,
             check=False,
         )
 

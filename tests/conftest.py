@@ -14,8 +14,9 @@ from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import hypothesis
 import psycopg
 import pytest
 from psycopg import sql
@@ -24,6 +25,9 @@ from webrag_core.config import Settings
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.migrate import migrate
 from webrag_core.store.server_resources import ServerResources
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 REPOSITORY = Path(__file__).parent.parent
 FROZEN_SITE = REPOSITORY / "evals" / "sites" / "python-3.11.warc.gz"
@@ -41,6 +45,12 @@ os.environ["XDG_DATA_HOME"] = str(REPOSITORY / ".pytest_cache" / "data" / os.env
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background: Dagster would have SIGTERM ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# no test depends on the clock: what is too slow is a matter of benchmarks
+hypothesis.settings.register_profile(
+    "without clock", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("without clock")
+
 _OURS = {name.upper() for name in Settings.model_fields}
 
 
@@ -48,21 +58,12 @@ _LARGE_LIBRARIES = (
     "webrag_dagster.definitions, dagster._cli",
     "webrag_core.web.app, webrag_core.cli.main, evals.commands, hypothesis, playwright.sync_api",
 )
-_LONG_FILES = (
-    "test_browser.py",
-    "test_completeness.py",
-    "test_commands.py",
-    "test_worker.py",
-    "test_engine.py",
-    "test_naughty_strings.py",
-    "test_trace_processes.py",
-    "test_wheel.py",
-)
+_LONG_FILES = ("test_completeness.py", "test_gate.py", "test_worker.py", "test_engine.py", "test_naughty_strings.py")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes for each core and one more: half of the time a test waits. At most five: each has a server."""
-    return min(5, 2 * len(os.sched_getaffinity(0)) + 1) if hasattr(os, "sched_getaffinity") else 3
+    """One process more than cores, as a test also waits. At most five: each imports everything and has a server."""
+    return min(5, len(os.sched_getaffinity(0)) + 1) if hasattr(os, "sched_getaffinity") else 3
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -244,6 +245,15 @@ def settings(database_url: str) -> Settings:
 def run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
     """Run a coroutine to its end."""
     return asyncio.run
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser for all tests of a file: it takes a second to start. Tests that use it are marked `alone`."""
+    from tests.browsing import launched  # its library takes half a second to import
+
+    with launched() as browser:
+        yield browser
 
 
 @pytest.fixture

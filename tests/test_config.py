@@ -185,6 +185,8 @@ def test_a_name_of_ours_that_is_no_setting_is_an_error_in_a_file(
     ]
 
 
+@pytest.mark.alone
+@pytest.mark.slow
 def test_the_command_line_reads_the_file_that_it_is_given(webrag: Webrag, tmp_path: Path) -> None:  # noqa: F811
     settings_file("WEBRAG_POLICY=none-such", path=".env")
     assert webrag("db", "url").returncode == 0

@@ -132,6 +132,7 @@ def served_pages() -> dict[str, Page]:
     return pages
 
 
+@pytest.mark.slow
 def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
     """An eighth of them in pages, a sixteenth as questions; in `make bench-naughty` all."""
     pages = served_pages()
@@ -183,6 +184,7 @@ def test_in_served_pages_and_as_questions_about_them(database_url: str) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_as_questions_and_passages_that_the_model_reads() -> None:
     for string in (*STRINGS[::60], *SHORT.values(), *LONG.values()):
         question = string.replace("\0", "").replace("\ud800", "")  # a query holds neither, a page's text neither

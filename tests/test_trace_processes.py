@@ -21,6 +21,8 @@ from tests.local_site import page
 from tests.mcp_server.clients import stdio
 from tests.provider_server import Call, Reply, serving
 
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
+
 __all__ = ["webrag", "webrag_here"]
 
 IDS = ("4bf92f3577b34da6a3ce929d0e0e4736", "0af7651916cd43dd8448eb211c80319c")

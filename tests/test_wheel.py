@@ -20,6 +20,8 @@ from packaging.utils import canonicalize_name
 from benchmarks.packaging.wheel import build_wheel
 from tests.conftest import fresh_database
 
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -80,7 +82,6 @@ def _run(folder: Path, empty: Path, *arguments: str, **environment: str) -> subp
         env={**inherited, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
 

@@ -72,5 +72,5 @@ def resolver(names: Mapping[str, Sequence[str]], asked: list[str] | None = None)
 
 
 def gate_to(*open_: str, names: Mapping[str, Sequence[str]] | None = None, **settings: object) -> NetworkGate:
-    chosen = {"webrag_fetch_timeout": 5.0, "webrag_max_body_bytes": 100_000, **settings}
+    chosen = {"webrag_fetch_timeout": 300.0, "webrag_max_body_bytes": 100_000, **settings}
     return NetworkGate(load_settings(webrag_allow_hosts=",".join(open_), **chosen), resolver=resolver(names or {}))

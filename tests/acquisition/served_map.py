@@ -71,12 +71,12 @@ async def mapped(
         served.default = default
         site.pages = served
         hosts = ",".join(f"{host}:{site.port}" for host in ["127.0.0.1", *(names or {})])
-        settings = load_settings(webrag_allow_hosts=hosts, webrag_fetch_timeout=5.0)
+        settings = load_settings(webrag_allow_hosts=hosts, webrag_fetch_timeout=300.0)
         known = resolver(names or {})
         plain = NetworkGate(settings, resolver=known)
         robots = Robots(plain, settings.webrag_user_agent) if obedient else None
         gate = ObedientGate(settings, robots, resolver=known) if robots is not None else plain
-        acquirer = HttpAcquirer(gate, robots=robots, hosts=HostQueues(2, 5.0), map_seconds=map_seconds)
+        acquirer = HttpAcquirer(gate, robots=robots, hosts=HostQueues(2, 300.0), map_seconds=map_seconds)
         found = await acquirer.site_map(f"{origin}{path}", html=html, brief=brief)
         return _localised(found, origin), [asked for asked, _ in site.requests]
 

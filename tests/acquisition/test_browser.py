@@ -12,6 +12,7 @@ import pytest
 
 from benchmarks.security.foreign_site import CHROMIUM
 from tests.acquisition.local_server import reply, serving
+from tests.browsing import needs_chromium
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.browser import chromium
 from webrag_core.acquisition.browser.acquirer import BrowserAcquirer
@@ -19,7 +20,7 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+pytestmark = [pytest.mark.alone, needs_chromium]
 
 JSON, SCRIPT, HTML = "content-type: application/json", "content-type: text/javascript", "content-type: text/html"
 SHELL = b"<!doctype html><title>Shop</title><div id=root></div><script src=/app.js></script>"
@@ -110,7 +111,7 @@ def site() -> Site:
             files = {"/app.js": reply(APP, SCRIPT), "/api.json": reply(API, JSON), "/file": reply(b"file")}
             async with serving({**pages, **files}) as served:
                 results: dict[str, AcquiredPage | FetchError] = {}
-                for seconds, paths in ((60.0, [path for path in pages if path not in ENDLESS]), (3.0, ENDLESS)):
+                for seconds, paths in ((300.0, [path for path in pages if path not in ENDLESS]), (3.0, ENDLESS)):
                     settings = load_settings(
                         webrag_allow_hosts=f"127.0.0.1:{served.port}",
                         webrag_obey_robots=False,

@@ -20,6 +20,8 @@ from webrag_core.errors import FetchError, Reason
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
 
+pytestmark = pytest.mark.alone
+
 HTML = reply(b"<!DOCTYPE html><title>t</title><p>text", "content-type: text/html")
 _WORKER = """
 import asyncio, sys
@@ -89,6 +91,7 @@ def test_the_slots_of_a_host_are_shared_by_processes(database_url: str) -> None:
         assert connection.execute("SELECT count(*) FROM host_leases").fetchone() == (0,)
 
 
+@pytest.mark.slow
 def test_the_crawl_delay_holds_between_processes(database_url: str) -> None:
     arrivals: list[float] = []
 

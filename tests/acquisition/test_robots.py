@@ -98,7 +98,7 @@ class Clock:
 
 def settings_for(*sites: Site) -> Settings:
     names = ",".join(f"{host}:{site.port}" for site in sites for host in ("127.0.0.1", "site.test"))
-    return load_settings(webrag_allow_hosts=names, webrag_fetch_timeout=5.0, webrag_max_body_bytes=1_000_000)
+    return load_settings(webrag_allow_hosts=names, webrag_fetch_timeout=300.0, webrag_max_body_bytes=1_000_000)
 
 
 def obedient(settings: Settings, clock: Clock | None = None) -> HttpAcquirer:

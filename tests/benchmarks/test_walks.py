@@ -17,6 +17,8 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
 
+pytestmark = pytest.mark.slow
+
 GRAPHS = 30
 WALKS = 12
 

@@ -246,6 +246,8 @@ def test_bad_input_is_a_clear_error_and_leaves_nothing_half_written(
     assert set(stored(database_url).values()) <= {0}
 
 
+@pytest.mark.alone
+@pytest.mark.slow
 def test_the_script_ends_with_the_code_of_its_error(webrag: Webrag, live_site: str) -> None:
     allow = live_site.removeprefix("http://")
     done = webrag("answer", f"{live_site}/missing", "why?", "--json", WEBRAG_ALLOW_HOSTS=allow)

@@ -73,6 +73,7 @@ def test_what_is_wrong_is_said(webrag_here: Webrag, arguments: tuple[str, ...], 
     assert problem in json.loads(done.stdout)["error"]["message"]
 
 
+@pytest.mark.slow
 def test_ratings_become_weights_that_a_search_uses_and_go_again(
     webrag_here: Webrag, settings: Settings, tmp_path: Path
 ) -> None:

@@ -190,6 +190,7 @@ def test_many_links_in_one_paragraph(separator: str) -> None:
     assert all(link.anchor_text in link.context for link in found[:: count // 10])
 
 
+@pytest.mark.slow
 def test_a_directory_of_very_many_links_keeps_them_all_and_the_text_around_the_first() -> None:
     """Each would hold 600 characters of its own, and the page would be refused for them."""
     count = 10_100

@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from tests.conftest import FROZEN_SITE, REPOSITORY
 from tests.conversion.hostile_worker import REPLIES
 from tests.conversion.misbehaving import said
 from tests.conversion.test_pdf import TEXT, write_pdf
+from tests.waiting import wait_until
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.conversion.convert import convert_page
@@ -100,17 +100,13 @@ def refusal(pool: WorkerPool, body: bytes) -> FetchError:
 def busy(pid: int) -> None:
     """Wait until a process computes."""
     process = psutil.Process(pid)
-    while process.cpu_percent(0.05) < 50:
-        pass
+    before = process.cpu_times().user
+    wait_until(lambda: process.cpu_times().user > before + 0.05)
 
 
-def gone(pid: int) -> bool:
-    """Wait for a process to end, ten seconds at most."""
-    for _ in range(200):
-        if not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-            return True
-        time.sleep(0.05)
-    return False
+def await_end(pid: int) -> None:
+    """Wait for a process to end."""
+    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
 def test_the_worker_says_what_the_conversion_says() -> None:
@@ -197,7 +193,7 @@ def test_cancelling_kills_the_worker() -> None:
         await asyncio.gather(task, return_exceptions=True)
         return pid
 
-    assert gone(asyncio.run(cancelled()))
+    await_end(asyncio.run(cancelled()))
     assert convert(pool, b"").isdigit()
     pool.close()
 
@@ -239,7 +235,7 @@ def test_workers_end_with_a_parent_that_is_killed(body: str) -> None:
     parent.kill()
     parent.wait()
     parent.stdout.close()
-    assert gone(worker)
+    await_end(worker)
 
 
 def taken_over(mode: str, cpu_seconds: float = 60.0) -> ConvertedPage:
@@ -281,6 +277,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.slow
 def test_hostile_pages_end_and_leave_the_main_process_small() -> None:
     pool = WorkerPool(2, cpu_seconds=6.0)
     ends: dict[str, str] = {}

@@ -43,6 +43,7 @@ def words(text: str) -> str:
     return re.sub(r"[\s`*_\\¶]", "", LINK.sub(r"\1", LINK.sub(r"\1", text)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PAGES.split())
 def test_code_terms_and_headings_survive(site: WarcAcquirer, path: str) -> None:
     page = asyncio.run(site.fetch(SITE + path))

@@ -9,11 +9,14 @@ import pytest
 
 from benchmarks.security.foreign_site import CHROMIUM
 from tests.acquisition.local_server import reply, serving
+from tests.browsing import needs_chromium
 from webrag_core.config import Settings
 from webrag_core.corpus.documents import load_version
 from webrag_core.corpus.sources import attach_source, find_source
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
+
+pytestmark = pytest.mark.alone
 
 HTML = "content-type: text/html"
 PAGE = b"""<!doctype html><title>Shop</title><div id=root></div><script>
@@ -21,7 +24,7 @@ document.getElementById('root').innerHTML = '<main><h1>Kettles</h1><p>A kettle o
 </script>"""
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+@needs_chromium
 def test_a_refresh_stores_what_scripts_build(settings: Settings) -> None:
     async def run() -> None:
         async with serving({"/": reply(PAGE, HTML)}) as site:

@@ -96,6 +96,7 @@ def test_a_run_leaves_rounds_sources_and_a_cited_answer(
     assert len(instance.all_logs(done.run_id)) <= 60
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("corpus_environment")
 def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event(
     definitions: dg.Definitions, instance: dg.DagsterInstance

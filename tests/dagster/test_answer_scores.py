@@ -11,6 +11,8 @@ import pytest
 from tests.dagster.test_ask_job import ask
 from webrag_core.config import load_settings
 
+pytestmark = pytest.mark.slow
+
 
 def test_answers_are_scored_and_gated(
     definitions: dg.Definitions,

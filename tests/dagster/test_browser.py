@@ -9,7 +9,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,17 +17,20 @@ from pathlib import Path
 import dagster as dg
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
+from benchmarks.security.foreign_site import attack
 from docs_tools.screenshots.instance import SUITE, await_run, three_nights
+from tests.browsing import MILLISECONDS, needs_chromium, new_page
 from tests.conftest import FROZEN_SITE, fresh_database
 from tests.dagster.conftest import QUICK
+from tests.waiting import wait_until
 
-SECONDS_TO_START = 180
-MILLISECONDS = 120_000
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.slow,
+    needs_chromium,
+]
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,8 @@ def _running(database_url: str, tmp_path: Path) -> Iterator[Ui]:
         yield Ui(address, home, server.pid)
         tree = psutil.Process(server.pid).children(recursive=True)
         server.send_signal(signal.SIGINT)
-        assert server.wait(30) == 0
-        _, alive = psutil.wait_procs(tree, timeout=15)
+        assert server.wait() == 0
+        _, alive = psutil.wait_procs(tree)
         assert alive == [], "every process ends with `webrag up`"
     finally:
         for process in (*tree, *psutil.Process().children(recursive=True)):
@@ -91,29 +93,20 @@ def _command(process: psutil.Process) -> list[str]:
 
 
 def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + SECONDS_TO_START
-    while time.monotonic() < deadline and server.poll() is None:
+    def is_up() -> bool:
+        assert server.poll() is None, f"the UI did not come up:\n{log.read_text()[-3000:]}"
         try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
+            with urllib.request.urlopen(url):
+                return True
         except OSError:
-            time.sleep(0.3)
-    pytest.fail(f"the UI did not come up:\n{log.read_text()[-3000:]}")
+            return False
 
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser for all tests: it takes a second to start."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield browser
-        browser.close()
+    wait_until(is_up)
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page that remembers nothing of another test."""
-    page = browser.new_page(viewport={"width": 1400, "height": 1200})
+    page = new_page(browser, viewport={"width": 1400, "height": 1200})
     yield page
     page.close()
 
@@ -121,24 +114,24 @@ def page(browser: Browser) -> Iterator[Page]:
 def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
-    expect(editor).to_contain_text("url: https://docs.python.org/3.11/", timeout=MILLISECONDS)
+    expect(editor).to_contain_text("url: https://docs.python.org/3.11/")
     lines = [line.strip("\u200b ") for line in editor.locator(".CodeMirror-line").all_inner_texts()]
     assert [line.split(":")[0] for line in lines if line] == ["query", "url"]
     question = next(line.removeprefix("query: ") for line in lines if line.startswith("query: "))
 
     page.get_by_role("button", name="Launch run").click()
-    page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
+    page.wait_for_url("**/runs/**")
     run_page = page.url
     page.goto("about:blank")  # what moves on the page of a run that is at work takes a core
-    await_run(ui.home, run_page.rpartition("/")[2], MILLISECONDS / 1000)
+    await_run(ui.home, run_page.rpartition("/")[2], MILLISECONDS / 1_000)
     page.goto(run_page)
     ended = page.get_by_text(re.compile("^(Success|Failure|Canceled)$")).first
-    expect(ended).to_be_visible(timeout=MILLISECONDS)
-    expect(page.get_by_text("Loading run logs")).to_have_count(0, timeout=MILLISECONDS)
+    expect(ended).to_be_visible()
+    expect(page.get_by_text("Loading run logs")).to_have_count(0)
     assert ended.inner_text() == "Success", page.get_by_text("STEP_FAILURE").locator("..").all_inner_texts()
 
     page.goto(f"{ui.address}/assets/answers")
-    page.get_by_text("[Show Markdown]").first.click(timeout=MILLISECONDS)
+    page.get_by_text("[Show Markdown]").first.click()
     answer = page.locator(".dagster-markdown").filter(has_text="Why it stopped")
     expect(answer).to_contain_text(question)
     expect(answer.locator("a[href^='https://docs.python.org/3.11/']").first).to_be_visible()
@@ -150,37 +143,37 @@ def test_launch_from_the_launchpad_and_read_the_answer(ui: Ui, page: Page) -> No
     answer.locator("h3").first.scroll_into_view_if_needed()
 
     page.goto(f"{ui.address}/assets/documents?partition=docs.python.org&view=partitions")
-    expect(page.get_by_text("Materialized", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("Materialized", exact=True).first).to_be_visible()
     expect(page.get_by_text("docs.python.org").first).to_be_visible()
 
-    expect(page.get_by_text("dagster/row_count").first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("dagster/row_count").first).to_be_visible()
 
     page.goto(f"{ui.address}/assets/answer_rounds")
-    expect(page.get_by_text("rounds_so_far").first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("rounds_so_far").first).to_be_visible()
 
 
 def test_bad_input_is_one_sentence_on_the_run_page(ui: Ui, page: Page) -> None:
     page.goto(f"{ui.address}/locations/webrag/jobs/answer/playground")
     editor = page.locator(".CodeMirror-code")
-    expect(editor).to_contain_text("query: ", timeout=MILLISECONDS)
+    expect(editor).to_contain_text("query: ")
     page.locator(".CodeMirror").first.evaluate("it => it.CodeMirror.setValue('query: what?\\nurl: not a url')")
     page.get_by_role("button", name="Launch run").click()
-    page.wait_for_url("**/runs/**", timeout=MILLISECONDS)
+    page.wait_for_url("**/runs/**")
     failed = page.get_by_text("[invalid_url]")
-    expect(failed.first).to_be_visible(timeout=MILLISECONDS)
+    expect(failed.first).to_be_visible()
     expect(page.get_by_text("Stack Trace")).to_have_count(0)
 
 
 def test_scores_are_plotted_and_a_failing_check_says_why(ui: Ui, page: Page) -> None:
     three_nights(ui.home)
     page.goto(f"{ui.address}/assets/{SUITE}")
-    expect(page.get_by_text("success", exact=True).first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.get_by_text("success", exact=True).first).to_be_visible()
     page.get_by_role("button", name="Plots").click()
-    expect(page.locator("canvas").first).to_be_visible(timeout=MILLISECONDS)
+    expect(page.locator("canvas").first).to_be_visible()
 
     page.goto(f"{ui.address}/assets/{SUITE}?view=checks&checkDetail=no_regression")
     reason = page.get_by_text("Fell: success -0.50")
-    expect(reason.first).to_be_visible(timeout=MILLISECONDS)
+    expect(reason.first).to_be_visible()
     expect(reason.first).to_contain_text("worse: python-002, python-003")
     expect(page.get_by_text("Failed", exact=True).first).to_be_visible()
 

@@ -17,7 +17,8 @@ import pytest
 from tests.command_line import Webrag, webrag_here
 from tests.conftest import REPOSITORY
 from tests.dagster.conftest import QUICK
-from tests.dagster.test_up import alive, wait_for
+from tests.dagster.test_up import alive
+from tests.waiting import wait_until
 from webrag_dagster.instance import hold, storage_folder, use_instance
 
 INSTANCE = Path(".webrag", "dagster")
@@ -28,6 +29,8 @@ UNSET = ""
 __all__ = ["webrag_here"]
 
 
+@pytest.mark.alone
+@pytest.mark.slow
 def test_demo_as_json_prints_an_answer_whose_run_is_in_the_instance(webrag_here: Webrag, tmp_path: Path) -> None:
     """The text is printed by the demo of the installed package, in a process of its own (test_wheel)."""
     data = tmp_path / "data"
@@ -107,6 +110,8 @@ def test_up_refuses_an_instance_on_which_another_one_runs(webrag_here: Webrag, t
     assert "--port" not in done.stderr
 
 
+@pytest.mark.alone
+@pytest.mark.slow
 def test_nothing_of_up_goes_on_when_it_is_killed(database_url: str, tmp_path: Path) -> None:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -121,8 +126,8 @@ def test_nothing_of_up_goes_on_when_it_is_killed(database_url: str, tmp_path: Pa
         return len(processes) >= 5  # supervisor, code server and its child, web server, daemon
 
     try:
-        wait_for(all_started)
+        wait_until(all_started)
     finally:
         up.kill()
         up.wait()
-    wait_for(lambda: not any(alive(process.pid) for process in processes))
+    wait_until(lambda: not any(alive(process.pid) for process in processes))

@@ -28,6 +28,8 @@ from webrag_dagster.defs.corpus.link_candidates import link_candidates
 from webrag_dagster.defs.corpus.web_pages import web_pages
 from webrag_dagster.resources import CorpusResource
 
+pytestmark = pytest.mark.slow
+
 LAYERS = ("documents", "link_candidates", "chunks", "embeddings")
 TEA, COFFEE = "tea.example", "coffee.example"
 

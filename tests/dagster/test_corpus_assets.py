@@ -47,6 +47,7 @@ def site(tmp_path: Path, corpus_environment: str) -> Path:
     return warc
 
 
+@pytest.mark.slow
 def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path) -> None:
     first = materialize(definitions, instance, site)
     second = materialize(definitions, instance, site)
@@ -111,6 +112,7 @@ def test_a_changed_and_a_vanished_page(
     assert "ninety-five" in current[BLACK], "a page that is gone keeps its last good text"
 
 
+@pytest.mark.slow
 def test_content_that_comes_back_has_its_old_data_version(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path
 ) -> None:

@@ -13,6 +13,8 @@ from tests.dagster.small_warc import write_site
 from tests.local_site import page
 from webrag_dagster.resources import CorpusResource
 
+pytestmark = pytest.mark.slow
+
 OTHER = "https://coffee.example/"
 DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}
 """Nothing is due in these tests, so that a run mends nothing by fetching it again."""

@@ -18,6 +18,8 @@ from tests.dagster.small_warc import write_site
 from webrag_core.cli.main import app
 from webrag_core.errors import FetchError
 
+pytestmark = pytest.mark.slow
+
 DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}
 
 

@@ -14,6 +14,8 @@ from tests.local_site import page
 from tests.provider_server import serving
 from tests.providers.test_openai_embedder import openai
 
+pytestmark = pytest.mark.slow
+
 
 def models(database: str) -> list[tuple[str, str]]:
     """(name, state) of every model."""

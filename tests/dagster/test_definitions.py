@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import dagster as dg
+import pytest
 
 from tests.conftest import REPOSITORY
 from webrag_dagster.partitions import SOURCES
@@ -74,6 +75,8 @@ def test_every_run_executes_in_one_process(definitions: dg.Definitions) -> None:
     assert definitions.resolve_job_def("answer").executor_def == dg.in_process_executor
 
 
+@pytest.mark.alone
+@pytest.mark.slow
 def test_loading_reads_no_network_no_database_and_writes_nothing() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOAD_WITHOUT_INPUT_OR_OUTPUT],
@@ -81,7 +84,6 @@ def test_loading_reads_no_network_no_database_and_writes_nothing() -> None:
         env={**os.environ, "DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none"},
         capture_output=True,
         text=True,
-        timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr

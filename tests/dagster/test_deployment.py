@@ -15,6 +15,8 @@ from tests.dagster.test_compose import inline
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_dagster.processes.celery_launcher import CeleryLauncher
 
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
+
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUESTION = "Are asyncio queues thread-safe, and how can get() be given a timeout?"
 KUBERNETES = REPOSITORY / "docs" / "instances" / "kubernetes.yaml"

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
+
 SCRIPT = Path(sys.executable).with_name("webrag")
 
 

@@ -13,6 +13,8 @@ import pytest
 import evals.judging.decisions
 from webrag_dagster.evaluation import retrieval as eval_retrieval
 
+pytestmark = pytest.mark.slow
+
 WALK, RANK = "sitewalk_python_3_11", "retrieval_scores"
 
 

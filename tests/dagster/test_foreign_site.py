@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,23 +17,21 @@ from pathlib import Path
 import dagster as dg
 import psutil
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from benchmarks.security.foreign_site import CHROMIUM, FLAGS, attack
-from tests.dagster.test_browser import MILLISECONDS
+from benchmarks.security.foreign_site import attack
+from tests.browsing import MILLISECONDS, needs_chromium
+from tests.waiting import wait_until
 
 TOKEN = "correct-horse-battery-staple"
 ASK = """fetch("/graphql", {method: "POST", headers: {"Content-Type": "application/json"},
   body: JSON.stringify({query: "{ version }"})}).then(answer => answer.json())"""
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser to which the attacker's names lead to this machine."""
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
-        yield browser
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.slow,
+    needs_chromium,
+]
 
 
 @pytest.fixture
@@ -72,23 +69,24 @@ def served(workspace: Path) -> Iterator[tuple[int, Path]]:
     command = [Path(sys.executable).with_name("webrag"), "ui", "--port", str(port), "--workspace", workspace]
     with log.open("wb") as stream, subprocess.Popen(command, env=environment, stderr=stream, stdout=stream) as server:
         try:
-            deadline = time.monotonic() + 60
-            while not answers(port):
+
+            def is_up() -> bool:
                 assert server.poll() is None, log.read_text()
-                assert time.monotonic() < deadline, log.read_text()
-                time.sleep(0.1)
+                return answers(port)
+
+            wait_until(is_up)
             listening = [one.laddr for one in psutil.Process(server.pid).net_connections() if one.status == "LISTEN"]
             assert listening == [("127.0.0.1", port)]
             yield port, log
             server.send_signal(signal.SIGTERM)
-            assert server.wait(30) == 128 + signal.SIGTERM
+            assert server.wait() == 128 + signal.SIGTERM
         finally:
             server.kill()
 
 
 def answers(port: int) -> bool:
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5):
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/server_info"):
             return True
     except (OSError, urllib.error.URLError):
         return False

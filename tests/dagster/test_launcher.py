@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,8 +14,11 @@ import yaml  # type: ignore[import-untyped]
 
 from tests.conftest import REPOSITORY
 from tests.dagster.test_answer_job import ASYNCIO, QUESTION
+from tests.waiting import wait_until
 from webrag_dagster.dagster_private import WorkerStatus
 from webrag_dagster.processes.launcher import WORKER, ForkingRunLauncher
+
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 SECONDS = 120
 
@@ -77,14 +79,17 @@ def launch(local: dg.DagsterInstance) -> Callable[..., str]:
 
 
 def wait_for(instance: dg.DagsterInstance, run_id: str, condition: Callable[[dg.DagsterRun], bool]) -> dg.DagsterRun:
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        run = instance.get_run_by_id(run_id)
-        assert run is not None
-        if condition(run):
-            return run
-        time.sleep(0.05)
-    pytest.fail(f"{run_id} is {run.status} with {run.tags} after {SECONDS} s")
+    def reached() -> bool:
+        return condition(run_of(instance, run_id))
+
+    wait_until(reached)
+    return run_of(instance, run_id)
+
+
+def run_of(instance: dg.DagsterInstance, run_id: str) -> dg.DagsterRun:
+    run = instance.get_run_by_id(run_id)
+    assert run is not None
+    return run
 
 
 def test_runs_are_forked_from_one_process_that_a_reload_replaces(

@@ -12,6 +12,8 @@ from tests.conftest import REPOSITORY
 from webrag_dagster.defs.storage import prune
 from webrag_dagster.evaluation.gate import SCORES
 
+pytestmark = pytest.mark.slow
+
 KEYS = dg.StaticPartitionsDefinition(["tea.example", "milk.example"])
 
 

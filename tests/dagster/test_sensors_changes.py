@@ -33,6 +33,8 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.defs.ops.corpus_changes import corpus_changes
 from webrag_dagster.resources import CorpusResource
 
+pytestmark = pytest.mark.slow
+
 
 class Sensor:
     """Ticks of the sensor, as the daemon makes them."""

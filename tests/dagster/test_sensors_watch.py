@@ -124,6 +124,7 @@ def test_a_paused_source_is_not_looked_at(world: World, corpus_environment: str)
     assert world.look() == []
 
 
+@pytest.mark.slow
 def test_a_changed_page_is_current_with_its_vectors_and_nothing_else_ran(
     world: World, definitions: dg.Definitions, instance: dg.DagsterInstance, corpus_environment: str
 ) -> None:

@@ -187,6 +187,7 @@ def test_two_files_for_two_sections_are_two_partitions(
             assert all(event.metadata["pages_searchable"].value == 1 for event in events)
 
 
+@pytest.mark.slow
 def test_a_large_source_has_a_partition_for_every_shard_and_each_page_is_in_one(
     tick: Tick, definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:

@@ -7,15 +7,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from tests.conftest import REPOSITORY
+from tests.waiting import wait_until
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.instance import hold, storage_folder
+
+pytestmark = pytest.mark.alone
 
 UP = """
 import sys
@@ -68,18 +71,11 @@ class Kettle:
         return [[int(pid) for pid in line.split()] for line in lines if line.endswith("\n")]
 
     def await_start(self, number: int) -> list[int]:
-        wait_for(lambda: len(self.starts()) >= number)
+        wait_until(lambda: len(self.starts()) >= number)
         return self.starts()[number - 1]
 
     def await_end(self) -> None:
-        wait_for(lambda: not any(alive(pid) for pids in self.starts() for pid in pids))
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
+        wait_until(lambda: not any(alive(pid) for pids in self.starts() for pid in pids))
 
 
 def alive(pid: int) -> bool:
@@ -106,12 +102,12 @@ def kettle(tmp_path: Path) -> Iterator[Kettle]:
 @pytest.mark.parametrize("place", [1, 2], ids=["service", "its child"])
 def test_a_killed_service_comes_back(kettle: Kettle, place: int) -> None:
     up = kettle.up()
-    wait_for(lambda: len(psutil.Process(kettle.starts()[0][1]).children()) == 1)
+    wait_until(lambda: len(psutil.Process(kettle.starts()[0][1]).children()) == 1)
     time.sleep(1)  # a look of the supervisor at the child
     os.kill(kettle.starts()[0][place], signal.SIGKILL)
     kettle.await_start(2)
     up.send_signal(signal.SIGINT)
-    assert up.wait(30) == 0
+    assert up.wait() == 0
     kettle.await_end()
 
 
@@ -119,7 +115,7 @@ def test_a_killed_service_comes_back(kettle: Kettle, place: int) -> None:
 def test_a_signal_ends_everything_and_leaves_time_to_end(kettle: Kettle, number: signal.Signals) -> None:
     up = kettle.up(SLOW_TO_END)
     up.send_signal(number)
-    assert up.wait(30) == 0
+    assert up.wait() == 0
     assert Path(f"{kettle.log}.ended").exists()
     kettle.await_end()
 
@@ -132,7 +128,7 @@ def test_a_killed_command_leaves_nothing(kettle: Kettle) -> None:
 def test_a_killed_supervisor_leaves_nothing(kettle: Kettle) -> None:
     up = kettle.up()
     os.kill(kettle.starts()[0][0], signal.SIGKILL)
-    assert up.wait(30) == signal.SIGKILL
+    assert up.wait() == signal.SIGKILL
     kettle.await_end()
 
 
@@ -146,7 +142,7 @@ def test_under_nohup_a_closed_terminal_ends_nothing(kettle: Kettle) -> None:
     os.kill(kettle.starts()[0][1], signal.SIGKILL)
     kettle.await_start(2)  # still supervised
     up.send_signal(signal.SIGTERM)
-    assert up.wait(30) == 0
+    assert up.wait() == 0
 
 
 def test_a_second_one_is_refused_until_the_last_process_of_the_first_has_ended(kettle: Kettle) -> None:

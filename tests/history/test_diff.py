@@ -118,6 +118,7 @@ def test_facts(before: str, after: str, facts: list[str]) -> None:
     assert [fact for fact in facts_changed(before, after) if fact in facts or facts == []] == facts
 
 
+@pytest.mark.slow
 def test_many_equal_blocks_end_soon() -> None:
     one = joined(["a", "b"] * 3_000)
     other = joined(["b", "a", "c"] * 2_000)

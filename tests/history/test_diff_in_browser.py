@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from benchmarks.security.foreign_site import CHROMIUM, FLAGS
+from tests.browsing import needs_chromium, new_page
 from tests.history.texts import FIRST, SECOND
 from webrag_core.history.compare import PageComparison, VersionText
 from webrag_core.history.diff import diff_texts
 from webrag_core.history.diff_page import render_page
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+pytestmark = [pytest.mark.alone, needs_chromium]
 
 BEFORE = "# Tea\n\nBrew it at 80 degrees.\n\nKeep it <b>dry</b> and dark, in a tin.\n\nIt has a clear cup.\n"
 AFTER = "# Tea\n\nIt has a clear cup.\n\nKeep it <b>dry</b> and dark, in a tin.\n\nBrew it at 75 degrees.\n\nEnjoy.\n"
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
-        yield browser
 
 
 def side(number: int, day: datetime, text: str) -> VersionText:
@@ -51,7 +44,7 @@ def test_a_person_reads_what_changed(browser: Browser, tmp_path: Path) -> None:
     requests: list[str] = []
     problems: list[str] = []
     for scheme in ("light", "dark"):
-        page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+        page = new_page(browser, color_scheme=scheme)  # type: ignore[arg-type]
         page.on("request", lambda request: requests.append(request.url))
         page.on("console", lambda message: problems.append(message.text))
         page.goto(f"file://{tmp_path}/diff.html")

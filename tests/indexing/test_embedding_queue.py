@@ -116,7 +116,7 @@ def test_a_build_has_as_many_requests_under_way_as_workers_and_says_what_they_co
             assert report.tokens == 10 * report.embedded
             assert report.vectors == report.embedded
 
-    together = threading.Barrier(3, timeout=30)
+    together = threading.Barrier(3)
     first = iter(range(3))
 
     def counted(call: Call) -> dict[str, Any]:

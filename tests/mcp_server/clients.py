@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,14 +60,6 @@ async def connected(
 async def called(client: Client, name: str, **arguments: Any) -> CallToolResult:
     """What a tool answers."""
     return await client.call_tool(name, arguments)
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait as long as it takes; pytest's own limit ends a test that waits in vain."""
-    while True:
-        if await holds():
-            return
-        await asyncio.sleep(0.02)
 
 
 def text_of(result: CallToolResult) -> str:

@@ -10,9 +10,10 @@ import pytest
 
 from tests.chat_server import chat_settings
 from tests.local_site import SITE
-from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of, until
+from tests.mcp_server.clients import MODES, called, connected, sections_of, text_of
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings
 from tests.provider_server import Reply, serving
+from tests.waiting import await_until
 from webrag_core.orchestration import answers
 
 GREEN_URL = f"{SITE}/green-tea"
@@ -43,7 +44,7 @@ def test_cancelled_while_fetching(database_url: str, mode: str, held: str) -> No
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            await until(lambda: is_cancelled(database_url))
+            await await_until(lambda: is_cancelled(database_url))
             ready = await rows(database_url, READY)
             assert ((SEED,) in ready) == (held != "/")
             assert not any(url.endswith(held) for (url,) in ready if held != "/")
@@ -60,7 +61,7 @@ def test_cancelled_while_a_model_analyses(database_url: str) -> None:
             settings = chat_settings(model.url, database_url=database_url)
             async with connected(settings, HeldSite(dict(PAGES))) as client:
                 asking = asyncio.create_task(called(client, "answer", url=SEED, query=QUESTION))
-                await until(lambda: asyncio.sleep(0, bool(model.calls)))
+                await await_until(lambda: asyncio.sleep(0, bool(model.calls)))
                 asking.cancel()
                 with pytest.raises(asyncio.CancelledError):
                     await asking
@@ -89,7 +90,7 @@ def test_cancelled_while_its_row_is_written(database_url: str, monkeypatch: pyte
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            await until(lambda: is_cancelled(database_url))
+            await await_until(lambda: is_cancelled(database_url))
 
     asyncio.run(work())
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 
 import psycopg
+import pytest
 
 from tests.local_site import SITE, page
 from tests.mcp_server.clients import called, connected, text_of
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings, tea_site
+
+pytestmark = pytest.mark.slow
 
 ANSWERS = 24
 WAITING = 20

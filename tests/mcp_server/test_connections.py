@@ -11,7 +11,7 @@ import httpx2
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from tests.mcp_server.clients import until
+from tests.waiting import await_until
 from webrag_core.config import Settings
 from webrag_core.mcp_server.http import Limits, server_config
 
@@ -51,7 +51,7 @@ async def served(limits: Limits) -> AsyncIterator[int]:
     async def is_started() -> bool:
         return server.started
 
-    await until(is_started)
+    await await_until(is_started)
     try:
         yield listening.getsockname()[1]
     finally:
@@ -75,7 +75,7 @@ def test_an_answer_that_nobody_reads_is_closed_and_a_late_one_is_not() -> None:
             _, writer = await asked(port, "/flood")
             late = await client.get(f"http://127.0.0.1:{port}/late")
             assert late.text == "done"
-            await until(is_ended)
+            await await_until(is_ended)
             writer.transport.abort()
 
     asyncio.run(work())

@@ -128,6 +128,7 @@ async def transcript_of(client: Any, calls: Calls) -> str:
     return steady("\n".join(parts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ON_PYTHON)
 def test_on_the_python_site(database_url: str, name: str) -> None:
     async def work() -> None:

@@ -90,6 +90,7 @@ def test_every_naughty_string(database_url: str) -> None:
     asyncio.run(each(database_url, "auto", calls))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_wrong_types_and_ten_megabytes(database_url: str, mode: str) -> None:
     huge = "tea " * 2_500_000

@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -20,8 +19,9 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.command_line import Webrag, webrag_here
-from tests.mcp_server.clients import MODES, Person, called, text_of, until
+from tests.mcp_server.clients import MODES, Person, called, text_of
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings, tea_site
+from tests.waiting import await_until, wait_until
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
@@ -53,7 +53,7 @@ async def served(
             async def is_healthy() -> bool:
                 return server.started and (await client.get(f"{base}/health")).status_code == 200
 
-            await until(is_healthy)
+            await await_until(is_healthy)
         yield base
     finally:
         server.should_exit = True
@@ -97,7 +97,7 @@ def test_a_cancelled_call_ends_there_too(database_url: str, mode: str) -> None:
             asking.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await asking
-            await until(is_cancelled)
+            await await_until(is_cancelled)
 
     async def is_cancelled() -> bool:
         async with await psycopg.AsyncConnection.connect(database_url) as connection:
@@ -301,6 +301,8 @@ def test_the_token_is_in_no_text_of_the_settings() -> None:
     assert TOKEN not in str(settings.model_dump())
 
 
+@pytest.mark.alone
+@pytest.mark.slow
 def test_the_command_refuses_and_stops_in_order(database_url: str, tmp_path: Path, webrag_here: Webrag) -> None:
     refused = webrag_here("mcp", "--http", "--host", "0.0.0.0")
     assert refused.returncode == 2
@@ -312,12 +314,14 @@ def test_the_command_refuses_and_stops_in_order(database_url: str, tmp_path: Pat
     with subprocess.Popen(
         [webrag, "mcp", "--http", "--port", str(port)], cwd=tmp_path, env=environment, stderr=subprocess.DEVNULL
     ) as process:
-        while True:
+
+        def is_healthy() -> bool:
             try:
-                if httpx2.get(f"http://127.0.0.1:{port}/health").status_code == 200:
-                    break
+                return httpx2.get(f"http://127.0.0.1:{port}/health").status_code == 200
             except httpx2.TransportError:
                 assert process.poll() is None
-            time.sleep(0.05)
+                return False
+
+        wait_until(is_healthy)
         process.terminate()
-        assert process.wait(timeout=60) == 128 + 15
+        assert process.wait() == 128 + 15

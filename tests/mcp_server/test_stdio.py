@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,8 +18,11 @@ from mcp import Client
 from tests.conftest import FROZEN_SITE
 from tests.mcp_server.clients import called, sections_of, stdio, text_of
 from tests.provider_server import Provider, Reply, serving
+from tests.waiting import wait_until
 from webrag_core.mcp_server.long_messages import LONGEST_MESSAGE, refusal
 from webrag_core.mcp_server.untrusted import SECTIONS
+
+pytestmark = pytest.mark.alone
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
@@ -34,6 +36,7 @@ def call(number: int, name: str, arguments: dict[str, str]) -> dict[str, object]
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
+@pytest.mark.slow
 def test_every_tool_over_stdio(database_url: str, tmp_path: Path) -> None:
     async def work() -> None:
         async with Client(stdio(database_url, tmp_path, WEBRAG_WARC=str(FROZEN_SITE))) as client:
@@ -133,8 +136,7 @@ def test_nothing_but_protocol_on_stdout_and_hanging_up_leaves_no_answer_running(
             before = states(database_url)
             process.stdin.write(json.dumps(hanging) + "\n")
             process.stdin.flush()
-            while not site.calls:
-                time.sleep(0.02)
+            wait_until(lambda: bool(site.calls))
             assert states(database_url) == [*before, ("running", None)]
             process.stdin.close()
             rest = process.stdout.read()
@@ -148,14 +150,14 @@ def test_a_signal_leaves_no_answer_running(database_url: str, tmp_path: Path) ->
         host, hanging = held_answer(site, 2)
         with server(database_url, tmp_path, WEBRAG_ALLOW_HOSTS=host) as process:
             opened(process, hanging)
-            while not site.calls:
-                time.sleep(0.02)
+            wait_until(lambda: bool(site.calls))
             assert states(database_url) == [("running", None)]
             process.send_signal(signal.SIGTERM)
-            assert process.wait(timeout=60) == 128 + signal.SIGTERM
+            assert process.wait() == 128 + signal.SIGTERM
     assert states(database_url) == [("failed", "cancelled")]
 
 
+@pytest.mark.slow
 def test_a_message_that_is_too_long_is_refused_by_its_id_and_the_next_is_answered(
     database_url: str, tmp_path: Path
 ) -> None:

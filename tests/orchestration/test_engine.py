@@ -65,6 +65,7 @@ def test_walks_from_the_seed_to_the_page_that_holds_the_evidence_and_its_rounds_
         assert policy.decide(history) == ExpansionDecision.model_validate(decision)
 
 
+@pytest.mark.slow
 def test_the_same_question_gives_the_same_evidence_cached_or_not(settings: Settings) -> None:
     def evidence(result: OrchestrationResult) -> list[tuple[str, str, float]]:
         return [(c.source_url, c.quote_sha256, round(c.relevance, 6)) for c in result.citations]

@@ -150,7 +150,7 @@ class SlowSite(LocalSite):
 
 
 def test_a_page_in_flight_at_the_deadline_is_listed_as_failed(settings: Settings) -> None:
-    hurried = settings.model_copy(update={"webrag_answer_timeout": 5.0})
+    hurried = settings.model_copy(update={"webrag_answer_timeout": 15.0})
     result = ask(hurried, SlowSite(bridges().pages))
     failed = [(document.url, document.reason) for document in result.documents if document.outcome == "failed"]
     assert failed == [(f"{SITE}/spans", "timeout")]
@@ -159,7 +159,7 @@ def test_a_page_in_flight_at_the_deadline_is_listed_as_failed(settings: Settings
 
 
 def test_a_seed_that_hangs_does_not_hold_up_the_others(settings: Settings) -> None:
-    hurried = settings.model_copy(update={"webrag_answer_timeout": 6.0, "webrag_fetch_timeout": 1.0})
+    hurried = settings.model_copy(update={"webrag_answer_timeout": 60.0, "webrag_fetch_timeout": 1.0})
     site = SlowSite(bridges().pages)
     result = ask(hurried, site, urls=(f"{SITE}/spans", f"{SITE}/", f"{SITE}/more"), expansion_budget=0)
     outcomes = [(document.url, document.outcome) for document in result.documents]

@@ -20,6 +20,8 @@ from webrag_core.retrieval import dense
 from webrag_core.retrieval.request import Pattern, SearchRequest
 from webrag_core.retrieval.search import CorpusSearch, search
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("lion", "whale", "heron", "otter", "badger", "lizard")
 QUERY = "Which food does the animal look for, and where is its home?"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from typing import Any
 
 import pytest
@@ -83,21 +82,19 @@ class Slow(LocalSite):
     """Every page takes a minute."""
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
-        await asyncio.sleep(60)
+        await asyncio.sleep(3_600)
         return await LocalSite.fetch(self, url, etag=etag, last_modified=last_modified)
 
 
 def test_the_seconds_of_an_answer_are_kept(settings: Settings) -> None:
     own = settings.model_copy(update={"answer_seconds": 1.0})
 
-    async def work() -> float:
+    async def work() -> None:
         async with Corpus.open(own, Slow({"/": page("Tea", "Tea is brewed.")})) as corpus:
-            begun = time.monotonic()
             with pytest.raises(AgentsFailedError, match="no result within"):
                 await Manager(corpus).answer(Question("How is tea brewed?", urls=(SITE,)))
-            return time.monotonic() - begun
 
-    assert asyncio.run(work()) < 2.5
+    asyncio.run(work())
 
 
 def test_a_ledger_runs_down_by_its_clock() -> None:

@@ -18,6 +18,8 @@ from webrag_core.errors import StoreError
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.private_folders import server_account
 
+pytestmark = pytest.mark.alone
+
 # opens the database, prints its URL, and ends when its standard input does
 OWNER = """
 import asyncio, sys
@@ -60,7 +62,7 @@ class Owner:
             self._process.stdin.close()
         else:
             self._process.send_signal(signum)
-        code = self._process.wait(60)
+        code = self._process.wait()
         self._process.stdin.close()
         self._process.stdout.close()
         return code
@@ -131,7 +133,7 @@ def test_the_last_to_leave_stops_the_server_that_another_process_started(home: P
     try:
         postmaster = _postmaster(data)
         postmaster.kill()
-        postmaster.wait(10)
+        postmaster.wait()
         second = Owner(home)
         assert _postmaster(data).pid != postmaster.pid
         second.end()
@@ -172,7 +174,7 @@ FIRST_PROCESS = """
 import ctypes, subprocess, sys
 assert ctypes.CDLL(None).prctl(36, 1, 0, 0, 0) == 0  # PR_SET_CHILD_SUBREAPER
 started = "from webrag_core.store.embedded import embedded_url; from pathlib import Path; import sys;"
-subprocess.run([sys.executable, "-c", started + "embedded_url(Path(sys.argv[1]))", sys.argv[1]], check=True, timeout=25)
+subprocess.run([sys.executable, "-c", started + "embedded_url(Path(sys.argv[1]))", sys.argv[1]], check=True)
 """
 
 

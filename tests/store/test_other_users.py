@@ -24,7 +24,11 @@ from webrag_core.store.embedded import embedded_url
 from webrag_core.store.private_folders import server_account
 
 # in CI they fail rather than being skipped without root
-pytestmark = pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="needs root to be two users")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0 and "CI" not in os.environ, reason="needs root to be two users"),
+]
 
 # imports as root (the repository may be in a folder of root's), then becomes the user
 _AS_USER = """
@@ -92,7 +96,7 @@ class Owner:
         assert self.url, "the owner did not come up"
 
     def end(self) -> None:
-        self._process.communicate(timeout=60)
+        self._process.communicate()
 
 
 @pytest.fixture(scope="module")

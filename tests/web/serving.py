@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx2
 import uvicorn
 
+from tests.waiting import wait_until
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, Limits, server_config
@@ -28,12 +28,13 @@ def web_server(
     thread.start()
     try:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with httpx2.Client(base_url=base, timeout=60) as client:
-            until = time.monotonic() + 60
-            while not server.started or client.get("/health").status_code != 200:
+        with httpx2.Client(base_url=base, timeout=None) as client:
+
+            def is_healthy() -> bool:
                 assert thread.is_alive(), "the server ended"
-                assert time.monotonic() < until, "the server does not start"
-                time.sleep(0.02)
+                return server.started and client.get("/health").status_code == 200
+
+            wait_until(is_healthy)
             yield client
     finally:
         server.should_exit = True

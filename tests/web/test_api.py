@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx2
@@ -17,6 +16,7 @@ from openapi_spec_validator import validate
 
 from tests.conftest import REPOSITORY, fresh_database
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings
+from tests.waiting import wait_until
 from tests.web.serving import web_server
 from webrag_core.mcp_server.http import Limits
 
@@ -203,13 +203,6 @@ def latest_run(database: str) -> tuple[int, str, str | None]:
     return row[0], row[1], row[2]
 
 
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + 30
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 @pytest.mark.parametrize(
     ("path", "body", "headers"),
     [
@@ -226,8 +219,8 @@ def test_who_hangs_up_stops_the_run(
     with httpx2.Client(base_url=client.base_url, timeout=httpx2.Timeout(30, read=0.7)) as leaving:
         with pytest.raises(httpx2.ReadTimeout):
             leaving.post(path, json=body, headers=headers)
-        until(site.waiting.is_set)
-    until(lambda: latest_run(database)[0] > before and latest_run(database)[1] == "failed")
+        wait_until(site.waiting.is_set)
+    wait_until(lambda: latest_run(database)[0] > before and latest_run(database)[1] == "failed")
     assert latest_run(database)[2] == "cancelled"
 
 
@@ -241,7 +234,7 @@ def test_too_many_questions_are_told_to_come_again(client: httpx2.Client) -> Non
     for path in runs:  # most of them have not begun
         assert client.post(f"{path}/stop").headers["location"] == path
     for path in runs:
-        until(lambda path=path: "stopped" in client.get(path).text.lower())  # type: ignore[misc]
+        wait_until(lambda path=path: "stopped" in client.get(path).text.lower())  # type: ignore[misc]
     assert client.post("/api/ask", json={"question": QUESTION}).status_code == 200
 
 

@@ -9,9 +9,9 @@ import httpx2
 import psycopg
 import pytest
 from lxml import html as lxml_html
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from benchmarks.security.foreign_site import CHROMIUM, FLAGS
+from tests.browsing import needs_chromium, new_page
 from tests.conftest import REPOSITORY, fresh_database
 from tests.web.accessibility import problems
 from tests.web.serving import ask, web_server
@@ -23,7 +23,6 @@ NOBODY_KNOWS = "What does a licence for a company of 100 people cost?"
 SEED = "https://docs.python.org/3.11/library/numeric.html"
 GCD = "Return the greatest common divisor of the specified integer arguments."
 MOST_BYTES = 150_000
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 
 
 @pytest.fixture(scope="module")
@@ -140,19 +139,20 @@ def test_pages_are_light(client: httpx2.Client, answered: str) -> None:
 
 
 @pytest.fixture
-def window(client: httpx2.Client) -> Iterator[Page]:
+def window(client: httpx2.Client, browser: Browser) -> Iterator[Page]:
     """A browser window that fails on foreign requests and on anything that the content policy stops."""
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
-        page = browser.new_context(base_url=str(client.base_url), viewport={"width": 1400, "height": 900}).new_page()
-        requests: list[str] = []
-        messages: list[str] = []
-        page.on("request", lambda request: requests.append(request.url))
-        page.on("console", lambda message: messages.append(message.text))
-        yield page
-        assert {url for url in requests if not url.startswith(str(client.base_url).rstrip("/"))} == set()
-        assert messages == []
+    page = new_page(browser, base_url=str(client.base_url), viewport={"width": 1400, "height": 900})
+    requests: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    yield page
+    assert {url for url in requests if not url.startswith(str(client.base_url).rstrip("/"))} == set()
+    assert messages == []
+    page.close()
 
 
+@pytest.mark.alone
 @needs_chromium
 def test_a_person_asks(window: Page, answered: str) -> None:
     window.goto("/")
@@ -174,13 +174,13 @@ def test_a_person_asks(window: Page, answered: str) -> None:
             assert problems(window) == [], (path, scheme, width)
 
 
+@pytest.mark.alone
 @needs_chromium
-def test_without_scripts_the_page_does_the_same(client: httpx2.Client) -> None:
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
-        context = browser.new_context(base_url=str(client.base_url), java_script_enabled=False)
-        page = context.new_page()
-        page.goto("/")
-        page.fill("#question", QUESTION)
-        page.click("text=Ask >> nth=-1")
-        page.wait_for_url("**/answers/*")  # the waiting page loads itself again
-        expect(page.locator("aside mark").first).to_have_text(GCD)
+def test_without_scripts_the_page_does_the_same(client: httpx2.Client, browser: Browser) -> None:
+    page = new_page(browser, base_url=str(client.base_url), java_script_enabled=False)
+    page.goto("/")
+    page.fill("#question", QUESTION)
+    page.click("text=Ask >> nth=-1")
+    page.wait_for_url("**/answers/*")  # the waiting page loads itself again
+    expect(page.locator("aside mark").first).to_have_text(GCD)
+    page.close()

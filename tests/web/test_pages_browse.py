@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from urllib.parse import urlencode
 
 import httpx2
 import pytest
 from lxml import html
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from benchmarks.security.foreign_site import CHROMIUM, FLAGS
+from tests.browsing import needs_chromium, new_page
 from tests.conftest import fresh_database
 from tests.web.accessibility import COLOURS, problems
 from tests.web.serving import web_server
@@ -251,25 +250,12 @@ def test_the_graph_has_a_beginning_and_answers_what_is_no_key(site: httpx2.Clien
     assert nothing.links("search the pages") == ["/search?q=xyzzy+100%25"]
 
 
-def test_pages_come_fast(site: httpx2.Client) -> None:
-    for path in (f"/sources/{GREEN.split('/')[2]}", f"/graph?key={GREEN}", f"/history?url={GREEN}", "/search?q=tea"):
-        site.get(path)
-        began = time.process_time()
-        assert site.get(path).status_code == 200
-        assert time.process_time() - began < 0.5, "seconds of this process, server and client"
-
-
-@pytest.fixture
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium")
-    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as browser:
-        yield browser
-
-
+@needs_chromium
+@pytest.mark.alone
+@pytest.mark.slow
 def test_everybody_can_use_the_pages(site: httpx2.Client, browser: Browser) -> None:
     """On a phone, and on a wide dark screen."""
-    page = browser.new_page()
+    page = new_page(browser)
     requests: list[str] = []
     messages: list[str] = []
     page.on("request", lambda request: requests.append(request.url))
@@ -287,9 +273,11 @@ def test_everybody_can_use_the_pages(site: httpx2.Client, browser: Browser) -> N
     assert all(url.startswith(str(site.base_url)) for url in requests), "nothing comes from elsewhere"
 
 
+@needs_chromium
+@pytest.mark.alone
 def test_a_person_goes_from_the_search_to_the_past_and_the_graph(site: httpx2.Client, browser: Browser) -> None:
     """By keyboard alone, scripts switched off."""
-    page = browser.new_page(java_script_enabled=False)
+    page = new_page(browser, java_script_enabled=False)
     page.goto(f"{site.base_url}/search")
     page.keyboard.type("How is green tea brewed?")
     page.keyboard.press("Enter")

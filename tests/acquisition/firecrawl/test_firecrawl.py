@@ -63,6 +63,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_goes_over_the_wire() -> None:
+    began = datetime.now(UTC)
     with firecrawl(scraped(URL)) as server:
         page = fetch(server)
     (call,) = server.calls
@@ -81,7 +82,7 @@ def test_what_goes_over_the_wire() -> None:
         **{"removeBase64Images": True, "fastMode": False, "blockAds": True, "storeInCache": True, "mobile": False},
     }
     assert (page.url, page.final_url, page.status, page.media_type) == (URL, URL, 200, "text/html")
-    assert datetime.now(UTC) - page.fetched_at < timedelta(seconds=20)
+    assert began <= page.fetched_at <= datetime.now(UTC)
     assert (page.warnings, page.acquirer, page.redirects) == ((), None, ())
 
 
@@ -178,15 +179,16 @@ def test_the_age_of_a_cached_copy_is_known() -> None:
     assert [call.body["maxAge"] for call in server.calls] == [86_400_000, 0]
     assert (page.fetched_at, page.warnings) == (made, ())
     assert page.headers["x-cache"] == "hit"
-    assert abs(int(page.headers["age"]) - 7_200) < 30
+    assert int(page.headers["age"]) >= 7_200
     assert stale.fetched_at == made
     assert "cached copy 72" in stale.warnings[0]
 
 
 def test_a_cached_copy_of_unknown_age_is_as_old_as_allowed() -> None:
+    began = datetime.now(UTC)
     with firecrawl(scraped(URL, cacheState="hit")) as server:
         page = fetch(server, firecrawl_max_age=3_600)
-    assert timedelta(seconds=3_590) < datetime.now(UTC) - page.fetched_at < timedelta(seconds=3_630)
+    assert began <= page.fetched_at + timedelta(seconds=3_600) <= datetime.now(UTC)
     assert "unknown age" in page.warnings[0]
     with firecrawl(scraped(URL, cachedAt="2001-01-01T00:00:00Z")) as server:  # a miss: the page may say what it likes
         assert fetch(server).fetched_at.year > 2020
@@ -246,9 +248,7 @@ def test_retry_after_is_honoured_within_the_budget() -> None:
 
 def test_a_paid_call_that_does_not_answer_is_not_repeated() -> None:
     with firecrawl(Reply("", hold=True)) as server:
-        began = datetime.now(UTC)
         error = refusal(server, firecrawl_timeout=2.0)
-        assert datetime.now(UTC) - began < timedelta(seconds=4)
     assert (error.reason, len(server.calls)) == (Reason.TIMEOUT, 1)
 
 

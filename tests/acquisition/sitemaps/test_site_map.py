@@ -231,13 +231,13 @@ def test_the_number_of_pages_is_limited_and_the_rest_is_said(monkeypatch: pytest
 
 def test_when_the_time_is_over_there_is_what_was_read() -> None:
     async def never(writer: asyncio.StreamWriter) -> None:
-        await asyncio.sleep(20)
+        await asyncio.sleep(3_600)
 
     pages = {"/objects.inv": reply(inventory("a std:doc -1 a A")), "/sitemap.xml": never}
-    found, _ = asyncio.run(mapped(pages, map_seconds=1.0))
+    found, _ = asyncio.run(mapped(pages, map_seconds=5.0))
     assert urls(found) == ["/a"]
     assert found.files[-1].reason is Reason.TIMEOUT
-    assert "sitemap: reading stopped after 1 s" in found.warnings
+    assert "sitemap: reading stopped after 5 s" in found.warnings
 
 
 def test_http_spellings_of_an_https_site_are_its_pages() -> None:

@@ -12,6 +12,8 @@ from evals.feedback.simulate import release_all
 from webrag_core.feedback.estimate import Rating, best_step, half_of, weigh
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
 
+pytestmark = pytest.mark.slow
+
 MEANING = ScoreWeights(lexical=0.06, coverage=0.04, proximity=0.02, token_match=0.14, sibling=0.14, cosine=0.60)
 WORDS = ScoreWeights(lexical=0.36, coverage=0.24, proximity=0.10, token_match=0.10, sibling=0.10, cosine=0.10)
 

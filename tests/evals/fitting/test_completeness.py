@@ -21,6 +21,8 @@ from webrag_core.orchestration.policies.calibrated import (
 )
 from webrag_core.providers.embedder import ModelIdentity, identity_of
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = Settings(_env_file=None)
 
 

@@ -7,6 +7,8 @@ import random
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from evals.history.civil_code import Branch, choose_pairs, measure
 from tests.acquisition.git_repositories import WrittenRepository
 
@@ -50,6 +52,7 @@ def test_truth_is_read_from_git(tmp_path: Path) -> None:
     assert len(choose_pairs(branch, None, 20, random.Random(0))["master"]) == 18
 
 
+@pytest.mark.slow
 def test_the_adapter_is_judged(tmp_path: Path) -> None:
     folder = written(tmp_path / "code").folder
     report = asyncio.run(measure(folder, pairs=40, seed=1))

@@ -28,6 +28,8 @@ from tests.evals.walks.test_scoring import BASE, golden, record
 from tests.provider_server import Reply, serving
 from webrag_core.errors import InvalidInputError
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["webrag_here"]
 
 

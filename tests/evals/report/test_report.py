@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Browser, expect
 
-from benchmarks.security.foreign_site import CHROMIUM
 from evals.judging.decisions import default_settings
 from evals.report.page import NamedRun, render_report, success_curve
 from evals.walks.recorded import RecordedRun
+from tests.browsing import needs_chromium, new_page
 from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
@@ -93,6 +93,7 @@ def test_texts_of_pages_are_escaped(recordings: Recordings) -> None:
     assert 'href="javascript:' not in page
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.matrix, tmp_path / "matrix.jsonl")
     log_of(recordings.two_rounds, tmp_path / "two.jsonl")
@@ -108,26 +109,25 @@ def test_the_command_writes_the_page(webrag_here: Webrag, recordings: Recordings
     assert "The oracle's way" in page
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
-def test_a_person_unfolds_and_filters(recordings: Recordings, tmp_path: Path) -> None:
+@pytest.mark.alone
+@needs_chromium
+def test_a_person_unfolds_and_filters(recordings: Recordings, tmp_path: Path, browser: Browser) -> None:
     target = tmp_path / "report.html"
     target.write_text(page_of(recordings, NamedRun("hostile", hostile(recordings.matrix))), encoding="utf-8")
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        page = browser.new_page()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(target.as_uri())
-        item = page.locator("details.item").first
-        expect(item.get_by_text("What the run did")).to_be_hidden()
-        item.locator("summary").first.click()
-        expect(item.get_by_text("What the run did")).to_be_visible()
-        item.locator("details.inner summary").first.click()
-        expect(item.get_by_text("score_variance").first).to_be_visible()
-        page.get_by_role("button", name="unanswerable").click()
-        expect(page.locator("details.item:visible")).to_have_count(1)
-        page.get_by_role("button", name="all", exact=True).click()
-        expect(page.locator("details.item:visible")).to_have_count(4)
-        assert page.title() != "owned"
-        browser.close()
+    page = new_page(browser)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(target.as_uri())
+    item = page.locator("details.item").first
+    expect(item.get_by_text("What the run did")).to_be_hidden()
+    item.locator("summary").first.click()
+    expect(item.get_by_text("What the run did")).to_be_visible()
+    item.locator("details.inner summary").first.click()
+    expect(item.get_by_text("score_variance").first).to_be_visible()
+    page.get_by_role("button", name="unanswerable").click()
+    expect(page.locator("details.item:visible")).to_have_count(1)
+    page.get_by_role("button", name="all", exact=True).click()
+    expect(page.locator("details.item:visible")).to_have_count(4)
+    assert page.title() != "owned"
+    page.close()
     assert asked == [target.as_uri()]

@@ -162,6 +162,7 @@ def askings() -> list[Asking]:
     ]
 
 
+@pytest.mark.slow
 def test_a_fit_finds_the_probabilities_it_was_drawn_from() -> None:
     table = fit(sample_of(askings()))
     for score in (0.2, 0.5, 0.8):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from evals.retrieval.tables import SYSTEMS, Results, baselines, load_questions, shared_words, table
 from evals.walks.suites import own_suites
 from tests.corpus.corpora import rows
@@ -15,6 +17,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.tables.lookup import find_tables
 
 
+@pytest.mark.slow
 def test_every_gold_cell_stands_on_its_page() -> None:
     questions = load_questions()
     assert len(questions) >= 30

@@ -19,6 +19,8 @@ from tests.evals.recordings import few_goldens
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["webrag_here"]
 
 Suite = Callable[..., list[dict[str, Any]]]

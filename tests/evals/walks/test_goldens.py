@@ -27,6 +27,8 @@ from evals.walks.suites import own_suites
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.errors import InvalidInputError
 
+pytestmark = pytest.mark.slow
+
 BASE = "https://doc.rust-lang.org/"
 
 

@@ -209,6 +209,7 @@ def test_a_recording_names_itself(recordings: Recordings) -> None:
         assert run.rounds[-1].rule in {"page-limit", "no-candidates"}
 
 
+@pytest.mark.slow
 def test_a_stored_answer_is_replayed_from_the_database(webrag_here: Webrag) -> None:
     done = webrag_here("answer", ASYNCIO, QUESTION, "--json", WEBRAG_WARC=str(FROZEN_SITE))
     answer = json.loads(done.stdout)

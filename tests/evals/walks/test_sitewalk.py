@@ -16,6 +16,8 @@ from tests.command_line import Webrag, webrag, webrag_here
 from tests.provider_server import serving
 from webrag_core.config import load_settings
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["webrag", "webrag_here"]
 
 

@@ -34,7 +34,7 @@ def copy(text: str, made: str = MADE) -> bytes:
 
 
 async def hang(writer: asyncio.StreamWriter) -> None:
-    await asyncio.sleep(60)
+    await asyncio.sleep(3_600)
 
 
 ARCHIVE: dict[str, Page] = {
@@ -56,7 +56,7 @@ ARCHIVE: dict[str, Page] = {
 def asking(settings: Settings, work: Work) -> None:
     async def ask() -> None:
         async with serving(ARCHIVE) as site, Corpus.open(settings, LocalSite({})) as corpus:
-            gate = gate_to(f"127.0.0.1:{site.port}", webrag_fetch_timeout=1.0)
+            gate = gate_to(f"127.0.0.1:{site.port}", webrag_fetch_timeout=5.0)
             archive = MementoAcquirer(HttpAcquirer(gate), f"http://127.0.0.1:{site.port}/gate")
             await work(MementoApi(corpus, archive), corpus, site)
             assert await broken_rules(corpus.database) == set()
