@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gzip
-import shutil
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.acquisition.local_server import Page, gate_to, redirect, reply, resolver, serving
+from tests.self_signed import self_signed
 from webrag_core.acquisition.gate import GateResponse, NetworkGate, Target
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
@@ -427,16 +426,7 @@ def test_bad_settings_are_refused() -> None:
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A self-signed certificate for secure.test, and its key."""
-    openssl = shutil.which("openssl")
-    if openssl is None:
-        pytest.skip("the openssl command makes the certificate")
-    folder = tmp_path_factory.mktemp("tls")
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    command = f"{openssl} req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2"
-    options = ["-subj", "/CN=secure.test", "-addext", "subjectAltName=DNS:secure.test"]
-    files = ["-keyout", str(key), "-out", str(certificate)]
-    subprocess.run([*command.split(), *options, *files], check=True, capture_output=True)
-    return certificate, key
+    return self_signed(tmp_path_factory.mktemp("tls"), "secure.test")
 
 
 def test_tls_is_checked_against_the_name_and_downgrades_are_recorded(certificate: tuple[Path, Path]) -> None:

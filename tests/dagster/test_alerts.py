@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import time
+from base64 import b64encode
 from datetime import timedelta
+from pathlib import Path
+from typing import Literal
 
 import dagster as dg
 import pytest
 
 from tests.mail_server import mail_server
 from tests.provider_server import Reply, serving
+from tests.self_signed import self_signed
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.providers.alerts import Alert, send_alert
+from webrag_core.providers.endpoint import mail_trust
 from webrag_dagster.defs.ops.alerts import alert_on_failed_runs, alert_on_staleness
 from webrag_dagster.resources import CorpusResource
 
@@ -91,15 +97,65 @@ def test_a_source_that_is_no_longer_fresh_is_told_of_once(
 
 def test_a_mail_goes_to_the_server_of_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     alert = Alert("run_failed", "WebRAG: run of\njob x failed", "run: /runs/1")
-    with mail_server() as (port, received):
+    with mail_server() as server:
         settings = load_settings(
-            alert_email="ops@example.org, night@example.org", alert_smtp=f"smtp://127.0.0.1:{port}"
+            alert_email="ops@example.org, night@example.org", alert_smtp=f"smtp://127.0.0.1:{server.port}"
         )
         assert asyncio.run(send_alert(settings, alert)) == []
-    [mail] = received
+    [mail] = server.mails
     assert "Subject: WebRAG: run of job x failed" in mail
     assert "To: ops@example.org, night@example.org" in mail
     assert asyncio.run(send_alert(settings, alert)) == ["ALERT_SMTP: ConnectionRefusedError"]
+
+
+@pytest.fixture(scope="module")
+def unknown(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
+    """How a server speaks TLS whose certificate nobody vouches for."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*self_signed(tmp_path_factory.mktemp("tls"), "somebody-else.example"))
+    return context
+
+
+@pytest.mark.parametrize(("scheme", "begins"), [("smtps", "at once"), ("smtp", "when asked")])
+def test_a_server_whose_certificate_is_not_trusted_gets_no_password_and_no_mail(
+    scheme: str, begins: Literal["at once", "when asked"], unknown: ssl.SSLContext
+) -> None:
+    alert = Alert("run_failed", "WebRAG: run of job x failed", "run: /runs/1")
+    with mail_server(unknown, begins=begins) as server:
+        settings = load_settings(
+            alert_email="ops@example.org", alert_smtp=f"{scheme}://user:{SECRET}@127.0.0.1:{server.port}"
+        )
+        assert asyncio.run(send_alert(settings, alert)) == ["ALERT_SMTP: SSLCertVerificationError"]
+    assert server.mails == []
+    assert {line.split()[0] for line in server.lines} <= {"ehlo", "STARTTLS"}
+
+
+def test_a_server_with_a_trusted_certificate_gets_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    certificate, key = self_signed(tmp_path, "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    mail_trust.cache_clear()
+    request.addfinalizer(mail_trust.cache_clear)
+    with mail_server(context, begins="when asked") as server:
+        settings = load_settings(
+            alert_email="ops@example.org", alert_smtp=f"smtp://user:{SECRET}@localhost:{server.port}"
+        )
+        assert asyncio.run(send_alert(settings, Alert("run_failed", "title", "text"))) == []
+    assert [line.split()[0] for line in server.lines].index("STARTTLS") < server.lines.index(
+        f"AUTH PLAIN {b64encode(f'{chr(0)}user{chr(0)}{SECRET}'.encode()).decode()}"
+    )
+    assert len(server.mails) == 1
+
+
+def test_without_a_password_a_certificate_that_is_not_trusted_costs_no_alert(unknown: ssl.SSLContext) -> None:
+    alert = Alert("run_failed", "WebRAG: run of job x failed", "run: /runs/1")
+    with mail_server(unknown, begins="when asked") as server:
+        settings = load_settings(alert_email="ops@example.org", alert_smtp=f"smtp://127.0.0.1:{server.port}")
+        assert asyncio.run(send_alert(settings, alert)) == []
+    assert len(server.mails) == 1
 
 
 @pytest.mark.parametrize(

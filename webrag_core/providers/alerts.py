@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import smtplib
+import ssl
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from email.message import EmailMessage
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic import SecretStr
 
 from webrag_core.config import Settings
 from webrag_core.page_text import one_line
-from webrag_core.providers.endpoint import trust_store
+from webrag_core.providers.endpoint import mail_trust, trust_store
 
 _SECONDS = 10.0
 _TRIES = 2
@@ -69,18 +70,36 @@ async def _post(webhook: SecretStr, alert: Alert) -> str | None:
 
 
 def _mail(server: SecretStr, recipients: str, sender: str | None, alert: Alert) -> None:
-    """Send a mail. Over `smtp` the connection is encrypted where a password is sent, or the server offers it."""
+    """Send a mail. Over `smtp` the connection is encrypted where a password is sent, or the server offers it.
+
+    Raises OSError (ssl.SSLError for a certificate that is not trusted) and smtplib.SMTPException.
+    """
     message = EmailMessage()
     message["Subject"] = one_line(alert.title)
     message["To"] = recipients
     message["From"] = sender or recipients.split(",")[0].strip()
     message.set_content(alert.text)
     parts = urlsplit(server.get_secret_value())
+    must_encrypt = parts.scheme == "smtps" or bool(parts.password)
+    try:
+        _deliver(parts, message, encrypted=True)
+    except ssl.SSLError:
+        if must_encrypt:
+            raise
+        _deliver(parts, message, encrypted=False)  # whoever can forge a certificate could have hidden the offer, too
+
+
+def _deliver(parts: SplitResult, message: EmailMessage, *, encrypted: bool) -> None:
+    """Hand the mail to the server of `parts`; `encrypted`: over `smtp`, too, where it is needed or offered."""
     host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme]
-    client = smtplib.SMTP_SSL if parts.scheme == "smtps" else smtplib.SMTP
-    with client(host, port, timeout=_SECONDS) as connection:
-        if parts.scheme == "smtp" and (parts.password or connection.has_extn("starttls")):
-            connection.starttls()
+    if parts.scheme == "smtps":
+        opened: smtplib.SMTP = smtplib.SMTP_SSL(host, port, timeout=_SECONDS, context=mail_trust())
+    else:
+        opened = smtplib.SMTP(host, port, timeout=_SECONDS)
+    with opened as connection:
+        connection.ehlo_or_helo_if_needed()  # the offers of a server are known from its answer
+        if parts.scheme == "smtp" and encrypted and (parts.password or connection.has_extn("starttls")):
+            connection.starttls(context=mail_trust())
         if parts.username and parts.password:
             connection.login(unquote(parts.username), unquote(parts.password))
         connection.send_message(message)

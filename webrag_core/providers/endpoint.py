@@ -34,6 +34,13 @@ def trust_store(library: str) -> ssl.SSLContext:
     return context
 
 
+@cache
+def mail_trust() -> ssl.SSLContext:
+    """The same certificates for mail servers. Not the same object: HTTP libraries write their protocols into theirs."""
+    context: ssl.SSLContext = import_module("httpx2").create_ssl_context()
+    return context
+
+
 def key_or_dummy(key: SecretStr | None) -> str:
     """Return the key, or a placeholder for servers without authentication."""
     return _NO_KEY if key is None else key.get_secret_value()
