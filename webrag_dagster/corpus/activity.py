@@ -15,6 +15,9 @@ _UNFINISHED = [
 ]
 _MOST = 2_000
 
+ANSWERS = {"webrag/kind": "answer"}
+"""Tag of jobs that answer: their runs may fetch pages of any source, and report those themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class Activity:
@@ -29,4 +32,4 @@ def activity(instance: dg.DagsterInstance) -> Activity:
     """Query the unfinished runs. An answer run has no partition: it may touch any source."""
     runs = instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED), limit=_MOST)
     keys = {run.tags["dagster/partition"] for run in runs if "dagster/partition" in run.tags}
-    return Activity(frozenset(keys), any(run.job_name == "answer" for run in runs), len(runs))
+    return Activity(frozenset(keys), any(run.tags.items() >= ANSWERS.items() for run in runs), len(runs))

@@ -9,6 +9,7 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.console import console
+from webrag_dagster.corpus.activity import ANSWERS
 from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run_once
@@ -59,7 +60,7 @@ def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: 
     executor_def=dg.in_process_executor,
     logger_defs={"console": console},
     # no retries: a retry could report the same answer twice
-    tags={"dagster/max_retries": "0"},
+    tags={"dagster/max_retries": "0", **ANSWERS},
     description=(
         "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
         " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."

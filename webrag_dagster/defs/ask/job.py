@@ -7,6 +7,7 @@ from pydantic import Field
 
 from webrag_core.percentages import percent
 from webrag_dagster.console import console
+from webrag_dagster.corpus.activity import ANSWERS
 from webrag_dagster.defs.answer.job import query_tag
 from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
 from webrag_dagster.resources import CorpusResource
@@ -59,7 +60,7 @@ def compose_answer(context: dg.OpExecutionContext, config: AskConfig, corpus: Co
     executor_def=dg.in_process_executor,
     logger_defs={"console": console},
     # no retries: a retry could report the same answer twice
-    tags={"dagster/max_retries": "0"},
+    tags={"dagster/max_retries": "0", **ANSWERS},
     description=(
         "Ask a question and get sentences, each with the quote that proves it, or the nearest passages where no answer"
         " is sure enough. The answer is the newest materialization of asset `prose_answers`."
