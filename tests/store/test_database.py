@@ -10,6 +10,9 @@ import pytest
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
 from webrag_core.store.database import Database, require_sessions
+from webrag_core.store.migrate import Migration, apply
+
+EVERY_NOTE = "SELECT * FROM notes"
 
 
 def test_a_transaction_is_all_or_nothing(settings: Settings) -> None:
@@ -68,6 +71,68 @@ def test_a_pipelined_snapshot_sees_one_state_and_survives_what_the_server_refuse
                         async with database.pipelined_snapshot() as reader:
                             await reader.execute(count)
                             raise ZeroDivisionError
+
+    asyncio.run(run())
+
+
+async def _prepared_for_other_columns(database: Database, column: str) -> int:
+    """Have the driver prepare a statement (after five times), then change what it gives. Its session's process."""
+    async with database.connection() as connection:
+        for _ in range(7):
+            await connection.execute(EVERY_NOTE)
+    with psycopg.connect(database.url, autocommit=True) as other:
+        other.execute(f"ALTER TABLE notes ADD COLUMN {column} int".encode())
+    return connection.info.backend_pid
+
+
+def test_a_table_that_another_session_changes_is_read_with_a_new_plan(settings: Settings) -> None:
+    """As beside `webrag db migrate`. What fails as a whole says what to do; the next attempt has a new plan."""
+
+    async def run() -> None:
+        async with await Database.open(settings) as database:
+            async with database.connection() as connection:
+                await connection.execute("CREATE TABLE notes (number int)")
+                await connection.execute("INSERT INTO notes VALUES (7)")
+            for column in ("second", "third"):
+                pid = await _prepared_for_other_columns(database, column)
+                async with database.connection() as connection:
+                    assert connection.info.backend_pid == pid
+                    cursor = await connection.execute(EVERY_NOTE)
+                    assert [note.name for note in cursor.description or ()][-1] == column
+            for column in ("transaction", "snapshot", "pipelined_snapshot"):
+                pid = await _prepared_for_other_columns(database, f"{column}_column")
+                with pytest.raises(StoreError, match="changed its tables") as caught:  # noqa: PT012
+                    async with getattr(database, column)() as connection:
+                        assert connection.info.backend_pid == pid
+                        await (await connection.execute(EVERY_NOTE)).fetchone()
+                assert caught.value.code == "database_busy"
+                async with getattr(database, column)() as connection:
+                    assert connection.info.backend_pid == pid
+                    assert await (await connection.execute(EVERY_NOTE)).fetchone()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("statement", ["DROP TYPE none", "COPY (SELECT 1) TO '/no/such/folder/file'", "LOAD 'none'"])
+def test_only_what_creates_an_extension_says_that_it_lacks(settings: Settings, statement: str) -> None:
+    """Other statements fail with the same states."""
+
+    async def run() -> None:
+        async with await Database.open(settings) as database:
+            with pytest.raises(StoreError, match="refused a statement"):
+                async with database.connection() as connection:
+                    await connection.execute(statement.encode())
+
+    asyncio.run(run())
+
+
+@pytest.mark.unmigrated
+def test_a_server_without_the_extension_is_named_as_such(database_url: str) -> None:
+    async def run() -> None:
+        async with await psycopg.AsyncConnection.connect(database_url, autocommit=True) as connection:
+            missing = Migration("0001.sql", "CREATE EXTENSION IF NOT EXISTS no_such_extension")
+            with pytest.raises(StoreError, match="lacks the pgvector extension"):
+                await apply(connection, missing)
 
     asyncio.run(run())
 

@@ -11,11 +11,13 @@ import selectors
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 from pgvector.psycopg.vector import register_vector_info
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, AsyncCursor
+from psycopg.pq import TransactionStatus
+from psycopg.rows import Row
 from psycopg.types import TypeInfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
@@ -62,7 +64,7 @@ class Database:
             configure=self._configure,
             check=_check,
             open=False,
-            kwargs={"autocommit": True},
+            kwargs={"autocommit": True, "cursor_factory": _Cursor},
         )
 
     @classmethod
@@ -194,6 +196,29 @@ async def _check(connection: AsyncConnection) -> None:
         await AsyncConnectionPool.check_connection(connection)
 
 
+class _Cursor(AsyncCursor[Row]):
+    """A cursor that plans a statement anew where another session, as in a migration, changed what its table holds.
+
+    Inside a transaction or a pipeline that is for the caller to do: all of it has failed.
+    """
+
+    async def execute(self, *arguments: Any, **options: Any) -> Self:
+        try:
+            return await super().execute(*arguments, **options)
+        except psycopg.errors.FeatureNotSupported as error:
+            information = self.connection.info
+            alone = information.transaction_status is TransactionStatus.IDLE and not information.pipeline_status
+            if not alone or not _is_outdated_plan(error):
+                raise
+        await self.connection.execute("DEALLOCATE ALL")  # the driver forgets its prepared statements with it
+        return await super().execute(*arguments, **options)
+
+
+def _is_outdated_plan(error: psycopg.Error) -> bool:
+    """Whether a prepared statement gives other columns now. Its message depends on the server's language."""
+    return error.sqlstate == "0A000" and error.diag.source_function == "RevalidateCachedQuery"
+
+
 async def _connect(url: str) -> AsyncConnection:
     return await AsyncConnection.connect(url, autocommit=True, connect_timeout=int(_CONNECT_SECONDS))
 
@@ -226,8 +251,9 @@ def _store_error(error: psycopg.Error, limits: Limits) -> StoreError:
             return StoreError(f"the database's disk is full{state}", code="disk_full")
         case "25006":
             return StoreError(f"the database is read-only{state}", code="database_read_only")
-        case "0A000" | "58P01" | "42704":
-            return StoreError(f"the database lacks the pgvector extension{state}")
+        case "0A000" if _is_outdated_plan(error):
+            changed = "another session changed its tables meanwhile, as a migration does; try again"
+            return StoreError(f"the database is busy: {changed}{state}", code="database_busy")
         case code if not code or code.startswith(("08", "28", "3D", "42501", "57P")):
             return StoreError(f"the database cannot be reached or refused the request{state}; check DATABASE_URL")
         case _:

@@ -6,11 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+import psycopg
 from psycopg import AsyncConnection
 
 from webrag_core.errors import StoreError
 
 _LOCK = 0x57454252  # "WEBR"
+_EXTENSION = "CREATE EXTENSION"
+_NO_EXTENSION = ("0A000", "58P01", "42704")  # the versions of PostgreSQL differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,8 @@ def migrations() -> tuple[Migration, ...]:
 async def migrate(connection: AsyncConnection) -> list[str]:
     """Apply missing migrations and return their names. Concurrent callers wait for each other.
 
-    A database that is up to date is only read. Raises StoreError when a newer version of this package made it.
+    A database that is up to date is only read. Raises StoreError when a newer version of this package made it, or it
+    lacks pgvector.
     """
     if not _missing(await _applied(connection)):
         return []
@@ -49,9 +53,19 @@ async def migrate(connection: AsyncConnection) -> list[str]:
         )
         missing = _missing(await _applied(connection))
         for migration in missing:
-            await connection.execute(migration.sql.encode())
+            await apply(connection, migration)
             await connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
     return [migration.name for migration in missing]
+
+
+async def apply(connection: AsyncConnection, migration: Migration) -> None:
+    """Run one migration. Raises StoreError where it wants an extension that the server does not have."""
+    try:
+        await connection.execute(migration.sql.encode())
+    except psycopg.Error as error:
+        if _EXTENSION in migration.sql and error.sqlstate in _NO_EXTENSION:
+            raise StoreError(f"the database lacks the pgvector extension (SQLSTATE {error.sqlstate})") from error
+        raise
 
 
 async def _applied(connection: AsyncConnection) -> set[str]:
