@@ -74,30 +74,35 @@ class OpenedAnswer(Readable, BaseModel):
         return "\n".join(lines).rstrip() + "\n"
 
 
+_HIGHEST = 2**63 - 1  # of PostgreSQL's numbers
 _ANSWERS = """
 SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at, a.trace_id,
        (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
-FROM answer_runs a
-WHERE CASE WHEN %(answer)s::bigint IS NOT NULL THEN a.id = %(answer)s
-      ELSE (%(before)s::bigint IS NULL OR a.id < %(before)s)
-           AND (%(every_run)s OR (a.state <> 'failed' AND a.id NOT IN (
-           SELECT (jsonb_array_elements(p.prose -> 'evidence_ids'))::bigint
-           FROM answer_runs p WHERE p.kind = 'prose' AND p.state = 'done'))) END
-ORDER BY a.id DESC LIMIT %(limit)s
+FROM {answers} a ORDER BY a.id DESC
 """
+_ANSWER = _ANSWERS.format(answers="(SELECT * FROM answer_runs WHERE id = %(answer)s)")
+_PAGE = "(SELECT * FROM answer_runs WHERE id < %(below)s {which} ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)"
+_EVERY_RUN = _ANSWERS.format(answers=_PAGE.format(which=""))
+# the condition of the index `answer_runs_listed`
+_LISTED = _ANSWERS.format(
+    answers=_PAGE.format(which="AND state <> 'failed' AND origin IS DISTINCT FROM 'answer'"),
+)
 
 
 async def list_answers(
-    database: Database, *, limit: int = 50, every_run: bool = False, before: int | None = None
+    database: Database, *, limit: int = 50, every_run: bool = False, before: int | None = None, offset: int = 0
 ) -> list[StoredAnswer]:
     """The newest answers first. `every_run`: also the runs that gathered evidence for an answer in prose, and those
-    that failed. `before`: only those with a lower number."""
-    return await _load(database, {"answer": None, "limit": limit, "every_run": every_run, "before": before})
+    that failed. `before`: only those with a lower number. `offset`: how many of the newest are left out."""
+    below = _HIGHEST if before is None else min(before, _HIGHEST)
+    return await _load(
+        database, _EVERY_RUN if every_run else _LISTED, {"below": below, "limit": limit, "offset": offset}
+    )
 
 
 async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
     """One answer with the states of its quotes. Raises NotStoredError when there is none with this number."""
-    answers = await _load(database, {"answer": _known(answer_id), "limit": 1, "every_run": True, "before": None})
+    answers = await _load(database, _ANSWER, {"answer": _known(answer_id)})
     if not answers:
         raise NotStoredError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
     states = await citation_states(database, answers=[answer_id])
@@ -105,10 +110,10 @@ async def open_answer(database: Database, answer_id: int) -> OpenedAnswer:
 
 
 def _known(answer_id: int) -> int:
-    return answer_id if 0 < answer_id < 2**63 else 0  # beyond PostgreSQL's numbers is none
+    return answer_id if 0 < answer_id <= _HIGHEST else 0
 
 
-async def _load(database: Database, values: dict[str, int | None]) -> list[StoredAnswer]:
+async def _load(database: Database, statement: str, values: dict[str, int]) -> list[StoredAnswer]:
     async with database.connection() as connection, connection.cursor(row_factory=class_row(StoredAnswer)) as cursor:
-        await cursor.execute(_ANSWERS, values)
+        await cursor.execute(statement.encode(), values)
         return await cursor.fetchall()

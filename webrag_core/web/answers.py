@@ -46,8 +46,7 @@ async def show_list(request: Request) -> Response:
     """The latest answers, the newest first."""
     services: Services = await request.app.state.services()
     number = page_number(request.query_params)
-    answers = await list_answers(services.corpus.database, limit=number * _PER_PAGE + 1)
-    rows = answers[(number - 1) * _PER_PAGE :]
+    rows = await list_answers(services.corpus.database, limit=_PER_PAGE + 1, offset=(number - 1) * _PER_PAGE)
     shown = rows[:_PER_PAGE]
     counts = await quote_counts(services.corpus.database, shown)
     beside = pager("/answers", {}, page=number, size=_PER_PAGE, rows=len(rows))

@@ -1,0 +1,49 @@
+"""A corpus from before lists were read by columns: the columns say what had to be worked out until then."""
+
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from webrag_core.config import Settings
+from webrag_core.history.answers import list_answers
+from webrag_core.store.database import Database
+from webrag_core.store.migrate import migrations
+
+_BEFORE = "0035"
+
+pytestmark = pytest.mark.unmigrated
+
+
+@pytest.fixture
+def older(database_url: str) -> str:
+    """A database as it was before."""
+    with psycopg.connect(database_url) as connection:
+        connection.execute("CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz)")
+        for migration in migrations():
+            if migration.name < _BEFORE:
+                connection.execute(migration.sql.encode())
+                connection.execute("INSERT INTO schema_migrations (name) VALUES (%s)", (migration.name,))
+    return database_url
+
+
+def test_runs_that_gathered_evidence_for_an_older_answer_are_not_listed(older: str, settings: Settings) -> None:
+    with psycopg.connect(older) as connection:
+        connection.execute(
+            "INSERT INTO answer_runs (kind, seed_url, policy, query, options, state, prose, origin) VALUES"
+            " ('evidence', 'https://a.example/', 'cost_aware', 'asked for itself', '{}', 'done', NULL, NULL),"
+            " ('evidence', 'https://a.example/', 'cost_aware', 'for another', '{}', 'done', NULL, NULL),"
+            " ('prose', NULL, NULL, 'answered', '{}', 'done', '{\"evidence_ids\": [2]}', NULL),"
+            " ('prose', NULL, NULL, 'answered from what is stored', '{}', 'done', '{\"evidence_ids\": []}', 'cli')"
+        )
+
+    async def work() -> list[list[int]]:
+        async with await Database.open(settings) as database:
+            return [
+                [one.answer_id for one in await list_answers(database, every_run=every_run)]
+                for every_run in (False, True)
+            ]
+
+    assert asyncio.run(work()) == [[4, 3, 1], [4, 3, 2, 1]]

@@ -1,0 +1,182 @@
+"""A list reads what it shows: of 3,000 answers, pages or sources no more rows than of 30.
+
+What must be counted or named as a whole is said beside each list.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+
+import httpx2
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.command_line import Webrag, webrag_here
+from tests.conftest import fresh_database
+from tests.rows_touched import rows_touched
+from tests.web.serving import web_server
+from webrag_core.config import Settings
+from webrag_core.corpus.stated_dates import READER
+from webrag_core.history.answers import list_answers
+from webrag_core.store.database import Database
+
+__all__ = ["webrag_here"]
+
+FEW, MANY = 30, 3_000
+BIG = "big.example"
+TEXT = "# Page\n\nThe kettle holds three litres of water.\n"
+
+# `size` of everything. Ids are given, so that rows of several tables name each other:
+#   BIG, source 1, has the documents 1, 2, ... with two texts each, the versions 2n - 1 (past) and 2n;
+#   the sources 2, 3, ... have a document each, 100,001, 100,002, ..., with one text;
+#   answers in prose have the even ids, each after the run that gathered its evidence; both quote.
+_GROW = """
+INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE SELECT 1, {big};
+INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE
+SELECT n + 1, 'host' || n || '.example' FROM generate_series(1, {size}) n;
+
+INSERT INTO documents (id, source_id, canonical_url, status, current_version, last_checked, next_check)
+OVERRIDING SYSTEM VALUE
+SELECT n, 1, 'https://' || {big} || '/' || n, 'ready', 2 * n, now(), now() FROM generate_series(1, {size}) n
+UNION ALL SELECT 100000 + n, n + 1, 'https://host' || n || '.example/', 'ready', 100000 + n, now(), now()
+FROM generate_series(1, {size}) n;
+
+INSERT INTO document_versions (id, document_id, number, markdown, sha256, http_status, media_type, fetched_at,
+                               superseded_at, extractor, dates_read)
+OVERRIDING SYSTEM VALUE
+SELECT 2 * n - 2 + number, n, number, text, encode(sha256(text::bytea), 'hex'), 200, 'text/html',
+       '2024-01-01'::timestamptz + (n + 10000 * number) * interval '1 min',
+       CASE number WHEN 1 THEN now() END, 'html-1', {reader}
+FROM generate_series(1, {size}) n, generate_series(1, 2) number, LATERAL (SELECT {text} || number) t (text)
+UNION ALL SELECT 100000 + n, 100000 + n, 1, {text}, encode(sha256({text}::bytea), 'hex'), 200, 'text/html',
+                 '2023-01-01', NULL, 'html-1', {reader} FROM generate_series(1, {size}) n;
+
+INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, seen_until, basis)
+SELECT document_id, id, fetched_at, fetched_at, CASE WHEN superseded_at IS NOT NULL THEN fetched_at + interval '1 week'
+       END, 'seen' FROM document_versions WHERE document_id <= {size}
+UNION ALL SELECT id, current_version, '2023-01-01', now(), NULL, 'seen' FROM documents
+WHERE id > 100000;
+-- the first page of BIG was there and gone many times before
+INSERT INTO version_periods (document_id, version_id, seen_from, seen_last, seen_until, basis)
+SELECT 1, CASE n % 2 WHEN 0 THEN 1 END, at, at, at + interval '1 min', 'seen' FROM generate_series(1, {size}) n,
+LATERAL (SELECT '2020-01-01'::timestamptz + n * interval '1 min') t (at);
+
+INSERT INTO answer_runs (id, kind, seed_url, query, policy, options, state, origin, prose)
+OVERRIDING SYSTEM VALUE
+SELECT 2 * n - 1, 'evidence', 'https://' || {big} || '/' || n, 'How much?', 'cost_aware', '{{}}'::jsonb, 'done',
+       'answer', NULL
+FROM generate_series(1, {size}) n
+UNION ALL SELECT 2 * n, 'prose', NULL, 'How much?', NULL, '{{}}', 'done', 'cli',
+                 jsonb_build_object('evidence_ids', jsonb_build_array(2 * n - 1))
+FROM generate_series(1, {size}) n;
+INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, score)
+SELECT answer, 1, 2 * ((answer + 1) / 2), 2, 6, encode(sha256('Page'), 'hex'), 1
+FROM generate_series(1, 2 * {size}) answer;
+
+INSERT INTO corpus_log (source_id, document_id, version_id, change)
+SELECT 1, n, 2 * n, 'version' FROM generate_series(1, {size}) n;
+"""
+
+
+def grow(url: str, size: int) -> None:
+    """Store a corpus of this size, with few statements for each table."""
+    values = {"size": size, "big": BIG, "text": TEXT, "reader": READER}
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET session_replication_role = replica")  # no trigger that works for each row
+        connection.execute(sql.SQL(_GROW).format(**{name: sql.Literal(value) for name, value in values.items()}))
+        connection.execute("ANALYZE")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A corpus of one size, and a client of the application over it."""
+
+    url: str
+    client: httpx2.Client
+
+    @property
+    def settings(self) -> Settings:
+        """Defaults on this corpus, without the reading model."""
+        return Settings(_env_file=None, database_url=self.url, webrag_reader="none")
+
+    def reads(self, work: Callable[[], object]) -> Counter[str]:
+        """Rows of each table that the work reads."""
+        with rows_touched(self.url) as touched:
+            work()
+        return touched
+
+    def core(self, work: Callable[[Database], Awaitable[object]]) -> Counter[str]:
+        """Rows that work of the core reads."""
+
+        async def opened() -> None:
+            async with await Database.open(self.settings) as database:
+                await work(database)
+
+        return self.reads(lambda: asyncio.run(opened()))
+
+    def web(self, path: str) -> Counter[str]:
+        """Rows that a page or an operation of REST reads."""
+        return self.reads(lambda: self.client.get(path).raise_for_status())
+
+
+@pytest.fixture(scope="module")
+def stored(server_url: str) -> Iterator[tuple[Stored, Stored]]:
+    """A corpus with few and one with many of everything."""
+    with fresh_database(server_url) as small, fresh_database(server_url) as large:
+        for url, size in ((small, FEW), (large, MANY)):
+            grow(url, size)
+        settings = [Settings(_env_file=None, database_url=url, webrag_reader="none") for url in (small, large)]
+        with web_server(settings[0]) as few, web_server(settings[1]) as many:
+            yield Stored(small, few), Stored(large, many)
+
+
+def grows(stored: tuple[Stored, Stored], work: Callable[[Stored], Counter[str]]) -> tuple[str, ...]:
+    """The tables of which the work reads more rows in the large corpus."""
+    few, many = map(work, stored)
+    assert few.total() > 0
+    return tuple(sorted(table for table in many if many[table] > few[table]))
+
+
+def test_the_counter_tells_a_scan_of_a_table_from_a_look_up(stored: tuple[Stored, Stored]) -> None:
+    _, many = stored
+
+    def reads(statement: str) -> int:
+        async def work(database: Database) -> None:
+            async with database.connection() as connection:
+                await connection.execute(statement.encode())
+
+        return many.core(work).total()
+
+    assert reads("SELECT FROM documents WHERE id = 7") == 1
+    assert reads("SELECT FROM documents ORDER BY id LIMIT 5") == 5
+    assert reads("SELECT FROM documents WHERE reason = 'no index has it'") == 2 * MANY
+
+
+@pytest.mark.parametrize("every_run", [False, True])
+def test_a_list_of_answers(stored: tuple[Stored, Stored], every_run: bool) -> None:
+    async def work(database: Database) -> None:
+        assert len(await list_answers(database, limit=5, every_run=every_run)) == 5
+        assert len(await list_answers(database, limit=5, every_run=every_run, before=21, offset=3)) == 5
+
+    assert grows(stored, lambda one: one.core(work)) == ()
+
+
+@pytest.mark.parametrize("path", ["/api/answers?limit=5", "/answers?page=1"])
+def test_a_list_of_answers_over_http(stored: tuple[Stored, Stored], path: str) -> None:
+    assert grows(stored, lambda one: one.web(path)) == ()
+
+
+def test_the_front_page(stored: tuple[Stored, Stored]) -> None:
+    # its form names every source
+    assert grows(stored, lambda one: one.web("/")) == ("sources",)
+
+
+def test_a_list_of_answers_on_the_command_line(stored: tuple[Stored, Stored], webrag_here: Webrag) -> None:
+    def work(one: Stored) -> Counter[str]:
+        return one.reads(lambda: webrag_here("answers", "list", "--limit", "5", "--json", DATABASE_URL=one.url))
+
+    assert grows(stored, work) == ()
