@@ -20,6 +20,7 @@ from tests.conftest import fresh_database
 from tests.rows_touched import rows_touched
 from tests.web.serving import web_server
 from webrag_core.config import Settings
+from webrag_core.corpus.outbox import Place, read_changes, unfinished_sources
 from webrag_core.corpus.stated_dates import READER
 from webrag_core.history.answers import list_answers
 from webrag_core.store.database import Database
@@ -32,17 +33,19 @@ TEXT = "# Page\n\nThe kettle holds three litres of water.\n"
 
 # `size` of everything. Ids are given, so that rows of several tables name each other:
 #   BIG, source 1, has the documents 1, 2, ... with two texts each, the versions 2n - 1 (past) and 2n;
-#   the sources 2, 3, ... have a document each, 100,001, 100,002, ..., with one text;
+#   the sources 2, 3, ... have a document each, 100,001, 100,002, ..., with one text; the first five are not indexed;
 #   answers in prose have the even ids, each after the run that gathered its evidence; both quote.
 _GROW = """
 INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE SELECT 1, {big};
 INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE
 SELECT n + 1, 'host' || n || '.example' FROM generate_series(1, {size}) n;
 
-INSERT INTO documents (id, source_id, canonical_url, status, current_version, last_checked, next_check)
+INSERT INTO documents (id, source_id, canonical_url, status, current_version, newest_version, last_checked, next_check)
 OVERRIDING SYSTEM VALUE
-SELECT n, 1, 'https://' || {big} || '/' || n, 'ready', 2 * n, now(), now() FROM generate_series(1, {size}) n
-UNION ALL SELECT 100000 + n, n + 1, 'https://host' || n || '.example/', 'ready', 100000 + n, now(), now()
+SELECT n, 1, 'https://' || {big} || '/' || n, 'ready', 2 * n, 2 * n, now(), now() FROM generate_series(1, {size}) n
+UNION ALL SELECT 100000 + n, n + 1, 'https://host' || n || '.example/',
+                 CASE WHEN n > 5 THEN 'ready' ELSE 'running' END,
+                 CASE WHEN n > 5 THEN 100000 + n END, 100000 + n, now(), now()
 FROM generate_series(1, {size}) n;
 
 INSERT INTO document_versions (id, document_id, number, markdown, sha256, http_status, media_type, fetched_at,
@@ -138,7 +141,9 @@ def grows(stored: tuple[Stored, Stored], work: Callable[[Stored], Counter[str]])
     """The tables of which the work reads more rows in the large corpus."""
     few, many = map(work, stored)
     assert few.total() > 0
-    return tuple(sorted(table for table in many if many[table] > few[table]))
+    grown = tuple(sorted(table for table in many if many[table] > few[table]))
+    print({table: (few[table], many[table]) for table in grown})  # what pytest shows of a failure
+    return grown
 
 
 def test_the_counter_tells_a_scan_of_a_table_from_a_look_up(stored: tuple[Stored, Stored]) -> None:
@@ -180,3 +185,25 @@ def test_a_list_of_answers_on_the_command_line(stored: tuple[Stored, Stored], we
         return one.reads(lambda: webrag_here("answers", "list", "--limit", "5", "--json", DATABASE_URL=one.url))
 
     assert grows(stored, work) == ()
+
+
+def test_the_sensor_of_changes(stored: tuple[Stored, Stored]) -> None:
+    async def look(database: Database) -> None:
+        async with database.snapshot() as connection:
+            seen.append((await read_changes(connection, seen[-1] if seen else None)).place)
+
+    def work(one: Stored) -> Counter[str]:
+        seen.clear()
+        one.core(look)  # the first look reads all
+        return one.core(look)
+
+    seen: list[Place] = []
+    assert grows(stored, work) == ()
+
+
+def test_what_stopped_half_way(stored: tuple[Stored, Stored]) -> None:
+    async def work(database: Database) -> None:
+        async with database.snapshot() as connection:
+            assert len(await unfinished_sources(connection)) == 5
+
+    assert grows(stored, lambda one: one.core(work)) == ()

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from webrag_core.config import Settings
+from webrag_core.corpus.outbox import unfinished_sources
 from webrag_core.history.answers import list_answers
 from webrag_core.store.database import Database
 from webrag_core.store.migrate import migrations
@@ -47,3 +48,27 @@ def test_runs_that_gathered_evidence_for_an_older_answer_are_not_listed(older: s
             ]
 
     assert asyncio.run(work()) == [[4, 3, 1], [4, 3, 2, 1]]
+
+
+def test_pages_that_stopped_half_way_are_known_after_it(older: str, settings: Settings) -> None:
+    with psycopg.connect(older) as connection:
+        connection.execute(
+            "INSERT INTO sources (key) VALUES ('a.example');"
+            "INSERT INTO documents (source_id, canonical_url) SELECT 1, 'https://a.example/' || n"
+            " FROM generate_series(1, 3) n;"
+            "INSERT INTO document_versions (document_id, number, markdown, sha256, http_status, media_type, fetched_at,"
+            " extractor) SELECT d, v, '', repeat(v::text, 64), 200, 'text/html',"
+            # of the third page the first text was read again
+            " now() - interval '1 hour' + interval '1 min' * (CASE d WHEN 3 THEN -v ELSE v END), 'html-1'"
+            " FROM generate_series(1, 3) d, generate_series(1, 2) v ORDER BY d, v;"
+            "UPDATE documents SET status = 'ready', current_version = 2 * id - CASE id WHEN 2 THEN 1 ELSE 0 END"
+        )
+
+    async def work() -> list[int]:
+        async with await Database.open(settings) as database, database.connection() as connection:
+            (unfinished,) = await unfinished_sources(connection)
+            assert unfinished.key == "a.example"
+            cursor = await connection.execute("SELECT id FROM documents WHERE waiting ORDER BY id")
+            return [row[0] for row in await cursor.fetchall()]
+
+    assert asyncio.run(work()) == [2, 3]

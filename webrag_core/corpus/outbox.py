@@ -79,9 +79,8 @@ async def unfinished_sources(connection: AsyncConnection) -> list[Unfinished]:
     """Partitions in which somebody stopped half-way: the newest text of a page waits for more than `PATIENCE`."""
     cursor = await connection.execute(
         "SELECT s.key, s.shards, d.canonical_url, v.id FROM documents d JOIN sources s ON s.id = d.source_id"
-        " JOIN LATERAL (SELECT n.id, n.fetched_at FROM document_versions n WHERE n.document_id = d.id"
-        "  ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
-        " WHERE d.status <> 'gone' AND v.id IS DISTINCT FROM d.current_version AND v.fetched_at < now() - %s"
+        " JOIN document_versions v ON v.id = d.newest_version"
+        " WHERE d.waiting AND d.status <> 'gone' AND v.fetched_at < now() - %s"
         " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url) ORDER BY s.key, d.canonical_url",
         (PATIENCE,),
     )

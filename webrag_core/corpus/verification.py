@@ -299,6 +299,12 @@ _RULES = (
         " JOIN document_versions v ON v.id = d.current_version WHERE {selected} AND v.document_id <> d.id",
     ),
     _Rule(
+        "newest-version-is-noted",
+        "SELECT d.canonical_url, 'the version that was read last is another than the noted one' FROM documents d"
+        " WHERE {selected} AND d.newest_version IS DISTINCT FROM (SELECT v.id FROM document_versions v"
+        "  WHERE v.document_id = d.id ORDER BY v.fetched_at DESC, v.number DESC LIMIT 1) ORDER BY 1",
+    ),
+    _Rule(
         "needed-text-is-kept",
         "SELECT d.canonical_url || ' v' || v.number, 'current or cited, and its text was pruned'"
         " FROM document_versions v JOIN documents d ON d.id = v.document_id WHERE {selected}"
