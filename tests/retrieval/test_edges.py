@@ -170,9 +170,9 @@ def test_invalid_options_are_typed_errors(fields: dict[str, Any], message: str) 
         SearchRequest(**{"query": "whales", **fields})
 
 
-def test_a_url_prefix_narrows_the_search_with_or_without_scheme(settings: Settings) -> None:
+def test_an_address_narrows_the_search_with_or_without_scheme(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        for prefix in (f"{SITE}/wh", f"{SITE}/wh".removeprefix("https://")):
+        for prefix in (f"{SITE}/whales", f"{SITE}/whales".removeprefix("https://")):
             filters = ScopeFilter(url_prefixes=[prefix])
             found = await search(corpus, SearchRequest(query="animal cat whale", filters=filters))
             assert [one.chunk.source_url for one in found.chunks] == [f"{SITE}/whales"]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from webrag_core.cli.addresses import with_scheme
 from webrag_core.cli.output import Json, Time, check_time, print_json, print_line
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
@@ -35,7 +34,7 @@ def search(
     ] = "reranked",
     source: Annotated[list[str] | None, typer.Option(help="Only this source (host); repeatable.")] = None,
     url: Annotated[
-        list[str] | None, typer.Option(help="Only pages whose URL begins so (https://host/folder/); repeatable.")
+        list[str] | None, typer.Option(help="Only this page and those below it (host/folder/); repeatable.")
     ] = None,
     since: Annotated[
         str | None, typer.Option(help="Only pages dated then or later: 2024, 2024-05, 2024-05-17 or with a time.")
@@ -101,7 +100,7 @@ def search(
         formulations=formulation or (),
         filters=ScopeFilter(
             sources=source,
-            url_prefixes=url and [with_scheme(prefix) for prefix in url],
+            url_prefixes=url,
             languages=language,
             types=document_types(kind),
             flags=flag,

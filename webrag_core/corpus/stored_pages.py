@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -10,13 +9,13 @@ from psycopg import AsyncConnection, sql
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
-from webrag_core.acquisition.urls import canonicalise, source_key
+from webrag_core.corpus.places import AT_OR_BELOW, Places
 
 LINKS_TO = (
     "left(target_url, 500) = ANY(SELECT left(u, 500) FROM unnest(%(urls)s::text[]) u) AND target_url = ANY(%(urls)s)"
 )
 """Condition on `link_candidates` that their target is one of these URLs, as the index on its first part serves it."""
-_SCHEME = re.compile(r"^https?://")
+_BELOW = sql.SQL("SELECT d.id FROM documents d WHERE d.current_version IS NOT NULL AND {}").format(AT_OR_BELOW)
 _PAGES = (
     "FROM documents d JOIN document_versions v ON v.id = d.current_version"
     " LEFT JOIN document_sizes z ON z.document_id = d.id"
@@ -63,27 +62,11 @@ async def stored_pages(connection: AsyncConnection, *, ids: Sequence[int] | None
 
 
 async def pages_below(connection: AsyncConnection, address: str) -> list[int]:
-    """Return ids of the searchable documents at or below `address`: a host, or a URL with or without its scheme.
+    """Return ids of the searchable documents at or below `address`, as `Places.typed` reads it.
 
     Raises FetchError(INVALID_URL).
     """
-    text = address.strip()
-    url = canonicalise(text if _SCHEME.match(text) else f"https://{text}")
-    place = _SCHEME.sub("", url)
-    if place.partition("/")[2] == "":
-        cursor = await connection.execute(
-            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id"
-            " WHERE d.current_version IS NOT NULL AND s.host = %s",
-            (source_key(url),),
-        )
-    else:
-        cursor = await connection.execute(
-            "SELECT d.id FROM documents d WHERE d.current_version IS NOT NULL AND ("
-            " regexp_replace(d.canonical_url, '^https?://', '') = %(place)s"
-            " OR starts_with(regexp_replace(d.canonical_url, '^https?://', ''), %(below)s)"
-            " OR d.id IN (SELECT document_id FROM url_aliases WHERE url = %(url)s))",
-            {"place": place, "below": place if place.endswith("/") else f"{place}/", "url": url},
-        )
+    cursor = await connection.execute(_BELOW, Places.typed([address]).parameters)
     return [int(row[0]) for row in await cursor.fetchall()]
 
 

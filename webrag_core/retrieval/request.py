@@ -66,9 +66,10 @@ class ScopeFilter:
     """Restrict a search to some documents. None does not restrict; the values of one field are alternatives (an empty
     list matches nothing); all fields must match.
 
-    `documents` are ids, `sources` source keys (a host's key means all of its sections), `url_prefixes` beginnings of
-    canonical URLs, `languages` BCP 47 tags (`en` matches `en-GB`, not the reverse). A page without a date or language
-    matches no filter on it. `flags` restrict the chunks, not only the pages.
+    `documents` are ids, `sources` source keys (a host's key means all of its sections), `url_prefixes` addresses as
+    people type them: they and all pages below them (`corpus.places.Places.typed`), `languages` BCP 47 tags (`en`
+    matches `en-GB`, not the reverse). A page without a date or language matches no filter on it. `flags` restrict the
+    chunks, not only the pages.
     """
 
     documents: Sequence[int] | None = None

@@ -16,6 +16,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.types.multirange import Multirange
 from psycopg.types.range import Range
 
+from webrag_core.corpus.places import AT_OR_BELOW, Places
 from webrag_core.errors import InvalidInputError
 from webrag_core.retrieval.request import EVERYTHING, DateRange, ScopeFilter, check_text
 
@@ -24,9 +25,8 @@ AND (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
 AND (%(sources)s::text[] IS NULL OR d.source_id = ANY(ARRAY(
      SELECT s.id FROM sources s JOIN unnest(%(sources)s::text[]) AS n (name)
      ON s.key = n.name OR starts_with(s.key, n.name || '/'))))
-AND (%(urls)s::text[] IS NULL OR EXISTS (SELECT FROM unnest(%(urls)s::text[]) AS u (prefix)
-     WHERE starts_with(d.canonical_url, u.prefix)))
-""")
+AND (%(addresses)s::text[] IS NULL OR {below})
+""").format(below=AT_OR_BELOW)
 """Condition on documents `d`, with the parameters of `place_parameters`."""
 
 # IS NOT NULL: the planner takes an unbounded range for true, whatever the column holds
@@ -193,7 +193,8 @@ async def source_scope(connection: AsyncConnection, keys: Sequence[str] | None) 
 async def resolve_scope(connection: AsyncConnection, filters: ScopeFilter) -> Scope:
     """The ready documents that match `filters`, each at depth 0; possibly none.
 
-    Raises InvalidInputError for an unknown source and for values that are not valid text.
+    Raises InvalidInputError for an unknown source and for values that are not valid text, FetchError(INVALID_URL) for
+    what is no address.
     """
     for name, values in (
         ("source", filters.sources),
@@ -238,11 +239,13 @@ async def list_documents(connection: AsyncConnection, scope: Scope) -> list[int]
 
 
 def place_parameters(filters: ScopeFilter) -> dict[str, object]:
-    """Parameters of `AT_PLACES`: the documents, sources and URLs of `filters`."""
+    """Parameters of `AT_PLACES`: the documents, sources and URLs of `filters`. Raises FetchError(INVALID_URL)."""
+    urls = filters.url_prefixes
+    places: dict[str, list[str] | None] = {"addresses": None, "beginnings": None}
     return {
         "documents": _ids(filters.documents),
         "sources": _list(filters.sources),
-        "urls": _prefixes(filters.url_prefixes),
+        **(places if urls is None else Places.typed(urls).parameters),
     }
 
 
@@ -308,18 +311,6 @@ def _ids(documents: Sequence[int] | None) -> list[int] | None:
 
 def _tag(language: str) -> str:
     return language.strip().lower().replace("_", "-")
-
-
-def _prefixes(urls: Sequence[str] | None) -> list[str] | None:
-    """Prefixes of canonical URLs; without a scheme both are meant."""
-    if urls is None:
-        return None
-    prefixes = [url.strip() for url in urls]
-    return [
-        full
-        for prefix in prefixes
-        for full in ((prefix,) if "://" in prefix else (f"https://{prefix}", f"http://{prefix}"))
-    ]
 
 
 def _range(dates: DateRange | None) -> Range[datetime] | None:

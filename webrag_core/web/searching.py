@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webrag_core.corpus.source_pages import corpus_contents
-from webrag_core.errors import InvalidInputError
+from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.models import TimeAxis
 from webrag_core.history.past_search import search_at
@@ -111,12 +111,11 @@ class SearchForm:
         """The request that the form means. Raises InvalidInputError."""
         start = moment(self.since, "since") if self.since else None
         end = moment(self.until, "until", end=True) if self.until else None
-        below = self.below if "://" in self.below else f"https://{self.below}"
         return SearchRequest(
             query=self.words,
             filters=ScopeFilter(
                 sources=self.sources or None,
-                url_prefixes=[below] if self.below else None,
+                url_prefixes=[self.below] if self.below else None,
                 languages=self.languages or None,
                 types=document_types(self.types) if self.types else None,
                 flags=self.flags or None,
@@ -154,7 +153,7 @@ async def show_search(request: Request) -> Response:
     results, problem = None, ""
     try:
         results = await _result_page(corpus, form) if form.words else None
-    except InvalidInputError as error:
+    except (InvalidInputError, FetchError) as error:
         problem = error.message
     return page(
         request,

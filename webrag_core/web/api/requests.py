@@ -43,6 +43,7 @@ _LISTED = 200
 _BIGINT = 2**63 - 1
 
 Url = Annotated[str, Field(max_length=LONGEST["url"], description="With its scheme, as https://example.org/docs/")]
+Place = Annotated[str, Field(max_length=LONGEST["url"], description="A URL or a host, as example.org/docs/")]
 Name = Annotated[str, Field(min_length=1, max_length=1_000)]
 Date = Annotated[str, Field(max_length=LONGEST["date"])]
 At = Annotated[Date | None, Field(description="What the pages said then: 2024, 2024-05-17, a time (UTC) or now")]
@@ -137,7 +138,7 @@ class SearchBody(Contract):
     formulations: Annotated[tuple[str, ...], Field(max_length=MAX_FORMULATIONS)] = ()
     sources: tuple[Name, ...] | None = None
     urls: Annotated[
-        tuple[Url, ...] | None, Field(max_length=MOST_PLACES, description="What the pages' addresses begin with")
+        tuple[Place, ...] | None, Field(max_length=MOST_PLACES, description="Only pages at or below these addresses")
     ] = None
     since: Date | None = None
     until: Date | None = None
@@ -153,7 +154,7 @@ class SearchBody(Contract):
     time: Time = "seen"
 
     def as_request(self) -> SearchRequest:
-        """The search, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
+        """The search, checked. Raises InvalidInputError."""
         check_length("query", self.query)
         _check_at(self.at, self.time)
         dates = DateRange(*moments(self.since, self.until))
@@ -163,7 +164,7 @@ class SearchBody(Contract):
             formulations=self.formulations,
             filters=ScopeFilter(
                 sources=self.sources,
-                url_prefixes=None if self.urls is None else [canonicalise(url) for url in self.urls],
+                url_prefixes=self.urls,
                 languages=self.languages,
                 types=self.types,
                 flags=self.flags,
