@@ -1,8 +1,8 @@
 """How the processor time of what reads foreign text grows: each case at a length, and at twice that length.
 
 The texts are what a careless reader takes quadratic time for: questions, tables, Markdown, scripts of data. Prints one
-JSON line for each, with the processor seconds at both lengths and their ratio (2 is linear, 4 is quadratic). Exit code 1
-when a ratio is above 3 although the longer text took more than a tenth of a second.
+JSON line for each, with the processor seconds at both lengths and their ratio (2 is linear, 4 is quadratic). Exit code
+1 when a ratio is above 3 although the longer text took more than a tenth of a second.
 """
 
 from __future__ import annotations
