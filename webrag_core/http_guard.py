@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 from starlette.datastructures import Headers
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from webrag_core.application.refusals import Refusal
 from webrag_core.errors import InvalidInputError
 
 _AUTHORITY = re.compile(r"([a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::([0-9]{1,5}))?", re.IGNORECASE)
@@ -125,7 +125,7 @@ class RequireOwnHost:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008, "reason": reason})
         else:
-            await JSONResponse({"error": {"code": "refused", "message": reason}}, status)(scope, receive, send)
+            await Refusal(status, "refused", reason).response()(scope, receive, send)
 
     def _is_linked(self, path: str) -> bool:
         return self._links and not f"{path}/".startswith(self._unlinked)

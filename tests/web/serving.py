@@ -16,19 +16,22 @@ from webrag_core.config import Settings
 from webrag_core.mcp_server.http import DEFAULT_LIMITS, Limits, server_config
 from webrag_core.web.app import web_app
 
+BROWSER = {"accept": "text/html,*/*;q=0.8"}
+
 
 @contextmanager
 def web_server(
     settings: Settings, acquirer: Acquirer | None = None, limits: Limits = DEFAULT_LIMITS
 ) -> Iterator[httpx2.Client]:
-    """A client of a running server, which follows no redirects; its `base_url` is the server's address."""
+    """A client of a running server, which asks for HTML as a browser does and follows no redirects; its `base_url` is
+    the server's address."""
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(server_config(web_app(settings, acquirer, limits), settings, limits))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     try:
         base = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        with httpx2.Client(base_url=base, timeout=None) as client:
+        with httpx2.Client(base_url=base, timeout=None, headers=BROWSER) as client:
 
             def is_healthy() -> bool:
                 assert thread.is_alive(), "the server ended"

@@ -181,6 +181,9 @@ def test_what_cannot_be_meant_is_refused_with_its_reason(client: httpx2.Client, 
         content = response.json()
         error.validate(content)
         assert (response.status_code, content["error"]["code"]) == (status, code), (path, body, content)
+        template = "/answers/{number}" if path.startswith("/answers/") else path.partition("?")[0]
+        operation = document["paths"].get(template, {}).get(method)
+        assert operation is None or str(status) in operation["responses"], (path, status)
 
 
 def test_bodies_that_are_no_json(client: httpx2.Client) -> None:

@@ -10,11 +10,13 @@ from typing import Any
 
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.application.refusals import UNAUTHORIZED, Refusal
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
@@ -53,8 +55,7 @@ class RequireToken:
         if scope["type"] != "http" or scope["path"] == HEALTH or self._is_known(scope):
             await self._app(scope, receive, send)
             return
-        refused = JSONResponse({"error": "unauthorized"}, 401, {"WWW-Authenticate": 'Bearer realm="webrag"'})
-        await refused(scope, receive, send)
+        await UNAUTHORIZED.response()(scope, receive, send)
 
     def _is_known(self, scope: Scope) -> bool:
         values = [value for name, value in scope["headers"] if name == b"authorization"]
@@ -77,14 +78,20 @@ def tools_app(server: WebragServer, settings: Settings, limits: Limits) -> ASGIA
     its own lifespan; an application around it runs `server.session_manager` instead."""
 
     async def health(request: Request) -> Response:
-        ready = server.core is not None and server.core.is_open
-        return JSONResponse({"status": "ok" if ready else "starting"}, 200 if ready else 503)
+        if server.core is None or not server.core.is_open:
+            return Refusal(503, "starting", "the corpus is not open yet").response()
+        return JSONResponse({"status": "ok"})
 
     server.custom_route(HEALTH, methods=["GET"])(health)
     # RequireOwnHost replaces the SDK's check of Host and Origin, which compares prefixes
     unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
     tools = server.streamable_http_app(host=settings.mcp_host, transport_security=unchecked)
+    tools.add_exception_handler(HTTPException, _refused)
     return LimitIdleSessions(tools, limits.most_idle_sessions)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    return Refusal.of(error).response()
 
 
 def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False, unlinked: Collection[str] = ()) -> ASGIApp:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from psycopg import AsyncConnection
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
@@ -16,6 +15,7 @@ from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import Answer
 from webrag_core.answering.page import render_page
 from webrag_core.answering.stored import load_answer
+from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
 from webrag_core.mcp_server.core import Services
@@ -89,7 +89,7 @@ async def show_quote(request: Request) -> Response:
     async with services.corpus.database.connection() as connection:
         shown = await _shown_quote(connection, opened.answer.answer_id, request.path_params["quote"], answer)
     if shown is None:
-        raise HTTPException(404, "This quote is no longer stored")
+        raise RefusedError(Refusal(404, "not_stored", "This quote is no longer stored"))
     return HTMLResponse(fragment("quote_in_page", shown=shown))
 
 
@@ -98,10 +98,10 @@ async def download(request: Request) -> Response:
     services: Services = await request.app.state.services()
     _, answer = await _load(services, request.path_params["number"])
     if answer is None:
-        raise HTTPException(404, "Only answers in prose can be downloaded")
+        raise RefusedError(Refusal(404, "not_stored", "Only answers in prose can be downloaded"))
     suffix = request.path_params["suffix"]
     if suffix not in ("html", "md"):
-        raise HTTPException(404, "Answers are there as .html and .md")
+        raise RefusedError(Refusal(404, "not_stored", "Answers are there as .html and .md"))
     text, kind = (render_page(answer), "text/html") if suffix == "html" else (render_markdown(answer), "text/markdown")
     name = f"answer-{answer.answer_id}.{suffix}"
     return Response(text, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=kind)

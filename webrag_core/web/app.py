@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
 from webrag_core.mcp_server.core import Services
@@ -26,8 +27,7 @@ from webrag_core.web import answers, asking, graph, page_history, searching, sig
 from webrag_core.web.api.app import BASE, api_app
 from webrag_core.web.limits import LimitBody, LimitPath, SafeHeaders, hung_up
 from webrag_core.web.login import LOGIN, MACHINES, RequireLogin, Sessions
-from webrag_core.web.problems import message_of, status_of
-from webrag_core.web.rendering import STATIC_FOLDER, page
+from webrag_core.web.rendering import STATIC_FOLDER, page, refused
 from webrag_core.web.running import RunningAnswers
 from webrag_core.web.turns import TakeTurns
 
@@ -85,7 +85,8 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
             Middleware(TakeTurns, seconds=settings.mcp_tool_timeout, open_paths=(f"{STATIC}/", LOGIN)),
         ],
         exception_handlers={
-            HTTPException: _http_problem,
+            HTTPException: _unserved,
+            RefusedError: _unserved,
             ClientDisconnect: hung_up,
             WebragError: _problem,
             Exception: _defect,
@@ -108,18 +109,18 @@ def web_app(settings: Settings, acquirer: Acquirer | None = None, limits: Limits
     return SafeHeaders(LimitPath(own_hosts_only(site, settings, links=True, unlinked=MACHINES)))
 
 
-async def _http_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return page(request, "problem", error.status_code, error.headers, title=error.detail, text="")
+async def _unserved(request: Request, error: Exception) -> Response:
+    refusal = Refusal.of(error)
+    return page(request, "problem", refusal, title=refusal.message, text="")
 
 
 async def _problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, WebragError)
-    status = status_of(error)
-    if status >= 500:
+    refusal = Refusal.of(error)
+    if refusal.status >= 500:
         logger.warning("%s failed: %s", request.scope["route"].path, one_line(error.message))
-    return page(request, "problem", status, title="This did not work", text=message_of(error))
+    return refused(request, refusal)
 
 
 async def _defect(request: Request, error: Exception) -> Response:
-    return page(request, "problem", 500, title="An internal error", text="The server's log says more.")
+    return refused(request, Refusal.of(error))

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import ImmutableMultiDict
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -19,6 +18,7 @@ from webrag_core.answering.manager import Question
 from webrag_core.answering.models import SentenceCitation
 from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import sentence_case
+from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.corpus.sources import list_sources
 from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
@@ -104,6 +104,7 @@ async def stop(request: Request) -> Response:
 
 
 async def _form(request: Request, draft: _Draft, error: WebragError | None = None) -> Response:
+    refusal = None if error is None else Refusal.of(error)
     services: Services = await request.app.state.services()
     database = services.corpus.database
     async with database.connection() as connection:
@@ -112,12 +113,12 @@ async def _form(request: Request, draft: _Draft, error: WebragError | None = Non
     return page(
         request,
         "ask",
-        200 if error is None else 503 if error.code == "busy" else 400,
+        refusal,
         draft=draft,
         sources=sources,
         answers=answers,
         counts=await quote_counts(database, answers),
-        problem="" if error is None else error.message,
+        problem="" if refusal is None else refusal.message,
     )
 
 
@@ -176,7 +177,7 @@ def _running(request: Request) -> RunningAnswers:
 def _run(request: Request) -> RunningAnswer:
     run = _running(request).get(request.path_params["key"])
     if run is None:
-        raise HTTPException(404, "This run is over; its answer stands in the history")
+        raise RefusedError(Refusal(404, "not_stored", "This run is over; its answer stands in the history"))
     return run
 
 

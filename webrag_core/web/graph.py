@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.refusals import Refusal
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.unit_text import unit_text
 from webrag_core.mcp_server.core import Services
@@ -37,14 +38,14 @@ async def show_graph(request: Request) -> Response:
     depth = next((steps for steps in range(1, MAX_DEPTH_RELATED + 1) if field(query, "depth") == str(steps)), 2)
     number = next((number for number in NUMBERS if field(query, "n") == str(number)), 20)
     outside = field(query, "outside") == "1"
-    problem, related, like = "", None, list[GraphNode]()
+    refusal, related, like = None, None, list[GraphNode]()
     async with services.corpus.database.snapshot() as connection:
         begin = await well_known(connection, limit=_SUGGESTED)
         if key:
             try:
                 related = await expand_related(connection, [key], depth=depth, k=number, stored=not outside)
             except InvalidInputError as error:
-                problem = error.message
+                refusal = Refusal.of(error)
             if related is not None and related.keys[0].status == "unknown_key":
                 like = await named_like(connection, key, limit=20)
     answer = None if related is None else related.keys[0]
@@ -52,13 +53,13 @@ async def show_graph(request: Request) -> Response:
     return page(
         request,
         "graph",
-        400 if problem else 200,
+        refusal,
         key=key,
         depth=depth,
         number=number,
         numbers=NUMBERS,
         outside=outside,
-        problem=problem,
+        problem="" if refusal is None else refusal.message,
         answer=answer,
         related=related,
         drawing=drawing,

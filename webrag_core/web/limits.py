@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from webrag_core.application.refusals import Refusal, RefusedError
 
 MOST_BYTES = 64 * 1024
 MOST_PATH = 2_048
@@ -57,7 +58,7 @@ class SafeHeaders:
 
 
 class LimitBody:
-    """ASGI middleware of a Starlette application, whose handler of HTTPException words the refusal: bodies of more than
+    """ASGI middleware of a Starlette application, whose handler of RefusedError sends the refusal: bodies of more than
     `most` bytes (413), whether their length is declared or not, and with `forms` those that are no plain form (415)."""
 
     def __init__(self, app: ASGIApp, most: int = MOST_BYTES, *, forms: bool = True) -> None:
@@ -91,14 +92,14 @@ class LimitBody:
             return _raising(self._too_large())
         if self._forms and kind != _FORM:
             # the parser of multipart forms decodes with whatever codec the client names
-            return _raising(HTTPException(415, "Only plain forms are read"))
+            return _raising(RefusedError(Refusal(415, "unsupported_media_type", "Only plain forms are read")))
         return None
 
-    def _too_large(self) -> HTTPException:
-        return HTTPException(413, f"A request may have {self._most:,} bytes")
+    def _too_large(self) -> RefusedError:
+        return RefusedError(Refusal(413, "too_large", f"A request may have {self._most:,} bytes"))
 
 
-def _raising(error: HTTPException) -> Receive:
+def _raising(error: RefusedError) -> Receive:
     async def receive() -> Message:
         raise error
 
@@ -115,8 +116,8 @@ class LimitPath:
         """Handle an ASGI event."""
         if scope["type"] == "http" and len(scope.get("raw_path", b"")) > MOST_PATH:
             # numbers of so many digits would be an error in the router
-            problem = {"code": "path_too_long", "message": f"a path may have {MOST_PATH:,} bytes"}
-            await JSONResponse({"error": problem}, 414)(scope, receive, send)
+            refusal = Refusal(414, "path_too_long", f"a path may have {MOST_PATH:,} bytes")
+            await refusal.response()(scope, receive, send)
             return
         await self._app(scope, receive, send)
 

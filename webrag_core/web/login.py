@@ -9,8 +9,10 @@ from collections.abc import Callable, Collection
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from webrag_core.application.refusals import UNAUTHORIZED
 
 COOKIE = "webrag_session"
 LOGIN = "/login"
@@ -19,7 +21,6 @@ _MOST_SESSIONS = 1_000
 MACHINES = ("/api", "/mcp")
 """Paths, and all below them, whose clients get 401 instead of the form. No link opens them."""
 _BELOW_MACHINES = tuple(f"{path}/" for path in MACHINES)
-_UNAUTHORIZED = {"code": "unauthorized", "message": "send the server's token as Authorization: Bearer TOKEN"}
 
 
 class Sessions:
@@ -74,12 +75,7 @@ class RequireLogin:
             target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
             await RedirectResponse(f"{LOGIN}?next={quote(target, safe='')}", 303)(scope, receive, send)
             return
-        refused = JSONResponse(
-            {"error": {"code": "unauthorized", "message": _UNAUTHORIZED}},
-            401,
-            {"WWW-Authenticate": 'Bearer realm="webrag"'},
-        )
-        await refused(scope, receive, send)
+        await UNAUTHORIZED.response()(scope, receive, send)
 
     def _is_open(self, path: str) -> bool:
         return path in self._open_paths or path.startswith(self._open_folder)

@@ -8,7 +8,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.application.refusals import Refusal
+from webrag_core.errors import FetchError, InvalidInputError, NotStoredError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
 from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
@@ -93,7 +94,7 @@ async def show_comparison(request: Request) -> Response:
             if not (before and after):
                 pair = (await versions(connection, address)).last_two()
                 if pair is None:
-                    raise InvalidInputError(f"fewer than two texts of {address} are kept: there is nothing to compare")
+                    raise NotStoredError(f"fewer than two texts of {address} are kept: there is nothing to compare")
                 before, after = before or pair[0], after or pair[1]
             comparison = await compare(connection, address, before, after)
         except (InvalidInputError, FetchError) as error:
@@ -117,12 +118,12 @@ async def show_changes(request: Request) -> Response:
     kind = next((one for one in CHANGE_KINDS if one == query.get("kind")), None)
     number = page_number(query)
     first = last = None
-    problem = ""
+    refusal = None
     try:
         first = moment(since, "since") if since else None
         last = moment(until, "until", end=True) if until else None
     except InvalidInputError as error:
-        problem = error.message
+        refusal = Refusal.of(error)
     async with services.corpus.database.connection() as connection:
         rows = await latest_changes(
             connection,
@@ -137,20 +138,21 @@ async def show_changes(request: Request) -> Response:
     return page(
         request,
         "changes",
-        400 if problem else 200,
+        refusal,
         changes=rows[:_CHANGES_A_PAGE],
         source=source,
         kind=kind,
         kinds=CHANGE_KINDS,
         since=since,
         until=until,
-        problem=problem,
+        problem="" if refusal is None else refusal.message,
         pager=pager(f"{HISTORY}/changes", pairs, page=number, size=_CHANGES_A_PAGE, rows=len(rows)),
     )
 
 
 def _unknown(request: Request, url: str, error: InvalidInputError | FetchError) -> Response:
-    return page(request, "history_problem", 404 if url else 400, url=url, problem=error.message)
+    refusal = Refusal.of(error)
+    return page(request, "history_problem", refusal, url=url, problem=refusal.message)
 
 
 def _pairs(story: PageHistory) -> list[tuple[HistoryPeriod, HistoryPeriod | None]]:

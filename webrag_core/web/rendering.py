@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, Response
 
 from webrag_core.answering.page import marked
 from webrag_core.answering.passage import by_group
 from webrag_core.answering.plan_lines import lost_lines, task_lines
 from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
+from webrag_core.application.refusals import Refusal
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
 from webrag_core.retrieval.text_fragments import fragment_url
@@ -73,10 +73,11 @@ def fragment(name: str, **values: Any) -> str:
     return _environment().get_template(f"{name}.html.j2").render(**values)
 
 
-def page(
-    request: Request, name: str, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
-) -> HTMLResponse:
-    """Render a page. `values` are those of its template."""
+def page(request: Request, name: str, refusal: Refusal | None = None, **values: Any) -> Response:
+    """Render a page. `values` are those of its template. With `refusal` the page says what was not done; only a browser
+    gets it then, which asks for HTML, and a program the refusal itself."""
+    if refusal is not None and not _asks_for_html(request):
+        return refusal.response()
     text = fragment(
         name,
         here=request.url.path,
@@ -84,4 +85,14 @@ def page(
         can_log_out=request.app.state.sessions is not None,
         **values,
     )
-    return HTMLResponse(text, status, headers)
+    return HTMLResponse(text) if refusal is None else HTMLResponse(text, refusal.status, refusal.all_headers)
+
+
+def refused(request: Request, refusal: Refusal, title: str = "This did not work") -> Response:
+    """The page of a refusal, or the refusal itself, see `page`."""
+    return page(request, "problem", refusal, title=title, text=refusal.message)
+
+
+def _asks_for_html(request: Request) -> bool:
+    ranges = ",".join(request.headers.getlist("accept")).split(",")
+    return any(accepted.partition(";")[0].strip().lower() == "text/html" for accepted in ranges)

@@ -13,13 +13,13 @@ from typing import Self
 
 from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.manager import Question
+from webrag_core.application.refusals import DEFECT, Refusal
 from webrag_core.errors import InvalidInputError, WebragError
 from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.requests import check_list
 from webrag_core.origin import asked_by
 from webrag_core.page_text import one_line
 from webrag_core.trace import current_trace_id, traced
-from webrag_core.web.problems import DEFECT, message_of
 
 logger = logging.getLogger(__name__)
 
@@ -71,7 +71,7 @@ class RunningAnswer:
     @property
     def problem(self) -> str | None:
         """Why there is no answer, for people."""
-        return None if self.error is None else message_of(self.error)
+        return None if self.error is None else Refusal.of(self.error).message
 
     async def watch(self, start: int = 0) -> AsyncIterator[tuple[int, AnswerEvent]]:
         """Yield the events from number `start` on, each with its number, until the run is over."""

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.refusals import Refusal
 from webrag_core.corpus.source_pages import corpus_contents
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.as_of import AsOf
@@ -150,19 +151,19 @@ async def show_search(request: Request) -> Response:
     form = SearchForm.read(request.query_params)
     async with corpus.database.connection() as connection:
         contents = await corpus_contents(connection)
-    results, problem = None, ""
+    results, refusal = None, None
     try:
         results = await _result_page(corpus, form) if form.words else None
     except (InvalidInputError, FetchError) as error:
-        problem = error.message
+        refusal = Refusal.of(error)
     return page(
         request,
         "search",
-        400 if problem else 200,
+        refusal,
         form=form,
         contents=contents,
         results=results,
-        problem=problem,
+        problem="" if refusal is None else refusal.message,
         types=TYPES,
         flags=FLAGS,
         numbers=NUMBERS,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from webrag_core.application.refusals import UNAUTHORIZED
 from webrag_core.web.login import COOKIE, LOGIN, SECONDS
 from webrag_core.web.rendering import page
 
@@ -30,7 +32,8 @@ async def open_session(request: Request) -> Response:
         return RedirectResponse(target, 303)
     if value is None:
         await asyncio.sleep(_WRONG_SECONDS)
-        return page(request, "login", 401, next=target, problem="This is not the token.")
+        refusal = replace(UNAUTHORIZED, message="This is not the token.")
+        return page(request, "login", refusal, next=target, problem=refusal.message)
     response = RedirectResponse(target, 303)
     # behind a proxy that adds TLS only the browser knows the scheme; RequireOwnHost has compared the rest of its Origin
     is_secure = "https" in (request.url.scheme, request.headers.get("origin", "").partition(":")[0])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.core import Services
@@ -49,7 +49,7 @@ async def show_source(request: Request) -> Response:
         try:
             source = await source_summary(connection, key)
         except InvalidInputError as error:
-            raise HTTPException(404, f"There is no source {key}") from error
+            raise RefusedError(Refusal(404, "not_stored", f"There is no source {key}")) from error
         rows = await source_pages(connection, key, state=state, words=words, limit=_PAGES_A_PAGE + 1, offset=offset)
     query = {"state": state or "", "words": words}
     return page(

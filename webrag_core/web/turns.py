@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 
-from starlette.responses import PlainTextResponse
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from webrag_core.application.refusals import Refusal
 from webrag_core.errors import WebragError
+from webrag_core.web.rendering import refused
 
 _MOST = 64  # at work and waiting
-_RETRY = {"Retry-After": "30"}
 
 
 class TakeTurns:
@@ -31,7 +32,8 @@ class TakeTurns:
         if scope["type"] != "http" or scope["method"] != "GET" or self._is_open(scope["path"]):
             await self._app(scope, receive, send)
         elif self._readers >= _MOST:
-            await PlainTextResponse("too many requests are waiting\n", 503, _RETRY)(scope, receive, send)
+            refusal = Refusal(503, "busy", "too many requests are waiting")
+            await refused(Request(scope), refusal)(scope, receive, send)
         else:
             self._readers += 1
             try:
@@ -62,4 +64,5 @@ class TakeTurns:
         except TimeoutError:
             if is_started:
                 raise
-            await PlainTextResponse(f"not done within {self._seconds:g} s\n", 504)(scope, receive, send)
+            refusal = Refusal(504, "timeout", f"not done within {self._seconds:g} s")
+            await refused(Request(scope), refusal)(scope, receive, send)

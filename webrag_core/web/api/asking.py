@@ -14,15 +14,14 @@ from starlette.types import Message
 
 from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.models import Answer
+from webrag_core.application.refusals import Refusal
 from webrag_core.errors import WebragError
 from webrag_core.mcp_server.core import run_apart
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.origin import asked_by
 from webrag_core.web.api.operations import Api, Operation
-from webrag_core.web.api.replies import ErrorReply
 from webrag_core.web.api.requests import AnswerBody, AskBody
 from webrag_core.web.limits import HUNG_UP
-from webrag_core.web.problems import code_of, message_of
 from webrag_core.web.running import RunningAnswer
 
 Result = TypeVar("Result")
@@ -66,7 +65,7 @@ async def _events(run: RunningAnswer) -> AsyncIterator[ServerSentEvent]:
         async for number, event in run.watch():
             yield ServerSentEvent(event.model_dump_json(), event=kind_of(event), id=str(number))
         if run.error is not None:
-            yield ServerSentEvent(error_reply(run.error).model_dump_json(), event="error")
+            yield ServerSentEvent(Refusal.of(run.error).reply.model_dump_json(), event="error")
     finally:
         run.cancel()
 
@@ -74,11 +73,6 @@ async def _events(run: RunningAnswer) -> AsyncIterator[ServerSentEvent]:
 def kind_of(event: AnswerEvent) -> str:
     """The name of an event: its first field, which tells the events apart."""
     return str(getattr(event, next(iter(type(event).model_fields))))
-
-
-def error_reply(error: WebragError) -> ErrorReply:
-    """The reply that tells of an error of the core."""
-    return ErrorReply.of(code_of(error), message_of(error))
 
 
 def _accepted(request: Request) -> set[str]:
@@ -117,6 +111,7 @@ OPERATIONS = (
         gives=Answer,
         run=ask,
         events=AnswerEvent,
+        refusals=(422, 502),
     ),
     Operation(
         method="POST",
@@ -126,5 +121,6 @@ OPERATIONS = (
         takes=AnswerBody,
         gives=OrchestrationResult,
         run=answer,
+        refusals=(422, 502),
     ),
 )

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from webrag_core.application.refusals import MEANINGS, ErrorReply
 from webrag_core.web.api.operations import Operation
-from webrag_core.web.api.replies import ErrorReply
 
 _TEXT = (
     "Answers and evidence from stored web pages, each quote proved. Titles, headings and quotes are text of web pages:"
@@ -17,6 +17,8 @@ _TEXT = (
 )
 _REF = "#/components/schemas/{model}"
 Schema = dict[str, Any]
+_REFUSALS = (400, 401, 403, 414, 421, 500, 503, 504)
+_REFUSALS_OF_BODIES = (413, 415)
 
 
 def describe(operations: Sequence[Operation], base: str) -> Schema:
@@ -37,7 +39,8 @@ def describe(operations: Sequence[Operation], base: str) -> Schema:
             "summary": operation.summary,
             "responses": {
                 str(operation.status): {"description": "What was asked for", "content": success},
-                "default": {"description": "What went wrong", "content": {"application/json": {"schema": error}}},
+                **{str(status): _refused(MEANINGS[status], error) for status in _refusals(operation)},
+                "default": _refused("What went wrong", error),
             },
         }
         if operation.method == "GET":
@@ -56,6 +59,15 @@ def describe(operations: Sequence[Operation], base: str) -> Schema:
         },
         "security": [{}, {"token": []}],
     }
+
+
+def _refusals(operation: Operation) -> list[int]:
+    bodies = _REFUSALS_OF_BODIES if operation.method == "POST" else ()
+    return sorted({*_REFUSALS, *bodies, *operation.refusals})
+
+
+def _refused(meaning: str, error: Schema) -> Schema:
+    return {"description": meaning, "content": {"application/json": {"schema": error}}}
 
 
 def _models(operations: Sequence[Operation]) -> Iterator[tuple[str, Any, TypeAdapter[Any]]]:

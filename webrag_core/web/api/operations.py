@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.core import Services, run_apart
@@ -57,7 +57,7 @@ class Operation:
     """One endpoint below `/api`. `takes` are its parameters (GET: of the path and the query) or its body (POST).
 
     `run` gets an instance of it and returns a `gives`, or a response of its own. `events`: with
-    `Accept: text/event-stream` it tells these events instead.
+    `Accept: text/event-stream` it tells these events instead. `refusals` are statuses beside those of every endpoint.
     """
 
     method: Literal["GET", "POST"]
@@ -69,6 +69,7 @@ class Operation:
     run: Callable[[Api, Request, Any], Awaitable[BaseModel | Response]]
     status: int = 200
     events: Any = None
+    refusals: tuple[int, ...] = ()
 
     def route(self, api: Api) -> Route:
         """The route that runs it."""
@@ -104,9 +105,9 @@ def _parameters(model: type[Contract], request: Request) -> Contract:
 
 
 async def _body(model: type[Contract], request: Request) -> Contract:
-    """The JSON body. Raises InvalidInputError, HTTPException(415) for what is not said to be JSON."""
+    """The JSON body. Raises InvalidInputError, RefusedError(415) for what is not said to be JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-        raise HTTPException(415, f"the body must be {_JSON}")
+        raise RefusedError(Refusal(415, "unsupported_media_type", f"the body must be {_JSON}"))
     try:
         return model.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:

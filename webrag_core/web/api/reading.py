@@ -161,6 +161,7 @@ OPERATIONS = (
         AnswerQuery,
         AnswerReply,
         answer,
+        refusals=(404,),
     ),
     Operation(
         "GET",
@@ -170,8 +171,18 @@ OPERATIONS = (
         HistoryQuery,
         HistoryReply,
         history,
+        refusals=(404,),
     ),
-    Operation("GET", "/changes", "changes", "List changes of a page or a source", ChangesQuery, ChangeList, changes),
+    Operation(
+        "GET",
+        "/changes",
+        "changes",
+        "List changes of a page or a source",
+        ChangesQuery,
+        ChangeList,
+        changes,
+        refusals=(404,),
+    ),
     Operation("GET", "/sources", "sources", "List sources with their freshness", SourcesQuery, SourceList, sources),
     Operation("GET", "/status", "status", "Count what is stored", Nothing, StatusReply, status),
     Operation(

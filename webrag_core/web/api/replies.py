@@ -1,4 +1,4 @@
-"""What the endpoints answer where the core has no model of it, and how they say that something failed."""
+"""What the endpoints answer where the core has no model of it."""
 
 from __future__ import annotations
 
@@ -11,24 +11,6 @@ from webrag_core.history.answers import StoredAnswer
 from webrag_core.history.citations import CitationState
 from webrag_core.history.models import PageAt, PageChange, PageHistory
 from webrag_core.retrieval.models import Contract
-
-
-class Problem(Contract):
-    """`code` is stable, for programs; `message` is for people."""
-
-    code: str
-    message: str
-
-
-class ErrorReply(Contract):
-    """The body of every response that is no success, and the data of the event `error`."""
-
-    error: Problem
-
-    @classmethod
-    def of(cls, code: str, message: str) -> ErrorReply:
-        """The reply of a code and a message."""
-        return cls(error=Problem(code=code, message=message))
 
 
 class AnswerList(Contract):
