@@ -69,11 +69,21 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str, origin: str =
 
 def prose_markdown(answer: Answer) -> str:
     """Sentences with the numbers of their quotes, or the nearest passages; then the quotes with their sources."""
-    from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
+    from webrag_core.answering.wording import (
+        FORGOTTEN_SENTENCE,
+        forgotten_line,
+        missing_lines,
+        sentence_case,
+        sureness,
+        verdict,
+    )
 
     sure = sureness(answer)
     lines = [f"**{verdict(answer)}**{f' ({sure})' if sure else ''}", "", quote(prose(answer.question)), ""]
-    for sentence in answer.sentences:
+    for _, sentence in answer.in_order():
+        if sentence is None:
+            lines += [f"*({FORGOTTEN_SENTENCE})*", ""]
+            continue
         numbers = ", ".join(map(str, sentence.citations))
         said = block(sentence.text) if "\n" in sentence.text else prose(sentence.text)
         lines += [said, "", f"*quote{'s' * (len(sentence.citations) > 1)} {numbers}, {sentence.proof}*", ""]
@@ -83,6 +93,8 @@ def prose_markdown(answer: Answer) -> str:
     highlights = {one.citation: one for one in answer.highlights}
     for citation in answer.citations:
         lines += [*cited_markdown(citation, highlights.get(citation.number)), ""]
+    if gone := forgotten_line(answer):
+        lines += [sentence_case(gone), ""]
     if missing := missing_lines(answer):
         lines += ["### Missing", "", *(f"- {code(line)}" for line in missing), ""]
     if answer.look_next:

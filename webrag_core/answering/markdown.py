@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 from webrag_core.answering.passage import Line, Part, by_group, in_runs, passage
-from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
+from webrag_core.answering.wording import (
+    FORGOTTEN_SENTENCE,
+    forgotten_line,
+    missing_lines,
+    sentence_case,
+    sureness,
+    verdict,
+)
 from webrag_core.markdown_text import address, fenced, link, prose, quote
 from webrag_core.retrieval.quotes_markdown import source_markdown
 from webrag_core.retrieval.text_fragments import fragment_url
@@ -16,7 +23,10 @@ def render_markdown(answer: Answer) -> str:
     """The sentences with links to their quotes, or the nearest passages; then the quotes, each with its source."""
     sure = sureness(answer)
     lines = [f"# {prose(answer.question)}", "", f"**{prose(verdict(answer))}**{f' ({sure})' if sure else ''}", ""]
-    for sentence in answer.sentences:
+    for _, sentence in answer.in_order():
+        if sentence is None:
+            lines += [f"*({FORGOTTEN_SENTENCE})*", ""]
+            continue
         numbers = " ".join(_number(answer.citation(number)) for number in sentence.citations)
         if "\n" in sentence.text:
             lines += [fenced(sentence.text), "", numbers, ""]
@@ -41,6 +51,8 @@ def render_markdown(answer: Answer) -> str:
         lines += [_source(citation), ""]
         if citation.number not in passages:
             lines += [quote(fenced(citation.quote.strip("\n"))), ""]
+    if gone := forgotten_line(answer):
+        lines += [prose(sentence_case(gone)), ""]
     for note in (*map(sentence_case, answer.notes), *(f"Warning: {one}" for one in answer.warnings)):
         lines += [prose(note), ""]
     return "\n".join(lines).rstrip() + "\n"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from pkgutil import resolve_name
 from typing import Literal
 
 from pydantic import Field, field_validator
 
+from webrag_core.errors import NotStoredError
 from webrag_core.percentages import percent
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.retrieval.models import Contract
@@ -113,6 +115,9 @@ class Answer(Readable, Contract):
     `plan` is the first plan, `tasks` says what became of every task of all plans, and `outcome` what in all: `degraded`
     is an answer without a task that could have helped, `partial` one without a task that it rests on. `listed` are
     passages that answer by themselves: who uses a thing, what changed.
+
+    `forgotten_sentences` (by ordinal) and `forgotten_citations` (by number) are gone, because their pages were removed
+    on request; the numbers of the others stay.
     """
 
     answer_id: int | None = None
@@ -141,6 +146,8 @@ class Answer(Readable, Contract):
     spent: Spent
     warnings: list[str]
     evidence_ids: list[int]
+    forgotten_sentences: list[int] = Field(default_factory=list)
+    forgotten_citations: list[int] = Field(default_factory=list)
 
     @field_validator("status", mode="before")
     @classmethod
@@ -160,6 +167,22 @@ class Answer(Readable, Contract):
         written: str = resolve_name("webrag_core.answering.markdown:render_markdown")(self)
         return written
 
+    @property
+    def numbered(self) -> Mapping[int, SentenceCitation]:
+        """The citations by their numbers. Those of forgotten pages leave gaps: a number is never a position."""
+        return {citation.number: citation for citation in self.citations}
+
     def citation(self, number: int) -> SentenceCitation:
-        """The citation of a number of this answer."""
-        return self.citations[number - 1]
+        """The citation of a number of this answer. Raises NotStoredError when there is none, as after its page was
+        forgotten."""
+        citation = self.numbered.get(number)
+        if citation is None:
+            why = "its page was forgotten" if number in self.forgotten_citations else "there is none of that number"
+            raise NotStoredError(f"answer {self.answer_id} has no quote {number}: {why}")
+        return citation
+
+    def in_order(self) -> list[tuple[int, AnswerSentence | None]]:
+        """The sentences by ordinal, with None in place of each that was forgotten."""
+        sentences: dict[int, AnswerSentence | None] = dict.fromkeys(self.forgotten_sentences)
+        sentences |= {sentence.ordinal: sentence for sentence in self.sentences}
+        return sorted(sentences.items(), key=lambda item: item[0])

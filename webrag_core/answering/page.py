@@ -12,7 +12,15 @@ from markupsafe import Markup, escape
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 from webrag_core.answering.passage import Line, Part, by_group, in_runs, passage
 from webrag_core.answering.plan_lines import task_lines
-from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
+from webrag_core.answering.wording import (
+    FORGOTTEN_SENTENCE,
+    PROOFS,
+    forgotten_line,
+    missing_lines,
+    sentence_case,
+    sureness,
+    verdict,
+)
 from webrag_core.html_template import load_template
 from webrag_core.page_text import visible
 from webrag_core.retrieval.text_fragments import fragment_url
@@ -26,7 +34,14 @@ _PARTS: dict[Part, Markup] = {
 
 def render_page(answer: Answer) -> str:
     """The HTML file. All text of pages is escaped; control signs are made visible."""
-    return _template().render(answer=answer, verdict=verdict(answer), sureness=sureness(answer), proofs=PROOFS)
+    return _template().render(
+        answer=answer,
+        verdict=verdict(answer),
+        sureness=sureness(answer),
+        proofs=PROOFS,
+        forgotten_sentence=FORGOTTEN_SENTENCE,
+        forgotten=forgotten_line(answer),
+    )
 
 
 def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:

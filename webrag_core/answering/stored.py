@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
@@ -10,6 +10,7 @@ from psycopg.types.json import Jsonb
 
 from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitation
 from webrag_core.answering.surroundings import REACH, surroundings
+from webrag_core.corpus.forget import REMOVED
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.answers import end_abandoned
 from webrag_core.origin import current_origin
@@ -111,7 +112,8 @@ async def _quotes(
 
 
 async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
-    """A finished answer in prose. Sentences and quotes of pages that were forgotten since are gone.
+    """A finished answer in prose. Sentences and quotes of pages that were forgotten since are gone, and named by their
+    numbers.
 
     Raises InvalidInputError when there is none of that number.
     """
@@ -131,6 +133,19 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
         rows = await sentences.fetchall()
     citations = await load_citations(connection, answer_id)
     numbers = {one.number for one in citations}
+    # a page may be forgotten between the two queries: what lost a quote is not shown with the others
+    kept = [row for row in rows if numbers.issuperset(row.citations)]
+    ordinals = {row.ordinal for row in kept}
     for name in ("highlights", "listed"):
         prose[name] = [one for one in prose.get(name, []) if one["citation"] in numbers]
-    return Answer(**prose, answer_id=answer_id, sentences=rows, citations=citations, warnings=warnings)
+    prose["disagreements"] = [one for one in prose["disagreements"] if ordinals.issuperset(one["sentences"])]
+    prose["look_next"] = [url for url in prose["look_next"] if not url.startswith(REMOVED)]
+    lost = [row.ordinal for row in rows if row.ordinal not in ordinals]
+    prose["forgotten_sentences"] = _forgotten(ordinals, [*prose.get("forgotten_sentences", []), *lost])
+    prose["forgotten_citations"] = _forgotten(numbers, prose.get("forgotten_citations", []))
+    return Answer(**prose, answer_id=answer_id, sentences=kept, citations=citations, warnings=warnings)
+
+
+def _forgotten(present: set[int], noted: Iterable[int]) -> list[int]:
+    """The numbers that are gone: those that were noted, and the gaps that pages left before any were noted."""
+    return sorted({*range(1, max(present, default=0)), *noted} - present)

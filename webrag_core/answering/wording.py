@@ -23,14 +23,28 @@ _WHYS: dict[Why, str] = {
 }
 
 
+FORGOTTEN_SENTENCE = "a sentence stood here; the page that it quotes was forgotten"
+
+
+def forgotten_line(answer: Answer) -> str:
+    """Which quotes are gone with their pages; "" for none."""
+    numbers = [f"[{number}]" for number in answer.forgotten_citations]
+    if len(numbers) < 2:
+        return f"quote {numbers[0]} is gone: its page was forgotten" if numbers else ""
+    return f"quotes {', '.join(numbers[:-1])} and {numbers[-1]} are gone: their pages were forgotten"
+
+
 def verdict(answer: Answer) -> str:
     """The headline: whether the question is answered, and where nothing could be read at all, why."""
     if answer.listed and not answer.sentences:
         count = len(answer.listed)
         return f"Found {count} passage{'' if count == 1 else 's'}, listed below; no sentence sums them up"
+    if answer.sentences and answer.forgotten_sentences:
+        gone = len(answer.forgotten_sentences)
+        return f"{_VERDICTS[answer.band]}; {gone} of {gone + len(answer.sentences)} sentences were forgotten since"
     if answer.sentences or answer.highlights:
         return _VERDICTS[answer.band]
-    if answer.band != "insufficient":
+    if answer.status != "not_found":
         return "The pages that answered were removed since"
     return _VERDICTS["insufficient"] if _was_read(answer) else f"No answer: {answer.final_reason}"
 

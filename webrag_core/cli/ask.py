@@ -152,7 +152,15 @@ def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) 
     """Print the verdict and the answer first, then the quotes that prove it, then what is missing. Where no sentence is
     said, the nearest passages, few of them unless `show_all`."""
     from webrag_core.answering.plan_lines import lost_lines, task_lines
-    from webrag_core.answering.wording import PROOFS, missing_lines, sentence_case, sureness, verdict
+    from webrag_core.answering.wording import (
+        FORGOTTEN_SENTENCE,
+        PROOFS,
+        forgotten_line,
+        missing_lines,
+        sentence_case,
+        sureness,
+        verdict,
+    )
 
     sure = sureness(answer)
     print_line(f"{verdict(answer)}{f' ({sure}, {answer.confidence_note})' if sure else ''}", style=_STYLES[answer.band])
@@ -160,7 +168,11 @@ def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) 
     for line in lost_lines(answer.tasks):
         print_line(f"Without this: {line}", style="yellow")
     print_line("")
-    for sentence in answer.sentences:
+    for _, sentence in answer.in_order():
+        if sentence is None:
+            print_line(f"({FORGOTTEN_SENTENCE})", style="dim")
+            print_line("")
+            continue
         numbers = "".join(f"[{number}]" for number in sentence.citations)
         for line in (*sentence.text.split("\n"), numbers) if "\n" in sentence.text else (f"{sentence.text} {numbers}",):
             print_wrapped("", Text(visible(line)))
@@ -176,6 +188,8 @@ def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) 
                 print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
     elif answer.highlights:
         _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES, proof=proof)
+    if gone := forgotten_line(answer):
+        print_line(sentence_case(gone), style="yellow")
     for one in answer.disagreements:
         print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
     if missing := missing_lines(answer):

@@ -9,6 +9,7 @@ where the whole source was removed.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
@@ -28,6 +29,10 @@ from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
 Kind = Literal["page", "source", "answer"]
+REMOVED = "removed:"
+"""Before the digest that stands in answers for the address of a forgotten page."""
+_NO_LONGER_ADDRESS = r"(?![.,:;!]*[[:alnum:]_/?&=%~+@-])"
+"""Behind an address within words (PostgreSQL): no longer address begins with it; a fragment is of the same page."""
 
 
 class Removal(BaseModel):
@@ -253,20 +258,27 @@ async def _remove_feedback(connection: AsyncConnection, document_id: int) -> int
 
 
 async def _remove_citations(connection: AsyncConnection, document_id: int) -> int:
-    """Remove the quotes of a document and the sentences made of them; answers keep their rows and say how many quotes
-    they lost."""
+    """Remove the quotes of a document, the sentences made of them and the labels of those that are listed; answers keep
+    their rows and say which quotes and sentences they lost. The numbers of the others stay."""
     await connection.execute(
-        "DELETE FROM answer_sentences s USING sentence_citations n, citations c, document_versions v"
-        " WHERE n.answer_id = s.answer_id AND n.ordinal = s.ordinal AND c.answer_id = n.answer_id"
-        " AND c.number = n.number AND v.id = c.version_id AND v.document_id = %s",
+        "WITH lost AS (DELETE FROM answer_sentences s USING sentence_citations n, citations c, document_versions v"
+        "  WHERE n.answer_id = s.answer_id AND n.ordinal = s.ordinal AND c.answer_id = n.answer_id"
+        "  AND c.number = n.number AND v.id = c.version_id AND v.document_id = %s RETURNING s.answer_id, s.ordinal),"
+        " gone AS (SELECT answer_id, jsonb_agg(ordinal) AS ordinals FROM lost GROUP BY answer_id)"
+        " UPDATE answer_runs a SET prose = a.prose || jsonb_build_object('forgotten_sentences',"
+        "  coalesce(a.prose -> 'forgotten_sentences', '[]') || g.ordinals) FROM gone g WHERE a.id = g.answer_id",
         (document_id,),
     )
     cursor = await connection.execute(
         "WITH lost AS (DELETE FROM citations c USING document_versions v WHERE v.id = c.version_id"
-        "  AND v.document_id = %s RETURNING c.answer_id),"
-        " counted AS (SELECT answer_id, count(*) AS quotes FROM lost GROUP BY answer_id),"
+        "  AND v.document_id = %s RETURNING c.answer_id, c.number),"
+        " counted AS (SELECT answer_id, count(*) AS quotes, jsonb_agg(number) AS numbers FROM lost GROUP BY answer_id),"
         " warned AS (UPDATE answer_runs a SET warnings = a.warnings || to_jsonb(n.quotes || CASE n.quotes WHEN 1"
-        "  THEN ' quote' ELSE ' quotes' END || ' of a page that was removed on request') FROM counted n"
+        "  THEN ' quote' ELSE ' quotes' END || ' of a page that was removed on request'),"
+        "  prose = a.prose || jsonb_build_object("
+        "  'forgotten_citations', coalesce(a.prose -> 'forgotten_citations', '[]') || n.numbers,"
+        "  'listed', (SELECT coalesce(jsonb_agg(l ORDER BY place), '[]') FROM jsonb_array_elements(a.prose -> 'listed')"
+        "   WITH ORDINALITY e (l, place) WHERE NOT n.numbers @> (l -> 'citation'))) FROM counted n"
         "  WHERE a.id = n.answer_id)"
         " SELECT coalesce(sum(quotes), 0) FROM counted",
         (document_id,),
@@ -316,7 +328,7 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
     for url in urls:
         await connection.execute(
             "UPDATE feedback SET text = replace(text, %(url)s, %(digest)s) WHERE strpos(text, %(url)s) > 0",
-            {"url": url, "digest": f"removed:{_digest(url)}"},
+            {"url": url, "digest": REMOVED + _digest(url)},
         )
         await connection.execute(
             "UPDATE refresh_runs SET warnings = (SELECT coalesce(jsonb_agg(w), '[]') FROM jsonb_array_elements_text("
@@ -340,7 +352,7 @@ async def _redact_tasks(connection: AsyncConnection, url: str) -> None:
         "   WHERE strpos(w, %(url)s) = 0))::text,"
         "  to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
         " WHERE strpos(params::text || output::text || coalesce(error::text, ''), %(url)s) > 0",
-        {"url": url, "digest": f"removed:{_digest(url)}"},
+        {"url": url, "digest": REMOVED + _digest(url)},
     )
 
 
@@ -360,14 +372,13 @@ async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> i
         await connection.execute(
             "UPDATE answer_runs SET seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
             " options = replace(options::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
-            " prose = replace(prose::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
-            " plan = replace(plan::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
-            " warnings = (SELECT coalesce(jsonb_agg(replace(w, %(url)s, %(digest)s)), '[]')"
-            "  FROM jsonb_array_elements_text(warnings) w)"
+            " prose = regexp_replace(prose::text, %(named)s, %(digest)s, 'g')::jsonb,"
+            " plan = regexp_replace(plan::text, %(named)s, %(digest)s, 'g')::jsonb,"
+            " warnings = regexp_replace(warnings::text, %(named)s, %(digest)s, 'g')::jsonb"
             " WHERE seed_url = %(url)s OR strpos(options::text, %(url)s) > 0"
             " OR strpos(prose::text, %(url)s) > 0 OR strpos(plan::text, %(url)s) > 0"
             " OR strpos(warnings::text, %(url)s) > 0",
-            {"url": url, "digest": f"removed:{_digest(url)}"},
+            {"url": url, "named": re.escape(url) + _NO_LONGER_ADDRESS, "digest": REMOVED + _digest(url)},
         )
         await _redact_tasks(connection, url)
     return cursor.rowcount

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webrag_core.answering.models import Answer
-from webrag_core.answering.wording import verdict
+from webrag_core.answering.wording import FORGOTTEN_SENTENCE, forgotten_line, verdict
 from webrag_core.mcp_server.evidence import joined, shown_title
 from webrag_core.mcp_server.past import PastText
 from webrag_core.mcp_server.reading import readable
@@ -35,12 +35,15 @@ def prose_text(answer: Answer) -> PastText:
     )
     missing = [f"- not answered: part {one.part + 1} of the question" for one in answer.missing if answer.sentences]
     notes = [f"- {note}" for note in answer.notes] if answer.citations else [f"- {verdict(answer)}"]
+    gone = [f"- {line}" for line in filter(None, [forgotten_line(answer)])]
     differing = [
         f"- sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}" for one in answer.disagreements
     ]
     sentences = [
-        f"{one.ordinal}. ({one.proof}, quotes {', '.join(map(str, one.citations))})\n{fence.around(one.text)}"
-        for one in answer.sentences
+        f"{ordinal}. ({FORGOTTEN_SENTENCE})"
+        if one is None
+        else f"{ordinal}. ({one.proof}, quotes {', '.join(map(str, one.citations))})\n{fence.around(one.text)}"
+        for ordinal, one in answer.in_order()
     ]
     passages = [fence.around(readable(answer.citation(one.citation).quote)) for one in answer.highlights]
     passages += [
@@ -62,7 +65,7 @@ def prose_text(answer: Answer) -> PastText:
     following = [f"- read next: {url}" for url in answer.look_next]
     text = joined(
         (
-            ("PRESENTATION GUIDE", "\n".join([guide, *missing, *differing, *lost, *notes])),
+            ("PRESENTATION GUIDE", "\n".join([guide, *missing, *differing, *lost, *notes, *gone])),
             ("ANSWER", "\n".join(sentences)),
             ("EVIDENCE", "\n".join(passages)),
             ("CITATIONS", "\n".join(citations) or "(none)"),

@@ -14,7 +14,14 @@ from starlette.responses import HTMLResponse, Response
 from webrag_core.answering.page import marked
 from webrag_core.answering.passage import by_group
 from webrag_core.answering.plan_lines import lost_lines, task_lines
-from webrag_core.answering.wording import missing_lines, sentence_case, sureness, verdict
+from webrag_core.answering.wording import (
+    FORGOTTEN_SENTENCE,
+    forgotten_line,
+    missing_lines,
+    sentence_case,
+    sureness,
+    verdict,
+)
 from webrag_core.application.refusals import Refusal
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
@@ -30,6 +37,7 @@ _FUNCTIONS = (
     by_group,
     comparison_path,
     counted,
+    forgotten_line,
     fragment_url,
     graph_path,
     history_path,
@@ -54,7 +62,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": static_path, "states": STATES}
+    environment.globals |= {"static": static_path, "states": STATES, "forgotten_sentence": FORGOTTEN_SENTENCE}
     environment.globals |= {function.__name__: function for function in _FUNCTIONS}
     environment.filters |= {"reason": reason_text, "language": language_text, "percent": percent}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}
