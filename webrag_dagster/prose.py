@@ -1,8 +1,7 @@
-"""Answers in prose as Dagster metadata, and as pages to read beside the corpus."""
+"""Answers in prose as Dagster metadata."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -10,24 +9,14 @@ import dagster as dg
 from webrag_core.percentages import percent
 from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
 from webrag_dagster.metadata import Metadata, table
-from webrag_dagster.private_files import page_address, write_private
+from webrag_dagster.page_addresses import answer_address
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, Highlight, SentenceCitation
 
-FOLDER = "answers"
-"""Folder in WEBRAG_HOME that holds the pages."""
 
-
-def write_page(answer: Answer, home: Path) -> Path:
-    """Write the answer as one HTML file, readable by its owner alone. Returns the absolute path."""
-    from webrag_core.answering.page import render_page
-
-    return write_private(home / FOLDER, f"answer-{answer.answer_id}.html", render_page(answer))
-
-
-def prose_metadata(answer: Answer, page: Path, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
+def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
     """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
     from webrag_core.answering.plan_lines import ending
     from webrag_core.answering.wording import verdict
@@ -36,8 +25,8 @@ def prose_metadata(answer: Answer, page: Path, *, pages_from: str, origin: str =
         "verdict": dg.MetadataValue.text(verdict(answer)),
         "question": dg.MetadataValue.text(answer.question),
         "answer": dg.MetadataValue.md(prose_markdown(answer)),
-        "read_it": dg.MetadataValue.url(page_address(page)),
-        "page_to_read": dg.MetadataValue.path(page),
+        "read_it": dg.MetadataValue.url(answer_address(answer.answer_id or 0)),
+        "command": dg.MetadataValue.text(f"webrag answers show {answer.answer_id}"),
         "sentences": table(
             {
                 "sentence": sentence.text,

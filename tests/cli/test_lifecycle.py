@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
+
+import pytest
 
 from tests.command_line import Webrag, webrag, webrag_here
 from tests.conftest import FROZEN_SITE
@@ -44,3 +47,23 @@ def test_pruning_reports_every_category(webrag_here: Webrag) -> None:
     assert report["dry_run"] is True
     assert set(report["deleted"].values()) == {0}
     assert "ledger_lines" in call("prune").stdout
+
+
+@pytest.mark.parametrize("arguments", ["forget 7 --yes", "source remove tea.example --forget --yes", "prune"])
+def test_files_that_an_earlier_version_left_go_with_every_removal(
+    webrag_here: Webrag, tmp_path: Path, arguments: str
+) -> None:
+    home = tmp_path / "home"
+    kept = {home / "answers" / "notes.txt", home / "feedback" / "weights.json"}
+    old = {home / "answers" / "answer-7.html", home / "graphs" / "tea.example.html"}
+    goldens = {home / "feedback" / "questions.jsonl", home / "feedback" / "documents.jsonl"}
+    for file in kept | old | goldens:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("Black tea is brewed at ninety-five degrees.")
+    call = partial(webrag_here, WEBRAG_HOME=str(home))
+    call(*arguments.replace("--yes", "--json").split() if "--yes" in arguments else ["prune", "--dry-run"])
+    assert all(file.exists() for file in old)  # nothing was removed yet
+    call(*arguments.split())
+    assert {file for file in old | goldens | kept if file.exists() and file.stat().st_size} == (
+        kept | goldens if arguments == "prune" else kept
+    )

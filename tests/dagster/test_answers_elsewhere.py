@@ -61,8 +61,8 @@ def test_answers_from_elsewhere_are_reported_once_with_who_asked(
     for event in events:
         assert list(event.metadata)[:3] == ["verdict", "question", "answer"]
         assert "eighty degrees" in str(event.metadata["answer"].value).replace("\n", " ")
-    page = Path(str(events[1].metadata["page_to_read"].value))
-    assert page.parent == tmp_path / "answers"
+    assert events[1].metadata["read_it"].value == f"/webrag/answers/answer-{events[1].metadata['answer_id'].value}.html"
+    assert not (tmp_path / "answers").exists()
     with psycopg.connect(corpus_environment) as connection:
         origins = connection.execute("SELECT origin, count(*) FROM answer_runs GROUP BY origin ORDER BY 1").fetchall()
     assert dict(origins) == {"answer": 1, "cli": 1, "dagster": 1, "library": 1}

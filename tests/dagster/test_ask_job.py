@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
 
 from webrag_core.answering.models import Answer
+from webrag_core.config import load_settings
 from webrag_dagster.markdown import prose
+from webrag_dagster.processes.ui_pages import WithPages
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 QUESTION = "Is asyncio.Queue thread safe?"
@@ -40,9 +43,9 @@ def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, i
     table = metadata["sentences"]
     assert isinstance(table, dg.TableMetadataValue)
     assert [row.data["sentence"] for row in table.records] == [sentence.text for sentence in answer.sentences]
-    page = Path(str(metadata["page_to_read"].value))
-    assert QUESTION in page.read_text(encoding="utf-8")
-    assert page.stat().st_mode & 0o077 == 0
+    ui = TestClient(WithPages(Starlette(), load_settings()))
+    assert QUESTION in ui.get(str(metadata["read_it"].value)).text
+    assert metadata["command"].value == f"webrag answers show {answer.answer_id}"
     markdown = str(metadata["answer"].value)
     assert all(prose(sentence.text) in markdown for sentence in answer.sentences if "\n" not in sentence.text)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -15,8 +15,11 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from benchmarks.security.foreign_site import effects_of
+from tests.acquisition.served_pages import ServedPages
+from webrag_core.answering.manager import Manager, Question
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.processes.ui_guard import COOKIE, accepted_hosts, guarded
 from webrag_dagster.processes.ui_pages import WithPages
 
@@ -305,23 +308,41 @@ def test_a_bind_beyond_this_machine_needs_names_and_says_that_no_token_is_asked(
             accepted_hosts(bare(webrag_ui_hosts=wrong), "127.0.0.1")
 
 
-def test_pages_to_read_are_served_without_scripts_and_nothing_else_of_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "answers").mkdir()
-    (tmp_path / "answers" / "answer-1.html").write_text("<p>said</p>")
-    (tmp_path / "secret.html").write_text("secret")
-    (tmp_path / "answers" / "link.html").symlink_to(tmp_path / "secret.html")
-    ui = client(WithPages(Starlette(), tmp_path))  # type: ignore[arg-type]
+def test_pages_to_read_are_served_without_scripts(settings: Settings) -> None:
+    asyncio.run(stored_answer(settings))
+    ui = client(WithPages(Starlette(), settings))  # type: ignore[arg-type]
     page = ui.get("/webrag/answers/answer-1.html")
-    assert (page.status_code, page.text) == (200, "<p>said</p>")
+    assert page.status_code == 200
+    assert "What is tea?" in page.text
     policy = page.headers.get_list("content-security-policy")
     assert any(one.startswith("default-src 'none'") and "sandbox" in one for one in policy)
     assert not any("allow-scripts" in one or "allow-same-origin" in one for one in policy)
     assert ui.get("/webrag/answers/answer-1.html", headers=LINK).status_code == 403
+    assert "answers list" in ui.get("/webrag/answers/answer-2.html").text
     for path in (
-        "secret.html",
-        "answers/link.html",
+        "answers",
+        "answers/answer-2.html",
+        "answers/answer-01.html",
+        f"answers/answer-{'9' * 18}.html",
+        f"answers/answer-{'9' * 19}.html",
         "answers/../secret.html",
         "answers/%2e%2e%2fsecret.html",
-        "answers",
+        "graphs",
+        "graphs?source=",
+        "graphs?source=tea.example",
+        "graphs?source=tea.example~09of02",
+        "graphs/tea.example.html",
     ):
-        assert ui.get(f"/webrag/{path}").status_code == 404
+        assert ui.get(f"/webrag/{path}").status_code == 404, path
+
+
+def test_pages_say_that_the_database_is_away(settings: Settings) -> None:
+    away = settings.model_copy(update={"database_url": "postgresql://127.0.0.1:1/none"})
+    page = client(WithPages(Starlette(), away)).get("/webrag/answers/answer-1.html")  # type: ignore[arg-type]
+    assert (page.status_code, "cannot be reached" in page.text) == (503, True)
+
+
+async def stored_answer(settings: Settings) -> None:
+    """One answer in prose, to which nothing is stored."""
+    async with Corpus.open(settings, ServedPages({})) as corpus:
+        await Manager(corpus).answer(Question("What is tea?"))

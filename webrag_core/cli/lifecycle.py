@@ -38,18 +38,15 @@ def forget(
 
     A removed page is not stored again until `webrag ingest URL` asks for it.
     """
-    from webrag_core.corpus.forget import forget as remove
-    from webrag_core.feedback.goldens import renew_goldens
+    from webrag_core.feedback.removal import remove
     from webrag_core.store.database import Database
 
     async def work(*, really: bool) -> Removal:
         settings = load_settings()
         async with await Database.open(settings) as database:
             by = f"{getpass.getuser()}: webrag forget"
-            removal = await remove(database, await _meant(database, target), removed_by=by, dry_run=not really)
-            if really:
-                await renew_goldens(database, settings)
-            return removal
+            meant = await _meant(database, target)
+            return await remove(database, settings, meant, removed_by=by, dry_run=not really)
 
     if not yes and not dry_run:
         confirm_removal(lambda: asyncio.run(work(really=False)), as_json=as_json)

@@ -115,16 +115,17 @@ def remove(
     as_json: Json = False,
 ) -> None:
     """Detach a source. Its pages stay searchable, with the source around its section, unless --forget."""
-    from webrag_core.corpus.forget import forget as remove_pages
     from webrag_core.corpus.sources import detach_source, source_name
+    from webrag_core.feedback.removal import remove as remove_pages
     from webrag_core.store.database import Database
 
     name = source_name(key)
 
     async def forget_pages(*, really: bool) -> Removal:
         by = f"{getpass.getuser()}: webrag source remove"
-        async with await Database.open(load_settings()) as database:
-            return await remove_pages(database, name, removed_by=by, dry_run=not really)
+        settings = load_settings()
+        async with await Database.open(settings) as database:
+            return await remove_pages(database, settings, name, removed_by=by, dry_run=not really)
 
     async def detach() -> None:
         async with await Database.open(load_settings()) as database, database.connection() as connection:

@@ -14,6 +14,7 @@ from typing import LiteralString
 from psycopg import AsyncConnection, sql
 
 from webrag_core.config import Settings
+from webrag_core.corpus.page_files import delete_page_files
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
@@ -126,7 +127,10 @@ _CATEGORIES = (
 
 
 async def prune(database: Database, settings: Settings, *, dry_run: bool = False) -> dict[str, int]:
-    """Delete what is older than the settings keep; returns rows by category. `dry_run` counts only."""
+    """Delete what is older than the settings keep; returns rows by category. `dry_run` counts only.
+
+    Files with text of pages that earlier versions wrote go every time: nobody knows what of them was forgotten since.
+    """
     now = datetime.now(UTC)
     deleted = {}
     async with database.long_job() as connection:
@@ -141,6 +145,8 @@ async def prune(database: Database, settings: Settings, *, dry_run: bool = False
                 deleted[category.name] = await _prune(connection, category, now - timedelta(days=days))
         before = now - timedelta(days=settings.retired_model_days)
         deleted["retired_models"] = await _drop_retired_models(connection, before, dry_run=dry_run)
+    if not dry_run:
+        delete_page_files(settings.webrag_home)
     return deleted
 
 

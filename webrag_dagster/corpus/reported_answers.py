@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import dagster as dg
 
 from webrag_core.answering.finished import Evidence, FinishedAnswer
 from webrag_dagster.markdown import code, prose
 from webrag_dagster.metadata import MAX_QUOTES, Metadata
-from webrag_dagster.prose import cited_markdown, prose_metadata, write_page
+from webrag_dagster.prose import cited_markdown, prose_metadata
 
 _CHARS = 60
 _PAGES_FROM = "not known to Dagster"
 
 
-def materialization(answer: FinishedAnswer, home: Path) -> dg.AssetMaterialization:
-    """The event of an answer that another program asked for. Writes the page of one in prose below `home`."""
+def materialization(answer: FinishedAnswer) -> dg.AssetMaterialization:
+    """The event of an answer that another program asked for."""
     asked = " ".join(answer.question.split())[:_CHARS]
     if answer.prose is not None:
-        page = write_page(answer.prose, home)
         return dg.AssetMaterialization(
             "prose_answers",
             description=f"{answer.prose.status}, asked by {answer.origin}: {asked}",
             metadata={
-                **prose_metadata(answer.prose, page, pages_from=_PAGES_FROM, origin=answer.origin),
+                **prose_metadata(answer.prose, pages_from=_PAGES_FROM, origin=answer.origin),
                 "ended_at": dg.MetadataValue.timestamp(answer.ended_at),
             },
         )

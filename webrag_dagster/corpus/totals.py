@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
 from webrag_dagster.metadata import Metadata
-from webrag_dagster.private_files import page_address
+from webrag_dagster.page_addresses import graph_address
 
 if TYPE_CHECKING:
     from webrag_core.indexing.graph.totals import GraphTotals
@@ -20,18 +19,11 @@ def layer_metadata(layer: Layer) -> Metadata:
     return {name: dg.MetadataValue.int(total) for name, total in layer.totals.items()}
 
 
-def graph_metadata(totals: GraphTotals, picture: Path | None) -> Metadata:
+def graph_metadata(totals: GraphTotals, source: str) -> Metadata:
     """The picture of a source's graph, its nodes and edges, edges by kind, and the pages of whose edges or mark-up only
     a part is there."""
     return {
-        **(
-            {}
-            if picture is None
-            else {
-                "graph_page": dg.MetadataValue.url(page_address(picture)),
-                "graph_picture": dg.MetadataValue.path(picture),
-            }
-        ),
+        **({"graph_page": dg.MetadataValue.url(graph_address(source))} if totals.edges else {}),
         "graph_nodes": dg.MetadataValue.int(totals.nodes),
         "graph_edges": dg.MetadataValue.int(sum(totals.edges.values())),
         "graph_edges_by_kind": dg.MetadataValue.json(totals.edges),

@@ -37,7 +37,7 @@ def serve(settings: Settings, workspace: Path, host: str, port: int) -> None:
     exit_on_sigterm()  # uvicorn raises the signal again when it is done
     with dg.DagsterInstance.get() as instance, dagster_app(instance, workspace) as app:
         uvicorn.run(
-            guarded(WithPages(app, settings.webrag_home), hosts, settings.webrag_ui_token),
+            guarded(WithPages(app, settings), hosts, settings.webrag_ui_token),
             host=host,
             port=port,
             log_level="warning",

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
-from webrag_dagster.private_files import PREFIX
+from webrag_dagster.page_addresses import PREFIX
 
 HOSTS = "WEBRAG_UI_HOSTS"
 COOKIE = "webrag_ui"

@@ -1,32 +1,30 @@
 """The pages that materializations link to, served beside Dagster's own: answers to read, pictures of graphs.
 
-They hold text of web pages, so the browser treats each as a site of its own, without scripts and without a network.
+Each is made from the database when it is asked for: no file holds text of pages that may be removed. They hold text of
+web pages, so the browser treats each as a site of its own, without scripts and without a network.
 """
 
 from __future__ import annotations
 
-import asyncio
-import re
-from pathlib import Path
-
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from webrag_dagster.private_files import PREFIX
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError, WebragError
+from webrag_dagster.page_addresses import GRAPHS, PREFIX, SOURCE, answer_at
 
-FOLDERS = ("answers", "graphs")
-"""Folders below WEBRAG_HOME that are served, whole."""
-_NAME = re.compile(r"[\w.~%-]{1,200}\.html", re.ASCII)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; sandbox"
 _LINKS = "allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
+_HEADERS = {"Content-Security-Policy": f"{_POLICY} {_LINKS}", "Cache-Control": "no-store"}
 
 
 class WithPages:
-    """Serve the files; everything else is Dagster's."""
+    """Serve the pages; everything else is Dagster's."""
 
-    def __init__(self, app: ASGIApp, home: Path) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app = app
-        self._home = home.resolve()
+        self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI event."""
@@ -34,17 +32,42 @@ class WithPages:
         if not parts or parts[0] != PREFIX:
             await self._app(scope, receive, send)
             return
-        await (await self._page(parts[1:]))(scope, receive, send)
+        await (await self._page(Request(scope)))(scope, receive, send)
 
-    async def _page(self, parts: list[str]) -> Response:
-        if len(parts) != 2 or parts[0] not in FOLDERS or not _NAME.fullmatch(parts[1]):
-            return PlainTextResponse("there is no such page", 404)
-        file = self._home.joinpath(*parts)
-        if not await asyncio.to_thread(_is_own_file, file):
-            return PlainTextResponse("this page is on the machine that made it, or was removed", 404)
-        headers = {"Content-Security-Policy": f"{_POLICY} {_LINKS}", "Cache-Control": "no-store"}
-        return FileResponse(file, headers=headers, media_type="text/html; charset=utf-8")
+    async def _page(self, request: Request) -> Response:
+        path, source = request.scope["path"], request.query_params.get(SOURCE, "")
+        try:
+            if (answer_id := answer_at(path)) is not None:
+                text = await _answer_page(self._settings, answer_id)
+            elif path == GRAPHS and source:
+                text = await _graph_page(self._settings, source)
+            else:
+                return PlainTextResponse("there is no such page", 404)
+        except InvalidInputError as error:
+            return PlainTextResponse(error.message, 404)
+        except WebragError as error:
+            return PlainTextResponse(error.message, 503)
+        return HTMLResponse(text, headers=_HEADERS)
 
 
-def _is_own_file(file: Path) -> bool:
-    return file.is_file() and not file.is_symlink()
+async def _answer_page(settings: Settings, answer_id: int) -> str:
+    """An answer in prose as it is stored now. Raises InvalidInputError where none has the number, StoreError."""
+    from webrag_core.answering.page import render_page
+    from webrag_core.answering.stored import load_answer
+    from webrag_core.store.database import Database
+
+    async with await Database.open(settings) as database, database.snapshot() as connection:
+        return render_page(await load_answer(connection, answer_id))
+
+
+async def _graph_page(settings: Settings, source: str) -> str:
+    """The graph of a source as it is stored now. Raises InvalidInputError where none is, StoreError."""
+    from webrag_core.store.database import Database
+    from webrag_dagster.corpus.graph_picture import draw_source
+    from webrag_dagster.corpus.state import source_pages
+
+    async with await Database.open(settings) as database, database.snapshot() as connection:
+        picture = await draw_source(connection, [page.url for page in await source_pages(connection, source)])
+    if picture is None:
+        raise InvalidInputError(f"nothing is stored of the graph of {source}")
+    return picture

@@ -46,7 +46,7 @@ def answers_elsewhere(context: dg.SensorEvaluationContext, corpus: CorpusResourc
     if not answers:
         return dg.SkipReason("no new answer from elsewhere")
     return dg.SensorResult(
-        asset_events=[materialization(one, settings.webrag_home) for one in answers],
+        asset_events=[materialization(one) for one in answers],
         cursor=place.after(answers[-1].ended_at, {one.answer_id: one.ended_at for one in answers}).written(),
     )
 

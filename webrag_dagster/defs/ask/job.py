@@ -74,7 +74,7 @@ def ask() -> None:
 async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> "Answer":
     from webrag_core.answering.manager import Manager, Question
     from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
-    from webrag_dagster.prose import prose_metadata, write_page
+    from webrag_dagster.prose import prose_metadata
 
     asked = query_tag(config.question)
     context.instance.add_run_tags(context.run_id, {"webrag/query": asked})
@@ -85,12 +85,11 @@ async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, res
             answer = await Manager(corpus).answer(question)
         finally:
             await log_touched(context, corpus)
-        page = write_page(answer, opened.settings.webrag_home)
     context.log_event(
         dg.AssetMaterialization(
             "prose_answers",
             description=f"{answer.status}, confidence {percent(answer.confidence)}: {asked}",
-            metadata=prose_metadata(answer, page, pages_from=resource.pages_from()),
+            metadata=prose_metadata(answer, pages_from=resource.pages_from()),
         )
     )
     context.instance.add_run_tags(

@@ -45,7 +45,6 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
     from webrag_core.indexing.model_switch import adopt_model
     from webrag_core.providers.embedder import embedding_tokens
     from webrag_dagster.corpus.checks import broken_chunks
-    from webrag_dagster.corpus.graph_picture import draw_source
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
     from webrag_dagster.corpus.state import source_pages
     from webrag_dagster.corpus.tables import rows_of, table_metadata
@@ -77,9 +76,6 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             async with opened.database.connection() as connection:
                 table_rows = await table_metadata(connection, EMBEDDINGS, rows_of(EMBEDDINGS, pages, layer))
                 graph = await graph_totals(connection, [page.document_id for page in pages])
-                picture = await draw_source(
-                    connection, context.partition_key, [page.url for page in pages], opened.settings.webrag_home
-                )
         indexed = [(page, done.get(page.url)) for page in pages if page.version_id in layer.per_version]
         indexed.sort(key=lambda item: (-(item[1].embedded if item[1] else 0), item[0].url))
         metadata: Metadata = {
@@ -90,7 +86,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "texts_embedded_for_a_new_model": dg.MetadataValue.int(model.embedded if model is not None else 0),
             "embedding_tokens": dg.MetadataValue.int(tokens),
             "vector_index": dg.MetadataValue.bool(vector_index),
-            **graph_metadata(graph, picture),
+            **graph_metadata(graph, context.partition_key),
             "model": dg.MetadataValue.text(code_versions.embedding()),
             "page_list": table(
                 {

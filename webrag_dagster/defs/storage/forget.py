@@ -29,16 +29,14 @@ def to_be_removed(config: ForgetConfig) -> dict[str, Any]:
 @dg.op(description="Remove one page, source or answer from the corpus.")
 def remove(context: dg.OpExecutionContext, config: ForgetConfig, corpus: CorpusResource) -> None:
     """Remove it, and show the counts; the target is in no log line."""
-    from webrag_core.corpus.forget import forget
-    from webrag_core.feedback.goldens import renew_goldens
+    from webrag_core.feedback.removal import remove as remove_all
     from webrag_core.store.database import Database
 
     async def work() -> "Removal":
         settings = corpus.settings()
         async with await Database.open(settings) as database:
-            removal = await forget(database, config.target, removed_by=f"Dagster run {context.run_id}")
-            await renew_goldens(database, settings)
-            return removal
+            by = f"Dagster run {context.run_id}"
+            return await remove_all(database, settings, config.target, removed_by=by)
 
     removal = run(work())
     context.log.info(f"removed one {removal.kind}")
