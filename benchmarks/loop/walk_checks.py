@@ -180,7 +180,8 @@ async def _as_stored(connection: AsyncConnection, walked: Walked, result: Orches
         "SELECT state, rule, action, probability, warnings FROM answer_runs WHERE id = %s", (result.answer_id,)
     )
     final = result.final_decision
-    if await cursor.fetchone() != ("done", final.rule, "stop", final.probability_complete, result.warnings):
+    warnings = [one.stored for one in result.warnings]
+    if await cursor.fetchone() != ("done", final.rule, "stop", final.probability_complete, warnings):
         violations.append("the stored run is not as the result says")
     cursor = await connection.execute(
         "SELECT round, signals, decision, chunks, candidates FROM answer_rounds WHERE answer_id = %s ORDER BY round",

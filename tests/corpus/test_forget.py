@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
 from tests.acquisition.served_pages import HOME, ServedPages, html
 from tests.corpus.corpora import broken_rules, rows
@@ -22,6 +23,7 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.answers import broken_citations
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
+from webrag_core.result_warnings import Caution
 from webrag_core.store.database import Database
 
 SECRET, OTHER, ALIAS = f"{HOME}ann-smith", f"{HOME}tea", f"{HOME}people/7"
@@ -105,6 +107,51 @@ def test_a_page_goes_with_everything_derived_from_it(settings: Settings, databas
                 "SELECT count(*) FROM chunks c WHERE c.level = 'child' AND NOT EXISTS"
                 " (SELECT FROM vectors_1 v WHERE v.chunk_id = c.id)",
             ) == [(0,)]
+
+    asyncio.run(work())
+
+
+WARNINGS = [
+    Caution.on(SECRET, "slow").stored,
+    Caution.on(f"{SECRET}-2", "slow").stored,  # another page, whose address begins the same
+    Caution.on(OTHER, f"redirects to {SECRET}").stored,
+    f"{SECRET}: slow",  # as rows have them that are older than `about`
+    "no model",
+]
+
+
+def test_warnings_go_by_the_page_that_they_are_about(settings: Settings) -> None:
+    async def work() -> None:
+        async with Corpus.open(settings, site()) as corpus:
+            for url in (SECRET, OTHER):
+                await corpus.add(url)
+            await rows(
+                corpus.database,
+                "WITH r AS (INSERT INTO refresh_runs (source_id, run_id, started_at, discovered, fetched, unchanged,"
+                "  failed, skipped, not_due, warnings) SELECT id, 'r', now(), 0, 0, 0, 0, 0, 0, %s FROM sources),"
+                " a AS (INSERT INTO answer_runs (query, seed_url, policy, options, warnings)"
+                "  VALUES ('q', %s, 'p', '{}', %s) RETURNING id)"
+                " INSERT INTO route_tasks (answer_id, iteration, ordinal, id, agent, kind, params, status,"
+                "  milliseconds, output) SELECT id, 1, 0, 't', 'pages', 'pages.walk', '{}', 'success', 0, %s FROM a"
+                " RETURNING id",
+                Jsonb(WARNINGS),
+                OTHER,
+                Jsonb(WARNINGS),
+                Jsonb({"evidence": [], "findings": [], "note": "", "warnings": WARNINGS}),
+            )
+            await forget(corpus.database, SECRET, removed_by="test")
+            others = [WARNINGS[1], WARNINGS[4]]
+            assert await rows(corpus.database, "SELECT warnings FROM refresh_runs") == [(others,)]
+            assert await rows(corpus.database, "SELECT output -> 'warnings' FROM route_tasks") == [(others,)]
+            [(kept,)] = await rows(corpus.database, "SELECT warnings FROM answer_runs")
+            removed = f"removed:{hashlib.sha256(SECRET.encode()).hexdigest()}"
+            assert [str(Caution.load(one)) for one in kept] == [
+                f"{removed}: slow",
+                f"{SECRET}-2: slow",
+                f"{OTHER}: redirects to {removed}",
+                f"{removed}: slow",
+                "no model",
+            ]
 
     asyncio.run(work())
 

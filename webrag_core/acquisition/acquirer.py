@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from webrag_core.acquisition.sitemaps.models import SiteMap
+from webrag_core.result_warnings import Caution
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class AcquiredPage:
     bytes_raw: int
     redirects: tuple[str, ...] = field(default=())
     acquirer: str | None = None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Caution, ...] = ()
     asked_at: datetime | None = None
 
     @property

@@ -11,6 +11,7 @@ from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.errors import FetchError, Reason
+from webrag_core.result_warnings import Caution
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +50,7 @@ class FallbackAcquirer:
         except FetchError as error:
             message = f"{error.message} (fetched directly, because: {problem})"
             raise FetchError(error.reason, message, status=error.status) from None
-        warning = f"{page.final_url}: {problem}; fetched directly instead"
+        warning = Caution.on(page.final_url, f"{problem}; fetched directly instead")
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
 
     def announced(self, urls: Sequence[str]) -> AbstractAsyncContextManager[None]:
@@ -64,8 +65,8 @@ class FallbackAcquirer:
         if mapped.entries:
             return mapped
         direct = await self._second.site_map(url, html=html, absent=absent, brief=brief)
-        problem = "; ".join(mapped.warnings) or f"{url}: Firecrawl lists no page of this host"
-        warning = f"{problem}; the site's own sitemaps are read instead"
+        problem = "; ".join(one.message for one in mapped.warnings) or "Firecrawl lists no page of this host"
+        warning = Caution.on(url, f"{problem}; the site's own sitemaps are read instead")
         return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))
 
     async def aclose(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.merging import keep_best
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.patterns import rank_fusion
@@ -29,7 +30,7 @@ class Gathered:
     look_next: list[str] = field(default_factory=list)
     pages: int = 0
     walk: list[WalkStep] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Caution] = field(default_factory=list)
     evidence_ids: list[int] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     tasks: list[TaskReport] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Gathered:
         for result in execution.results:
             self._note(result.output)
             self._warn(result.output.warnings)
-        self._warn([*execution.plan.warnings, *execution.warnings])
+        self._warn([Caution(one) for one in (*execution.plan.warnings, *execution.warnings)])
         pairs = zip(execution.plan.tasks, execution.results, strict=True)
         self.tasks += [report_of(task, result, iteration) for task, result in pairs]
 
@@ -83,7 +84,7 @@ class Gathered:
         spans = {(one.version_id, one.char_start, one.char_end) for one in self.findings}
         self.findings += [one for one in output.findings if (one.version_id, one.char_start, one.char_end) not in spans]
 
-    def _warn(self, warnings: Sequence[str]) -> None:
+    def _warn(self, warnings: Sequence[Caution]) -> None:
         self.warnings += [one for one in dict.fromkeys(warnings) if one not in self.warnings]
 
 

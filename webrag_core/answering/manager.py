@@ -35,7 +35,7 @@ from webrag_core.orchestration.stream import streamed
 from webrag_core.origin import ANSWER, asked_by
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
-from webrag_core.result_warnings import log_warning
+from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.routing.agents.all import make_agents
 from webrag_core.routing.budget import Ledger
 from webrag_core.routing.execute import Execution, Executor
@@ -236,7 +236,9 @@ class Manager:
             composing = time.perf_counter()
             reranker = make_sentence_reranker(self._settings, self._corpus.breakers)
             composition = await compose(question, gathered, self._settings, reranker)
-            gathered.warnings += [one for one in warnings_of(composition.draft) if one not in gathered.warnings]
+            gathered.warnings += [
+                Caution(one) for one in warnings_of(composition.draft) if one not in gathered.warnings
+            ]
             done = composition.sure >= plan.iteration.min_confidence or iteration == plan.iteration.max_iterations
             next_plan = None if done or not ledger.seconds_left else follow_up(executions, composition.open_parts())
         return _Gathering(plan, gathered, composition, composing)
@@ -301,7 +303,7 @@ def _tell_nobody(event: AnswerEvent) -> None:
 
 def _warn(gathered: Gathered, warning: str) -> None:
     log_warning(logger, warning)
-    gathered.warnings.append(warning)
+    gathered.warnings.append(Caution(warning))
 
 
 def _compared(gathered: Gathered) -> bool:

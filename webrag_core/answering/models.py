@@ -12,6 +12,7 @@ from pydantic import Field, field_validator
 from webrag_core.errors import NotStoredError
 from webrag_core.percentages import percent
 from webrag_core.readable import Readable, counted, shortened
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import Contract
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Form
@@ -144,7 +145,7 @@ class Answer(Readable, Contract):
     tasks: list[TaskReport] = Field(default_factory=list)
     outcome: Outcome = "complete"
     spent: Spent
-    warnings: list[str]
+    warnings: list[Caution]
     evidence_ids: list[int]
     forgotten_sentences: list[int] = Field(default_factory=list)
     forgotten_citations: list[int] = Field(default_factory=list)

@@ -81,7 +81,7 @@ async def finish_answer(connection: AsyncConnection, answer: Answer) -> None:
         " ended_at = now() WHERE id = %s",
         (
             answer.confidence,
-            Jsonb(answer.warnings),
+            Jsonb([one.stored for one in answer.warnings]),
             Jsonb(answer.model_dump(mode="json", exclude=_IN_TABLES)),
             answer.answer_id,
         ),

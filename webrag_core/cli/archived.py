@@ -48,7 +48,7 @@ async def ingest_archived(urls: Sequence[str], dates: Sequence[str], *, as_json:
                         asked = acquirer.at.isoformat()
                         copies.append({"url": page.url, "asked": asked, "version_id": page.version_id})
                         for warning in page.warnings:
-                            complain(f"{url}: {warning}")
+                            complain(warning)
                         advance(f"{url} {acquirer.at:%Y-%m-%d}")
                 except FetchError as error:
                     failed[url] = error.reason.value

@@ -99,7 +99,7 @@ def ingest(
                         embedded += result.embedded
                         for warning in result.warnings:
                             warnings.setdefault(url, []).append(warning)
-                            complain(f"{url}: {warning}")
+                            complain(warning)
                     advance(url)
 
                 await corpus.add_all(pages, done, refresh=refresh)
@@ -148,8 +148,10 @@ def refresh(
                     with progress(None, f"refresh {key}") as advance:
                         report = await refresher.run(key, due_only=due, limit=limit, advance=advance)
                 reports.append(report)
-                for where, problem in (*report.failed.items(), *((key, warning) for warning in report.warnings)):
-                    complain(f"{where}: {reason_words(problem)}")
+                for url, reason in report.failed.items():
+                    complain(f"{url}: {reason_words(reason)}")
+                for warning in report.warnings:
+                    complain(f"{key}: {warning}")
             await corpus.indexer.finish_bulk()
             tokens = embedding_tokens(corpus.indexer.embedder)
         if as_json:

@@ -34,6 +34,14 @@ REMOVED = "removed:"
 _NO_LONGER_ADDRESS = r"(?![.,:;!]*[[:alnum:]_/?&=%~+@-])"
 """Behind an address within words (PostgreSQL): no longer address begins with it; a fragment is of the same page."""
 
+_OTHER_WARNINGS = (
+    "(SELECT coalesce(jsonb_agg(w ORDER BY n), '[]') FROM jsonb_array_elements({column}) WITH ORDINALITY x (w, n)"
+    " WHERE w ->> 'about' IS DISTINCT FROM %(url)s"
+    " AND strpos(coalesce(w ->> 'text', w #>> '{{}}'), %(url)s) = 0)"
+)
+"""The warnings of a column (`Caution.stored`) that are not about `url`. Texts are searched for it, too: an old warning
+is a text alone, and any may quote an address that it is not about."""
+
 
 class Removal(BaseModel):
     """What was removed, or would be (`dry_run`). `counts` holds rows by kind, without those that are zero."""
@@ -331,8 +339,8 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
             {"url": url, "digest": REMOVED + _digest(url)},
         )
         await connection.execute(
-            "UPDATE refresh_runs SET warnings = (SELECT coalesce(jsonb_agg(w), '[]') FROM jsonb_array_elements_text("
-            "warnings) w WHERE strpos(w, %(url)s) = 0) WHERE strpos(warnings::text, %(url)s) > 0",
+            f"UPDATE refresh_runs SET warnings = {_OTHER_WARNINGS.format(column='warnings')}"  # noqa: S608
+            " WHERE strpos(warnings::text, %(url)s) > 0",
             {"url": url},
         )
     return counts
@@ -340,16 +348,16 @@ async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> 
 
 async def _redact_tasks(connection: AsyncConnection, url: str) -> None:
     """Remove a URL from recorded tasks: as an address, and with every message that names it."""
+    others = _OTHER_WARNINGS.format(column="output -> 'warnings'")
     await connection.execute(
-        "UPDATE route_tasks SET"
+        "UPDATE route_tasks SET"  # noqa: S608 (this module's own)
         " params = replace(params::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
         " error = CASE WHEN strpos(error::text, %(url)s) > 0"
         "  THEN jsonb_set(error, '{message}', to_jsonb('about a page that was removed on request'::text))"
         "  ELSE error END,"
         " output = replace(jsonb_set(jsonb_set(output,"
         "  '{note}', CASE WHEN strpos(output ->> 'note', %(url)s) > 0 THEN '\"\"' ELSE output -> 'note' END),"
-        "  '{warnings}', (SELECT coalesce(jsonb_agg(w), '[]') FROM jsonb_array_elements_text(output -> 'warnings') w"
-        "   WHERE strpos(w, %(url)s) = 0))::text,"
+        f"  '{{warnings}}', {others})::text,"
         "  to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
         " WHERE strpos(params::text || output::text || coalesce(error::text, ''), %(url)s) > 0",
         {"url": url, "digest": REMOVED + _digest(url)},
@@ -370,7 +378,8 @@ async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> i
     )
     for url in urls:
         await connection.execute(
-            "UPDATE answer_runs SET seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
+            "UPDATE answer_runs SET"
+            " seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
             " options = replace(options::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
             " prose = regexp_replace(prose::text, %(named)s, %(digest)s, 'g')::jsonb,"
             " plan = regexp_replace(plan::text, %(named)s, %(digest)s, 'g')::jsonb,"

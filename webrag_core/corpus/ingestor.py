@@ -35,6 +35,7 @@ from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.extras import BROWSER, FIRECRAWL, require_extra
+from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
@@ -71,7 +72,7 @@ class IngestOutcome:
     version_id: int
     outcome: Literal["fetched", "unchanged", "reused"]
     bytes_raw: int = 0
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Caution, ...] = ()
 
 
 def make_acquirer(settings: Settings, choice: str | None = None, *, database: Database | None = None) -> Acquirer:
@@ -205,11 +206,14 @@ class Ingestor:
                 await documents.record_fetch(connection, self._record(url, page, outcome, version_id, started, run_id))
                 archived = basis_of(self.acquirer.name) == "archive"
                 newest = await newest_sighting(connection, document_id) if archived else None
-        warnings = (*page.warnings, *(f"{page.final_url}: {warning}" for warning in converted.warnings))
+        warnings = (*page.warnings, *(Caution.on(page.final_url, warning) for warning in converted.warnings))
         if newest is not None and newest > page.fetched_at:
             warnings = (
                 *warnings,
-                f"the archive's copy is older than the stored text of {newest:%Y-%m-%d}: kept as its past",
+                Caution.on(
+                    page.final_url,
+                    f"the archive's copy is older than the stored text of {newest:%Y-%m-%d}: kept as its past",
+                ),
             )
         return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, warnings)
 

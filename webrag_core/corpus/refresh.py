@@ -25,6 +25,7 @@ from webrag_core.corpus.refresh_store import RefreshCounts
 from webrag_core.corpus.revisit import KnownPage, plan_refresh
 from webrag_core.corpus.sources import Shard, Source
 from webrag_core.errors import FetchError, Reason
+from webrag_core.result_warnings import Caution
 from webrag_core.store.database import Database
 
 _MAP_PAYS_FROM = 10
@@ -60,7 +61,7 @@ class RefreshReport:
     changed: tuple[str, ...] = ()
     failed: Mapping[str, str] = field(default_factory=dict)
     transient: frozenset[str] = frozenset()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Caution, ...] = ()
     empty: Mapping[str, str] | None = None
 
 
@@ -138,7 +139,7 @@ class SourceRefresh:
         changed = tuple(sorted(crawl.changed))
         return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty)
 
-    async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[str], int | None]:
+    async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[Caution], int | None]:
         """Read the sitemap where it saves requests or adds pages; return (warnings, entries or None)."""
         now = datetime.now(UTC)
         if not source.attached:
@@ -150,7 +151,7 @@ class SourceRefresh:
         try:
             site_map = await read_map(self._database, self._acquirer, source, source.start_url, now)
         except FetchError as error:
-            return [f"the sitemap of {source.key} could not be read: {error.message}"], None
+            return [Caution(f"the sitemap of {source.key} could not be read: {error.message}")], None
         return list(site_map.warnings), sum(source.covers(entry.url) for entry in site_map.entries)
 
     async def _add_new(

@@ -16,6 +16,7 @@ from webrag_core.corpus.documents import UNREADABLE, find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import Reason
+from webrag_core.result_warnings import Caution
 from webrag_core.trace import current_trace_id
 
 _DATED = {"sitemap", "feed"}
@@ -275,7 +276,7 @@ async def record_refresh(
     run_id: str,
     started: datetime,
     counts: RefreshCounts,
-    warnings: Sequence[str],
+    warnings: Sequence[Caution],
     shard: int = WHOLE,
 ) -> None:
     """Write the balance of one refresh, of one shard or of the whole source."""
@@ -293,7 +294,7 @@ async def record_refresh(
             counts.failed,
             counts.skipped,
             counts.not_due,
-            json.dumps(list(warnings)),
+            json.dumps([one.stored for one in warnings]),
         ),
     )
 

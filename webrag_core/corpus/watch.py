@@ -26,6 +26,7 @@ from webrag_core.corpus.refresh import NO_MAP_FOR, PageSelection, at_cadence, re
 from webrag_core.corpus.revisit import plan_refresh
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import FetchError
+from webrag_core.result_warnings import Caution
 from webrag_core.store.database import Database
 
 PROBES = 5
@@ -51,7 +52,7 @@ class WatchResult:
 
     key: str
     flags: tuple[Flag, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +84,7 @@ async def watch_source(database: Database, acquirer: Acquirer, settings: Setting
     """
     now = datetime.now(UTC)
     token = frozen_snapshot(settings)
-    warnings: list[str] = []
+    warnings: list[Caution] = []
     flags: list[Flag] = []
     async with database.connection() as connection:  # an interrupted check is not repeated at once
         await connection.execute("UPDATE sources SET watched_at = %s WHERE id = %s", (now, source.id))
@@ -125,7 +126,7 @@ async def _start_page(database: Database, acquirer: Acquirer, source: Source, no
 
 async def _read_map(
     database: Database, acquirer: Acquirer, source: Source, start: AcquiredPage | None, now: datetime
-) -> list[str]:
+) -> list[Caution]:
     if not _reads_map(source, now):
         return []
     url, html = source.start_url, None
@@ -137,7 +138,7 @@ async def _read_map(
     try:
         site_map = await read_map(database, acquirer, source, url, now, html)
     except FetchError as error:
-        return [f"the sitemap of {source.key} could not be read: {error.message}"]
+        return [Caution(f"the sitemap of {source.key} could not be read: {error.message}")]
     return list(site_map.warnings)
 
 

@@ -27,6 +27,7 @@ from webrag_core.corpus.sources import Source
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
+from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 
@@ -40,7 +41,7 @@ class AddedDocument:
     version_id: int
     outcome: Literal["fetched", "unchanged", "reused"]
     embedded: int
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Caution, ...] = ()
 
 
 class Corpus:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from webrag_core.mcp_server.evidence import (
 from webrag_core.mcp_server.untrusted import Fence, label
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, OrchestrationResult
 from webrag_core.providers.static_model import count_tokens
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.search import CorpusSearch
 
 
@@ -58,7 +58,6 @@ def guide(results: Results, *, word: str, status: str | None = None, doubts: Seq
 
 
 TIMEOUT = "timeout"
-_ADDRESSED = re.compile(r"^https?://\S+: ")
 _MOST_WARNINGS = 5
 
 
@@ -92,16 +91,12 @@ def search_stats(search: CorpusSearch, shown: int) -> str:
         f"Chunks evaluated: {search.candidates}, shown: {shown}",
         f"Total time: {search.timing.total_ms:.0f}ms",
     ]
-    return "\n".join(lines + _warnings(search.warnings, set()))
+    return "\n".join(lines + _warnings([Caution(one) for one in search.warnings], set()))
 
 
-def _warnings(warnings: list[str], failed: set[str]) -> list[str]:
-    lines = []
-    for warning in warnings:
-        about = _ADDRESSED.match(warning)
-        if about and about[0][:-2] in failed:
-            continue  # the trace names it
-        lines.append(f"Warning: {label(warning[about.end() :] if about else warning, 200)}")
+def _warnings(warnings: Sequence[Caution], failed: set[str]) -> list[str]:
+    # the trace names what failed
+    lines = [f"Warning: {label(one.message, 200)}" for one in warnings if one.about not in failed]
     if len(lines) > _MOST_WARNINGS:
         lines[_MOST_WARNINGS:] = [f"… and {len(lines) - _MOST_WARNINGS} more warnings"]
     return lines

@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.origin import current_origin
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.trace import current_trace_id
 
@@ -94,7 +95,7 @@ async def finish_run(
     answer_id: int,
     decision: ExpansionDecision,
     citations: Sequence[CitationSpan],
-    warnings: Sequence[str],
+    warnings: Sequence[Caution],
 ) -> None:
     """Store citations and final state. Call inside a transaction."""
     async with connection.cursor() as cursor:
@@ -118,7 +119,13 @@ async def finish_run(
     await connection.execute(
         "UPDATE answer_runs SET state = 'done', reason = NULL, action = %s, rule = %s, probability = %s, warnings = %s,"
         " ended_at = now() WHERE id = %s",
-        (decision.action, decision.rule, decision.probability_complete, Jsonb(list(warnings)), answer_id),
+        (
+            decision.action,
+            decision.rule,
+            decision.probability_complete,
+            Jsonb([one.stored for one in warnings]),
+            answer_id,
+        ),
     )
 
 

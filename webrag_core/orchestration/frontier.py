@@ -19,6 +19,7 @@ from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.link_scorers import LinkCandidate
 from webrag_core.orchestration.memory import MappedPage
 from webrag_core.orchestration.models import RunDocument, ScoredCandidate
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.scope import Scope
 
 
@@ -266,7 +267,7 @@ class Expansion:
 
     expanded: list[str] = field(default_factory=list)
     failed: dict[str, FetchError] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Caution] = field(default_factory=list)
     embedding_error: EmbeddingError | None = None
 
 

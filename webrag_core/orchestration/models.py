@@ -8,6 +8,7 @@ from pydantic import Field
 
 from webrag_core.markdown_text import address, code, prose
 from webrag_core.readable import Readable, counted, shortened
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.citations import relevant
 from webrag_core.retrieval.models import CitationSpan, Contract, CorpusStats, RankedChunk
 from webrag_core.retrieval.quotes_markdown import citations_markdown
@@ -216,7 +217,7 @@ class OrchestrationResult(Readable, Contract):
     look_next: list[str] = Field(default_factory=list)
     probability_complete: float
     probability_note: str
-    warnings: list[str]
+    warnings: list[Caution]
 
     def read_documents(self) -> list[RunDocument]:
         """The pages that the evidence was taken from, and those that failed, without previews."""

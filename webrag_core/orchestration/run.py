@@ -47,7 +47,7 @@ from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.orchestration.signals import compute_signals
 from webrag_core.orchestration.verdict import probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
-from webrag_core.result_warnings import log_warning
+from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import prove_citations
 from webrag_core.retrieval.reader import make_reader
@@ -100,7 +100,7 @@ class Run:
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
     map_files: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Caution] = field(default_factory=list)
     provider_failed: bool = False
 
     @property
@@ -115,7 +115,7 @@ class Run:
         """
         self.sub_queries = list(self.analysed.analysis.sub_queries)
         for warning in self.analysed.warnings:
-            self.warn(warning)
+            self.warn(Caution(warning))
         self.tell(PhaseBegun.of("seed"))
         await self._fetch_seeds()
         await self._describe()
@@ -130,7 +130,7 @@ class Run:
             reranker=self.reranker,
             own_reader=make_reader(settings),
             clock=self.clock,
-            warn=self.warn,
+            warn=lambda text: self.warn(Caution(text)),
         )
         decision = await self._round()
         while decision.action != "stop":
@@ -141,11 +141,11 @@ class Run:
         self.tell(PhaseBegun.of("citations"))
         return await self._finish(decision)
 
-    def warn(self, message: str) -> None:
+    def warn(self, warning: Caution) -> None:
         """Log a degradation once and add it to the result."""
-        if message not in self.warnings:
-            log_warning(logger, message)
-            self.warnings.append(message)
+        if warning not in self.warnings:
+            log_warning(logger, warning)
+            self.warnings.append(warning)
 
     async def _fetch_seeds(self) -> None:
         """Add every given URL to the scope. Failures are warnings as long as one URL succeeds.
@@ -176,12 +176,12 @@ class Run:
             try:
                 described = await describe_site(self.corpus.database, acquirer, url, seconds=seconds, anew=anew)
             except FetchError as error:
-                self.warn(f"{url}: {error.message}")
+                self.warn(Caution.on(url, error.message))
                 return
         if described is not None:
             self.map_files = [file.url for file in described.files if file.bytes_raw or file.outcome != "read"]
             for warning in described.warnings:
-                if warning.startswith(url.split("/", 1)[0]):  # of one file; the others count entries left out
+                if warning.about is not None:  # of one file; the others count entries left out
                     self.warn(warning)
 
     async def _remember(self) -> None:
@@ -218,7 +218,7 @@ class Run:
             self.failed_previews.update(fetched.failed)
         else:
             for url, error in fetched.failed.items():
-                self.warn(f"{url}: {_failure(error)}")
+                self.warn(Caution.on(url, _failure(error)))
         for warning in fetched.warnings:
             self.warn(warning)
         if fetched.embedding_error is not None:
@@ -231,7 +231,7 @@ class Run:
 
     def _fail_provider(self, error: EmbeddingError) -> None:
         self.provider_failed = True
-        self.warn(f"stopped early: {error.message}")
+        self.warn(Caution(f"stopped early: {error.message}"))
 
     async def _round(self) -> ExpansionDecision:
         """One pass over the evidence. Its decision is recorded before it is acted upon."""
@@ -474,7 +474,7 @@ class Run:
         if failed:
             (url, error), others = failed[0], len(failed) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
-            self.warn(f"{url}: {_failure(error)}{more}")
+            self.warn(Caution.on(url, f"{_failure(error)}{more}"))
 
 
 def _failure(error: FetchError) -> str:

@@ -15,6 +15,7 @@ from webrag_core.errors import WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.orchestration.events import Progress, Tell, WalkEvent
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.routing.agents.protocol import Agent, Context
 from webrag_core.routing.budget import Ledger
@@ -165,7 +166,7 @@ def _is_output(output: object) -> bool:
         isinstance(output, Output)
         and _all(output.evidence, RankedChunk)
         and _all(output.findings, Finding)
-        and _all(output.warnings, str)
+        and _all(output.warnings, Caution)
         and isinstance(output.note, str)
         and all(isinstance(one, int | float) and 0 <= one <= 1 for one in (output.complete, output.top_score))
     )

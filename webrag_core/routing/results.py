@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal, Self
 
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import Contract, RankedChunk
 from webrag_core.routing.asked import asked
 from webrag_core.routing.plan import Task
@@ -99,7 +100,7 @@ class Output:
     steps: list[WalkStep] = field(default_factory=list)
     run_ids: list[int] = field(default_factory=list)
     look_next: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[Caution] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:

@@ -11,6 +11,7 @@ from webrag_core.acquisition.browser.renderer import Renderer
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.config import Settings
+from webrag_core.result_warnings import Caution
 
 CONCURRENT_BROWSERS = 2
 _MARKUP = frozenset({"text/html", "application/xhtml+xml"})
@@ -50,7 +51,7 @@ class BrowserAcquirer:
             body=rendered.html.encode("utf-8", "replace"),
             headers={**headers, "content-type": "text/html; charset=utf-8"},
             bytes_raw=page.bytes_raw + rendered.bytes_raw,
-            warnings=(*page.warnings, *(f"{page.final_url}, rendered: {warning}" for warning in rendered.warnings)),
+            warnings=(*page.warnings, *(Caution.on(page.final_url, f"rendered: {one}") for one in rendered.warnings)),
         )
 
     async def site_map(

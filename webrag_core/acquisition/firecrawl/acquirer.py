@@ -23,6 +23,7 @@ from webrag_core.acquisition.sitemaps.models import MAX_DESCRIPTION_CHARS, MAX_T
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 
 _CONCURRENT = 5
@@ -145,7 +146,7 @@ class FirecrawlAcquirer:
             mapped = await self.map_site(asked, limit=_MAP_LIMIT)
         except FetchError as error:
             failed = MapFile(asked, "firecrawl", "failed", error.reason)
-            return SiteMap(files=(failed,), warnings=(f"{asked}: {error.message}",))
+            return SiteMap(files=(failed,), warnings=(Caution.on(asked, error.message),))
         listing = Listing("firecrawl")
         for page in mapped:
             title = plain(page.title or "", MAX_TITLE_CHARS)
@@ -191,7 +192,7 @@ class FirecrawlAcquirer:
             fetched_at=made,
             bytes_raw=len(body),
             redirects=() if final == asked else (asked,),
-            warnings=(f"{final}: {warning}",) if warning else (),
+            warnings=(Caution.on(final, warning),) if warning else (),
         )
 
     async def _final(self, asked: str, reported: str) -> str:

@@ -18,6 +18,7 @@ from webrag_core.acquisition.sitemaps.models import (
     MapSymbol,
     SiteMap,
 )
+from webrag_core.result_warnings import Caution
 
 _ORDER: tuple[ListedIn, ...] = ("sitemap", "feed", "inventory", "search_index", "firecrawl")
 _MAX_WARNINGS = 20
@@ -47,11 +48,11 @@ class MapMerge:
         """The time limit in seconds, set when it was exceeded."""
         self._pages: dict[str, _Page] = {}
         self._symbols: dict[tuple[str, str, str], MapSymbol] = {}
-        self._warnings: dict[str, None] = {}
+        self._warnings: dict[Caution, None] = {}
 
     def warn(self, url: str, message: str) -> None:
         """Add a warning about one file."""
-        self._warnings[f"{url}: {message}"] = None
+        self._warnings[Caution.on(url, message)] = None
 
     def take(self, file: ScopedFile) -> None:
         """Add all entries of one file."""
@@ -92,10 +93,14 @@ class MapMerge:
         symbols = tuple(symbol for _, symbol in sorted(self._symbols.items()))
         return SiteMap(tuple(entries), tuple(files), tuple(self._all_warnings()), symbols)
 
-    def _all_warnings(self) -> list[str]:
-        warnings = list(self._warnings)
-        if len(warnings) > _MAX_WARNINGS:
-            warnings[_MAX_WARNINGS:] = [f"sitemap: {len(warnings) - _MAX_WARNINGS} more files could not be read"]
+    def _all_warnings(self) -> list[Caution]:
+        return [*list(self._warnings)[:_MAX_WARNINGS], *map(Caution, self._left_out())]
+
+    def _left_out(self) -> list[str]:
+        """What is missing, in numbers."""
+        warnings = []
+        if len(self._warnings) > _MAX_WARNINGS:
+            warnings.append(f"sitemap: {len(self._warnings) - _MAX_WARNINGS} more files could not be read")
         if self.invalid:
             warnings.append(f"sitemap: {self.invalid} entries without a valid page URL were dropped")
         if self.foreign:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import Reason
+from webrag_core.result_warnings import Caution
 
 MAX_FILES = 50
 MAX_ENTRIES = 50_000
@@ -76,7 +77,7 @@ class SiteMap:
 
     entries: tuple[MapEntry, ...] = ()
     files: tuple[MapFile, ...] = ()
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Caution, ...] = ()
     symbols: tuple[MapSymbol, ...] = ()
 
     def under(self, prefix: str) -> SiteMap:

@@ -10,6 +10,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import DocumentApi, DocumentReply
 from webrag_core.history.document_apis.opening import open_document_apis
+from webrag_core.result_warnings import Caution
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.plan import ApiFetch, ApiTitles, ApiVersions, Task
 from webrag_core.routing.results import Finding, Output
@@ -36,7 +37,7 @@ class ApiAgent:
             asked, refused = _sorted_out(params.identifiers, apis)
             replies = [one for name, own in asked.items() for one in await apis[name].fetch(own, at)]
         output = await _output(context, replies)
-        output.warnings += refused
+        output.warnings += map(Caution, refused)
         return output
 
 
@@ -86,4 +87,4 @@ async def _output(context: Context, replies: list[DocumentReply]) -> Output:
             )
         )
     missing = [one.note for one in replies if one.version_id is None]
-    return Output(findings=findings, note="" if findings else "; ".join(missing), warnings=missing)
+    return Output(findings=findings, note="" if findings else "; ".join(missing), warnings=list(map(Caution, missing)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 from webrag_core.routing.agents.nothing_found import nothing_found
@@ -26,5 +27,5 @@ class CorpusAgent:
             top_score=results.top_score,
             complete=stored_complete(results.top_score, 1.0 if params.coverage is None else params.coverage),
             note="calibrated" if results.chunks else await nothing_found(corpus.database, filters, None),
-            warnings=results.warnings,
+            warnings=list(map(Caution, results.warnings)),
         )

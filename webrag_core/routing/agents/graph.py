@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from psycopg import AsyncConnection
 
 from webrag_core.history.as_of import AsOf
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, KeyAnswer
 from webrag_core.retrieval.graph.past import version_at
 from webrag_core.retrieval.graph.tasks import LINKED_KINDS, expand_related, hierarchy, linked_items
@@ -66,7 +67,8 @@ async def _linked(connection: AsyncConnection, params: GraphLinked) -> Output:
     output = _output([one.key for one in answers], rows)
     more = sorted({kind.replace("_", " ") for one in answers for kind in one.more})
     if more:
-        output.warnings.append(f"there are more than {params.k} of: {', '.join(more)} (webrag graph linked)")
+        text = f"there are more than {params.k} of: {', '.join(more)} (webrag graph linked)"
+        output.warnings.append(Caution(text))
     return output
 
 
@@ -107,11 +109,11 @@ def _output(keys: Sequence[KeyAnswer], findings: Iterable[Finding | None]) -> Ou
             distinct.setdefault((one.version_id, one.char_start, one.char_end), one)
     rows = list(distinct.values())
     warnings = [
-        f"the name {key.asked} means several things: {', '.join(_name(node) for node in key.candidates[:5])}"
+        Caution(f"the name {key.asked} means several things: {', '.join(_name(node) for node in key.candidates[:5])}")
         for key in keys
         if key.status == "ambiguous"
     ]
     if len(rows) > _MOST:
-        warnings.append(f"of {len(rows)} passages the first {_MOST} are listed")
+        warnings.append(Caution(f"of {len(rows)} passages the first {_MOST} are listed"))
     note = "" if rows else f"nothing stored says so of {', '.join(key.asked for key in keys)}"
     return Output(findings=rows[:_MOST], note=note, warnings=warnings)

@@ -15,6 +15,7 @@ from webrag_core.history.models import PageChange
 from webrag_core.history.pages import changes, page_at, versions
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.markdown import plain_text
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.dates import moment
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.routing.agents.nothing_found import nothing_found
@@ -64,7 +65,7 @@ async def _search(context: Context, params: HistorySearch) -> Output:
         top_score=results.top_score,
         complete=results.top_score,
         note=note if results.chunks else await nothing_found(context.corpus.database, filters, params.at),
-        warnings=results.warnings,
+        warnings=list(map(Caution, results.warnings)),
     )
 
 
@@ -138,9 +139,9 @@ async def _changes(connection: AsyncConnection, params: HistoryChanges) -> Outpu
         except InvalidInputError as error:  # a text that is no longer kept
             warnings.append(error.message)
     output = _compared(compared)
-    output.warnings += warnings
+    output.warnings += map(Caution, warnings)
     if len(edited) > _MOST_PAGES:
-        output.warnings.append(f"{len(edited)} pages changed; the first {_MOST_PAGES} are compared")
+        output.warnings.append(Caution(f"{len(edited)} pages changed; the first {_MOST_PAGES} are compared"))
     counts = {kind: sum(one.kind == kind for one in listed) for kind in ("new", "gone", "back")}
     others = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     output.note = (
@@ -166,7 +167,8 @@ def _compared(comparisons: Sequence[PageComparison]) -> Output:
     findings = [rows[turn] for turn in range(turns) for rows in ranked if turn < len(rows)]
     warnings = []
     if len(findings) > _MOST_FINDINGS:
-        warnings.append(f"{len(findings)} passages changed; {_MOST_FINDINGS} are listed (webrag history URL --changes)")
+        listed = f"{_MOST_FINDINGS} are listed (webrag history URL --changes)"
+        warnings.append(Caution(f"{len(findings)} passages changed; {listed}"))
     pages = {one.url: place for place, one in enumerate(comparisons)}
     shown = sorted(findings[:_MOST_FINDINGS], key=lambda finding: pages.get(finding.group.removeprefix(_CHANGED), 0))
     return Output(findings=shown, warnings=warnings)
