@@ -12,7 +12,7 @@ import pytest
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus_home import announce_new, users_home
-from webrag_core.env_file import misspelt, warn_misspelt, warn_stray
+from webrag_core.env_file import misspelt, warn_misspelt, warn_retired, warn_stray
 from webrag_core.errors import InvalidInputError
 
 NAMES = tuple(Settings.model_fields)
@@ -21,7 +21,7 @@ NAMES = tuple(Settings.model_fields)
 @pytest.fixture(autouse=True)
 def _empty_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for warn in (warn_misspelt, warn_stray):
+    for warn in (warn_misspelt, warn_retired, warn_stray):
         warn.cache_clear()
 
 
@@ -182,6 +182,21 @@ def test_a_name_of_ours_that_is_no_setting_is_an_error_in_a_file(
     load_settings()
     assert [record.getMessage() for record in caplog.records] == [
         "DATABASE_URI is no setting of WebRAG and is ignored; did you mean DATABASE_URL?"
+    ]
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_the_fitted_router_gives_way_to_rules_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, in_file: bool
+) -> None:
+    if in_file:
+        named(monkeypatch, "WEBRAG_ROUTER=model")
+    else:
+        monkeypatch.setenv("WEBRAG_ROUTER", "model")
+    for _ in range(2):
+        assert load_settings().webrag_router == "rules"
+    assert [record.getMessage() for record in caplog.records] == [
+        "WEBRAG_ROUTER=model is retired and is ignored: rules plan instead"
     ]
 
 

@@ -17,7 +17,16 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from webrag_core.corpus_home import corpus_home
-from webrag_core.env_file import env_file, misspelt, read_env_file, stray_env_files, warn_misspelt, warn_stray
+from webrag_core.env_file import (
+    env_file,
+    misspelt,
+    read_env_file,
+    retired,
+    stray_env_files,
+    warn_misspelt,
+    warn_retired,
+    warn_stray,
+)
 from webrag_core.errors import InvalidInputError
 
 _KEYS_AND_ENDPOINTS = (
@@ -293,8 +302,8 @@ class Settings(BaseSettings):
     answer_iterations: int = Field(
         default=2, ge=1, le=3, description="Plans for one answer in prose: the first, and others for what is open"
     )
-    webrag_router: Literal["rules", "model", "llm"] = Field(
-        default="rules", description="Who plans answers in prose: rules, a fitted model, or the chat model"
+    webrag_router: Literal["rules", "llm"] = Field(
+        default="rules", description="Who plans answers in prose: rules, or the chat model"
     )
     route_explore: float = Field(
         default=0.0,
@@ -416,6 +425,14 @@ class Settings(BaseSettings):
     @classmethod
     def _blank_home(cls, home: object) -> object:
         return corpus_home() if home == "" else home
+
+    @field_validator("webrag_router", mode="before")
+    @classmethod
+    def _without_the_fitted_router(cls, router: object) -> object:
+        if router != "model":
+            return router
+        warn_retired("WEBRAG_ROUTER=model", "rules plan instead")
+        return "rules"
 
     @model_validator(mode="after")
     def _blank_means_unset(self) -> Self:
@@ -547,6 +564,8 @@ def load_settings(**overrides: object) -> Settings:
     """
     for file in stray_env_files():
         warn_stray(file)
+    for name, instead in retired(os.environ).items():
+        warn_retired(name, instead)
     for name, near in misspelt(os.environ, Settings.model_fields).items():
         if near or name.upper().startswith("WEBRAG_"):
             warn_misspelt(name, near)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +25,9 @@ VARIABLE = "WEBRAG_ENV_FILE"
 """Names the file; `webrag --env-file` sets it, so that child processes read the same one."""
 _OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT"})  # the compose file's
 _FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
+RETIRED: Mapping[str, str] = {}
+"""Settings of earlier versions, with what holds instead. Whoever has set one of them gets a warning, and no error in a
+file; docs/explanation/tried.md has the reasons."""
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")
 _NEAR = 0.8
 _NEARLY_EQUAL = 0.9  # for names without a prefix of ours, which other programs may own
@@ -69,6 +72,8 @@ def read_env_file(file: Path, settings: Iterable[str]) -> dict[str, str]:
             values = dotenv_values(stream=stream)
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"the settings in {file} cannot be read: {error}") from error
+    for name, instead in retired(values).items():
+        warn_retired(name, instead)
     for name, near in misspelt(values, settings).items():
         if name.upper().startswith(_PREFIXES):
             raise InvalidInputError(f"{file}: {name} is no setting of WebRAG{_question(near)}")
@@ -85,13 +90,24 @@ def misspelt(names: Iterable[str], settings: Iterable[str]) -> dict[str, str | N
     nearest: dict[str, str | None] = {}
     for name in names:
         upper = name.upper()
-        if upper in known or upper in _OTHER_NAMES | _FOREIGN_NAMES:
+        if upper in known or upper in RETIRED or upper in _OTHER_NAMES | _FOREIGN_NAMES:
             continue
         ours = upper.startswith(_PREFIXES)
         near = _nearest(upper, known, _NEAR if ours else _NEARLY_EQUAL)
         if ours or near:
             nearest[name] = near
     return nearest
+
+
+def retired(names: Iterable[str]) -> dict[str, str]:
+    """Return those of the names that are settings of earlier versions, each with what holds instead."""
+    return {name: RETIRED[name.upper()] for name in names if name.upper() in RETIRED}
+
+
+@lru_cache(maxsize=256)  # once per process
+def warn_retired(setting: str, instead: str) -> None:
+    """Log a warning about a setting (or `NAME=value`) of an earlier version."""
+    logger.warning("%s is retired and is ignored: %s", setting, instead)
 
 
 @lru_cache(maxsize=256)  # once per process

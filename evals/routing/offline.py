@@ -9,14 +9,16 @@ from datetime import date
 from typing import Any
 
 from evals.walks.scoring import EVIDENCE_CHARS
-from webrag_core.routing.expected import COST_PER_PAGE, COST_PER_SECOND, stored_complete
+from webrag_core.routing.expected import stored_complete
 from webrag_core.routing.features import CorpusState, Read, RouteFeatures, read_with
 from webrag_core.routing.question import Question
-from webrag_core.routing.router_model import best_arm
 from webrag_core.routing.router_rules import GROUND
 
 Row = Mapping[str, Any]
 Passages = Sequence[Mapping[str, Any]]
+COST_PER_PAGE = 0.02
+COST_PER_SECOND = 0.01
+"""What a page fetched (previews included) and a second count against a full answer, which counts 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +79,6 @@ def by_rules(row: Row) -> Judged:
     return both(row, in_turn=True)
 
 
-def by_model(row: Row) -> Judged:
-    """What the fitted model plans; where nothing is stored there is one way."""
-    if "corpus" not in row:
-        return walk_only(row)
-    return {"search": search_only, "walk": walk_only, "both": both}[best_arm(_read(row))](row)
-
-
 def at_random(row: Row) -> Judged:
     """One agent or both, drawn by the item's name: the same each time."""
     return random.Random(f"{row['id']} {row['state']}").choice([search_only, walk_only, both])(row)
@@ -101,7 +96,6 @@ def most_useful(row: Row) -> Judged:
 
 ROUTERS: Mapping[str, Callable[[Row], Judged]] = {
     "rules": by_rules,
-    "model": by_model,
     "always corpus": search_only,
     "always pages": walk_only,
     "all at once": both,

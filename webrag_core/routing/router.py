@@ -17,7 +17,6 @@ from webrag_core.routing.features import Read, read_question
 from webrag_core.routing.plan import Budget, Capabilities, ExecutionPlan, Iteration, problems
 from webrag_core.routing.question import Question
 from webrag_core.routing.router_llm import plan_by_chat
-from webrag_core.routing.router_model import plan_by_model
 from webrag_core.routing.router_rules import default_plan, plan_by_rules
 from webrag_core.trace import current_trace_id, span
 
@@ -78,8 +77,6 @@ class Router:
                 made = plan_by_rules(read, budget, iteration, agents)
                 made.warnings.append(warning)
                 return made
-        if self._settings.webrag_router == "model":
-            return plan_by_model(read, budget, iteration, agents)
         return plan_by_rules(read, budget, iteration, agents)
 
     def _capabilities(self, read: Read) -> Capabilities:
