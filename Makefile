@@ -116,10 +116,9 @@ bench-history: $(VENV)/.dev    ## past texts, states of citations, diffs and pas
 	  $(BIN)/python -m evals.history.past $$series || exit 1; done
 	$(BIN)/python -m benchmarks.corpus.citation_checks
 
-bench-graph: $(VENV)/.dev      ## the graph at 100,000 pages, accuracy, what extraction costs, search with it (after make sites)
+bench-graph: $(VENV)/.dev      ## the graph at 100,000 pages, accuracy, what extraction costs
 	$(BIN)/python -m benchmarks.graph.scale
 	$(BIN)/python -m evals.graph.accuracy
-	$(BIN)/python -m evals.graph.boost --split reporting
 	$(BIN)/python -m benchmarks.graph.share
 
 bench-feedback: $(VENV)/.dev   ## what ratings by simulated judges mend, and what adversaries and chance can do with them

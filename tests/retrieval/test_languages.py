@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.local_site import page
-from tests.retrieval.graph.test_boost import by_path, searching
+from tests.retrieval.graph.test_cross_modal import by_path, searching
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.languages import weights_for

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.retrieval.graph.test_boost import PAGES, QUERY, by_path, searching
+from tests.retrieval.graph.test_cross_modal import PAGES, QUERY, by_path, searching
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.ratings import signals_of_passages

@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 from datetime import date
-from typing import Any
+from typing import Any, LiteralString
 
 import pytest
 
@@ -112,11 +112,22 @@ def test_the_default_plan_can_always_be_run(urls: tuple[str, ...], state: Corpus
     assert ExecutionPlan.model_validate_json(plan.model_dump_json()) == plan
 
 
-def test_a_replayed_answer_is_the_same_and_asks_nobody(settings: Settings) -> None:
+_OF_EARLIER_VERSIONS = """
+UPDATE route_tasks SET output = jsonb_set(output, '{evidence}', (
+    SELECT jsonb_agg(jsonb_set(one, '{chunk,graph}', 'null')) FROM jsonb_array_elements(output -> 'evidence') one))
+WHERE output -> 'evidence' <> '[]'
+"""
+"""Fields that tasks were stored with."""
+
+
+@pytest.mark.parametrize("stored_with", ["SELECT 1", _OF_EARLIER_VERSIONS], ids=["today", "earlier"])
+def test_a_replayed_answer_is_the_same_and_asks_nobody(settings: Settings, stored_with: LiteralString) -> None:
     async def work() -> tuple[Recomposed, Answer]:
         async with Corpus.open(settings) as corpus:
             await corpus.add(QUEUES)
             answer = await Manager(corpus).answer(Question(QUESTION))
+            async with corpus.database.connection() as connection:
+                assert (await connection.execute(stored_with)).rowcount == 1
         async with await Database.open(settings) as database:
             assert answer.answer_id is not None
             return await recompose(database, settings, answer.answer_id), answer

@@ -29,15 +29,6 @@ class MatchSpan(Contract):
     share: float = 1.0
 
 
-class GraphLift(Contract):
-    """Why the graph brought or lifted a chunk (P6): what its score gained, the anchor or name by which its page is
-    linked, and the edges that lead to it from a hit or a word of the query."""
-
-    bonus: float
-    anchor: str
-    edges: list[int]
-
-
 class RetrievedChunk(Contract):
     """A parent chunk chosen for the context, with the child spans that match best.
 
@@ -47,10 +38,10 @@ class RetrievedChunk(Contract):
 
     Scores, all in [0, 1] but the cosine: `raw_similarity` is the best child's cosine, `lexical_score` the share of the
     attainable BM25 score, `raw_score` what the retrieval pattern makes of both (see `retrieval.patterns`), `score` the
-    raw score (with the bonus of `graph`, where there is one) times the link depth's weight, by which the result is
-    ranked. `relevance` is the calibrated probability of relevance, None for patterns without a calibration; a bonus
-    raises it, too. Neighbours, which are not scored, have 0. `dated` is the date that the page states: its last
-    modification, else its publication, `language` that of its text (BCP 47, lower case), None where none is clear.
+    raw score times the link depth's weight, by which the result is ranked. `relevance` is the calibrated probability of
+    relevance, None for patterns without a calibration. Neighbours, which are not scored, have 0. `dated` is the date
+    that the page states: its last modification, else its publication, `language` that of its text (BCP 47, lower case),
+    None where none is clear.
     """
 
     chunk_id: int
@@ -79,7 +70,6 @@ class RetrievedChunk(Contract):
     fetched_at: datetime
     dated: datetime | None = None
     language: str | None = None
-    graph: GraphLift | None = None
 
     @property
     def section_heading(self) -> str | None:

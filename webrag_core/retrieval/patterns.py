@@ -79,7 +79,7 @@ async def run_pattern(
 ) -> PatternResult:
     """Run `pattern` for one query; a hybrid search without `cosine_weight` fuses by rank.
 
-    A semantic search needs a vector. P6 is done here as P4; `retrieval.graph.boost` adds the rest.
+    A semantic search needs a vector. P6 is `retrieval.graph.cross_modal`.
     """
     if pattern is Pattern.SEMANTIC:
         return await _semantic(connection, context)
@@ -183,7 +183,7 @@ async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine
 
 
 async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
-    """P4 (P3, and what P6 starts from): the candidates of both, rescored by `retrieval.scoring`."""
+    """P4 (and P3): the candidates of both, rescored by `retrieval.scoring`."""
     counted = await counted_terms(connection, context)
     nearest = await nearest_children(connection, context, context.floor)
     lexical = await lexical_hits(connection, context, also=nearest, counted=counted)

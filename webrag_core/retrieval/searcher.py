@@ -19,7 +19,7 @@ from webrag_core.errors import EmbeddingError, StoreError
 from webrag_core.providers.embedder import Embedder, Vectors
 from webrag_core.retrieval.chunk_store import ParentRow, load_siblings
 from webrag_core.retrieval.filters import check_filters
-from webrag_core.retrieval.graph.boost import boost
+from webrag_core.retrieval.graph.cross_modal import cross_modal
 from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.merging import within_budget
 from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk, TimingInfo
@@ -156,10 +156,10 @@ class Searcher:
             vector = None if vectors is None else vectors[position]
             context = self.context(query, vector, scope, size, full=full, relaxed=relaxed)
             release = _release_of(request.pattern, weights_in_force(settings))
-            result = await run_pattern(connection, request.pattern, context, request.cosine_weight)
             if request.pattern is Pattern.GRAPH:
-                result = await boost(connection, context, result)
-            results.append(result)
+                results.append(await cross_modal(connection, context))
+            else:
+                results.append(await run_pattern(connection, request.pattern, context, request.cosine_weight))
         best = best_of(results)
         if release is not None:
             note = f"scored with released weights ({release}): probabilities were fitted with those that ship"

@@ -109,6 +109,7 @@ def _without_text(output: Output) -> dict[str, Any]:
 def _with_text(output: dict[str, Any], texts: dict[int, str]) -> Output:
     for one in output["evidence"]:
         chunk = one["chunk"]
+        chunk.pop("graph", None)  # of earlier versions
         chunk["text"] = texts[chunk["version_id"]][chunk["char_start"] : chunk["char_end"]]
     return _OUTPUT.validate_python(output)
 

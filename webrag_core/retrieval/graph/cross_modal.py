@@ -1,14 +1,23 @@
-"""Pages that the graph leads to from the best hits of a search and from what its query names, at most two steps away.
+"""P6: the results of P4, with candidates and a bounded bonus from the graph. Selectable, and used by nothing: it found
+no more than P4 (docs/explanation/tried.md).
 
-A path is worth its strength times the share of the query's words (by idf) in the anchor of its last edge, or the name
-of the symbol or term that it leads over, and in the page's title. The strengths of links are small where pages link to
-much, so what counts is a path's worth beside the best one's.
+    score = (raw + BONUS * g * (1 - raw)) * depth weight
+
+g in [0, 1] is the closeness of the chunk's page. The graph leads to pages from the best hits and from what the query
+names, at most two steps away. A path is worth its strength times the share of the query's words (by idf) in the anchor
+of its last edge, or the name of the symbol or term that it leads over, and in the page's title. The strengths of links
+are small where pages link to much, so what counts is a path's worth beside the best one's.
+
+The bonus leaves the raw score alone and never reaches beyond 1. Pages that the graph reaches and P4 has not read bring
+their passages nearest to the query, scored as any other.
 """
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -19,15 +28,27 @@ from webrag_core.indexing.graph.model import EdgeKind
 from webrag_core.indexing.graph.names import referred_name
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
+from webrag_core.retrieval.bm25 import count_terms, search_parents
+from webrag_core.retrieval.calibration import relevance
+from webrag_core.retrieval.chunk_store import load_children, load_parents
 from webrag_core.retrieval.graph.walk import BEAM, FAN_OUT, Step, next_steps
 from webrag_core.retrieval.models import RetrievedChunk
-from webrag_core.retrieval.scope import Scope
+from webrag_core.retrieval.patterns import PatternResult, RetrievalContext, lexical_hits, nearest_children, run_pattern
+from webrag_core.retrieval.ranking import by_score, rank_parents
+from webrag_core.retrieval.request import Pattern
+from webrag_core.retrieval.scope import Scope, scope_size
 
+BONUS = 0.1
+"""Weight of the bonus: of .1, .2 and .3 the one that cost questions with one page no place."""
+MAX_CANDIDATES = 30
+"""Parents that the graph may add."""
 HITS = 10
 """Chunks, the best ones, whose pages the walk begins at."""
 KINDS: tuple[EdgeKind, ...] = ("see_also", "links_to", "mentions", "defines", "replaces", "deprecates", "typed")
-DEPTH = 2
 
+_DEPTH = 2
+_MOST_PAGES = 30  # that candidates come from, the best reached ones
+_OF_ONE_PAGE = 3
 _FULL_WORTH = 0.05  # from which on the best path counts wholly; about a third of the questions have only weaker ones
 _FIRST_FAN_OUT = 100  # the links of one page have equal strength: few would be any
 _MOST_KEYS = 200  # names, and terms, that a query is looked through for
@@ -85,17 +106,85 @@ class _Seeds:
     labels: dict[int, str] = field(default_factory=dict)
 
 
+async def cross_modal(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
+    """What P4 finds for the query, with the candidates and the bonus of the graph. Without edges at its hits the result
+    is P4's.
+
+    Reads the snapshot of the search in 12 statements more (15 by words alone), however large the graph is.
+    """
+    found = await run_pattern(connection, Pattern.RERANKED, context)
+    reached = await reach_pages(connection, context.query, found.term_idf, found.chunks, context.scope)
+    if not reached:
+        return found
+    new = [] if context.full else await _candidates(connection, context, found, reached)
+    chunks = [*found.chunks, *new]
+    gains = [_gain(chunk, reached.get(chunk.document_id)) for chunk in chunks]
+    probabilities = relevance([chunk.raw_score + gain for chunk, gain in zip(chunks, gains, strict=True)])
+    lifted = [
+        chunk.model_copy(
+            update={
+                "score": (chunk.raw_score + gain) * context.depths.weight(chunk.document_id),
+                "relevance": probability,
+            }
+        )
+        for chunk, gain, probability in zip(chunks, gains, probabilities, strict=True)
+    ]
+    return PatternResult(by_score(lifted), found.candidates + len(new), found.term_idf)
+
+
+def _gain(chunk: RetrievedChunk, way: Reached | None) -> float:
+    return 0.0 if way is None else BONUS * way.closeness * (1 - chunk.raw_score)
+
+
+async def _candidates(
+    connection: AsyncConnection,
+    context: RetrievalContext,
+    found: PatternResult,
+    reached: Mapping[int, Reached],
+) -> list[RetrievedChunk]:
+    """The nearest parents of the best pages reached that no chunk found is from, with their scores."""
+    read = {chunk.document_id for chunk in found.chunks}
+    ways = sorted(
+        (item for item in reached.items() if item[0] not in read),
+        key=lambda item: (-item[1].closeness, -item[1].strength, item[0]),
+    )
+    pages = sorted(document for document, _ in ways[:_MOST_PAGES])
+    if not pages:
+        return []
+    scope = context.scope.only(pages)
+    inside = replace(
+        context, scope=scope, size=await scope_size(connection, scope), limit=_OF_ONE_PAGE * MAX_CANDIDATES
+    )
+    nearest = await nearest_children(connection, inside, floor=-1.0)
+    # without a vector by words
+    parents = list(nearest) or [hit.parent_id for hit in (await lexical_hits(connection, inside, also={})).hits]
+    rows = {row.id: row for row in await load_parents(connection, parents)}
+    chosen: list[int] = []
+    taken: Counter[int] = Counter()
+    for parent in parents:
+        document = rows[parent].document_id
+        if taken[document] < _OF_ONE_PAGE and len(chosen) < MAX_CANDIDATES:
+            taken[document] += 1
+            chosen.append(parent)
+    if not chosen:
+        return []
+    # the same scores as P4's need the same idf: of the whole scope
+    counted = await count_terms(connection, context.words, context.scope, context.size.indexes)
+    lexical = await search_parents(connection, context.words, context.scope, limit=1, also=chosen, counted=counted)
+    children = await load_children(connection, context.model_id, context.vector, sorted(chosen))
+    own = [rows[parent] for parent in chosen]
+    return await asyncio.to_thread(rank_parents, context.query, own, children, lexical, context.depths, context.weights)
+
+
 async def reach_pages(
     connection: AsyncConnection,
     query: str,
     term_idf: Mapping[str, float],
     hits: Sequence[RetrievedChunk],
     scope: Scope,
-    *,
-    depth: int = DEPTH,
 ) -> dict[int, Reached]:
-    """Pages of `scope` by document id, within `depth` (1 or 2) steps of the best `HITS` of `hits` (best first) and of
-    symbols and terms that are named in the query. A hit's page is among them when another one leads to it.
+    """Pages of `scope` by document id, within two steps of the best `HITS` of `hits` (best first) and of symbols and
+    terms that are named in the query. A hit's page is among them when another one leads to it.
 
     Reads at most 2,000 edges a level, and 100 (then 20) neighbours of a node by one kind of edge in one direction.
     """
@@ -104,7 +193,7 @@ async def reach_pages(
     paths = {node: _Path(weight, (), node, seeds.labels.get(node, "")) for node, weight in seeds.weights.items()}
     incoming = dict.fromkeys(paths, 0)
     ends: list[tuple[Step, _Path]] = []  # steps to a page, and the path before them
-    for level in range(depth):
+    for level in range(_DEPTH):
         frontier = {
             node: path.strength / math.log(math.e + incoming[node]) if level else path.strength
             for node, path in paths.items()
@@ -122,7 +211,7 @@ async def reach_pages(
     return await _best_paths(connection, term_idf, ends, seeds, scope, detected(query))
 
 
-def share_of(text: str, term_idf: Mapping[str, float], language: str | None = None) -> float:
+def _share_of(text: str, term_idf: Mapping[str, float], language: str | None = None) -> float:
     """Share of the query's idf mass in `text`, in [0, 1]; `language` is the query's."""
     total = math.fsum(term_idf.values())
     held = set(terms(text, language))
@@ -146,7 +235,7 @@ async def _seeds(
             seeds.weights[node] = best[document] / most if most else 0.0
             seeds.documents[node] = document
         else:
-            named[node], seeds.labels[node] = share_of(label, term_idf, detected(query)), label
+            named[node], seeds.labels[node] = _share_of(label, term_idf, detected(query)), label
     telling = sorted(named.items(), key=lambda item: (-item[1], item[0]))
     seeds.weights |= dict(telling[:_MOST_NAMED])
     seeds.weights = {node: weight for node, weight in seeds.weights.items() if weight > 0}
@@ -199,7 +288,7 @@ async def _best_paths(
             continue
         words = (anchors.get(step.edge) or path.label, title)
         if words not in shares:
-            shares[words] = share_of(" ".join(words), term_idf, language)
+            shares[words] = _share_of(" ".join(words), term_idf, language)
         worth = step.weight * shares[words]
         known = best.get(document)
         if known is None or (worth, step.weight) > (known[0], known[1].strength):

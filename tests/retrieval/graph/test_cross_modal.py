@@ -11,8 +11,7 @@ from tests.local_site import SITE, LocalSite, page
 from webrag_core.config import Settings
 from webrag_core.errors import EmbeddingError
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.retrieval.graph.boost import BONUS, MAX_BONUS, MAX_CANDIDATES, lift
-from webrag_core.retrieval.graph.reach import reach_pages
+from webrag_core.retrieval.graph.cross_modal import BONUS, MAX_CANDIDATES, reach_pages
 from webrag_core.retrieval.graph.walk import FAN_OUT, next_steps
 from webrag_core.retrieval.models import RetrievedChunk
 from webrag_core.retrieval.request import Pattern, ScopeFilter, SearchRequest
@@ -56,18 +55,9 @@ def test_a_page_without_a_word_of_the_question_is_found_by_the_anchor_that_has_t
         chunks = by_path(found)
         assert list(chunks) == ["/guide", "/vault", "/birds"]  # the last one links to the vault in other words
         assert found.candidates == 3
-        assert chunks["/birds"].graph is not None
-        assert chunks["/birds"].graph.bonus == 0
-        vault = chunks["/vault"]
-        assert vault.graph is not None
-        assert vault.graph.anchor == ANCHOR
-        assert vault.graph.bonus == pytest.approx(BONUS * (1 - vault.raw_score))  # the best path of all
-        assert vault.score == pytest.approx(vault.raw_score + vault.graph.bonus)
-        async with corpus.database.connection() as connection:
-            cursor = await connection.execute(
-                "SELECT kind, src_key, dst_key FROM contract.v_edge WHERE edge_id = ANY(%s)", (vault.graph.edges,)
-            )
-            assert await cursor.fetchall() == [("links_to", f"{SITE}/guide", f"{SITE}/vault")]
+        birds, vault = chunks["/birds"], chunks["/vault"]
+        assert birds.score == birds.raw_score
+        assert vault.score == pytest.approx(vault.raw_score + BONUS * (1 - vault.raw_score))  # the best path of all
         assert {citation.source_url for citation in found.citations} >= {f"{SITE}/guide", f"{SITE}/vault"}
 
     searching(settings, work)
@@ -83,13 +73,11 @@ def test_the_bonus_is_bounded_and_leaves_the_raw_score_alone(settings: Settings)
         lifted = by_path(await by_graph(corpus))
         assert plain.keys() < lifted.keys()
         for path, chunk in lifted.items():
-            gain = chunk.graph.bonus if chunk.graph else 0.0
-            assert 0 <= gain <= BONUS * (1 - chunk.raw_score) + 1e-9
-            assert chunk.score == pytest.approx(chunk.raw_score + gain)
+            assert -1e-9 <= chunk.score - chunk.raw_score <= BONUS * (1 - chunk.raw_score) + 1e-9
             if path in plain:
                 assert chunk.raw_score == plain[path].raw_score
                 assert (chunk.relevance or 0) >= 0
-        assert lifted["/guide"].graph is not None  # a hit that another hit leads to
+        assert lifted["/guide"].score > lifted["/guide"].raw_score  # a hit that another hit leads to
         scores = [chunk.score for chunk in lifted.values()]
         assert scores == sorted(scores, reverse=True)
 
@@ -182,8 +170,3 @@ def test_the_graph_helps_when_the_embedding_model_is_down(settings: Settings, mo
         assert "/guide" in by_path(found)
 
     searching(settings, work)
-
-
-def test_a_bonus_beyond_its_bounds_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"between 0 and 0\.3"):
-        asyncio.run(lift(None, None, None, {}, bonus=MAX_BONUS + 0.1))  # type: ignore[arg-type]
