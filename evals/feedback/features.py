@@ -79,11 +79,6 @@ def score(candidates: Sequence[Candidates], weights: ScoreWeights) -> dict[str, 
     return {one.question: one.metrics(weights) for one in candidates}
 
 
-def mrr(candidates: Sequence[Candidates], weights: ScoreWeights) -> float:
-    """Mean reciprocal rank of the first passage with evidence, over the first ten; `candidates` is not empty."""
-    return float(np.mean([one.metrics(weights)["mrr@10"] for one in candidates]))
-
-
 async def candidates_of(
     documents: Sequence[BenchDocument],
     questions: Sequence[RetrievalQuestion],

@@ -24,7 +24,6 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.goldens import golden_files, renew_goldens, write_goldens
 from webrag_core.feedback.models import Better, Feedback, NewFeedback
 from webrag_core.feedback.proof import NotVerbatimError
-from webrag_core.feedback.ratings import load_evidence
 from webrag_core.feedback.store import MOST_OF_MODELS_A_DAY, decide, list_feedback, record
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
@@ -274,32 +273,3 @@ def test_a_suggestion_that_was_tampered_with_is_a_violation(tea: Settings) -> No
     with psycopg.connect(str(tea.database_url)) as connection:
         connection.execute("UPDATE feedback SET suggested = jsonb_set(suggested, '{quote}', '\"three minutes\"')")
     assert on_database(tea, violations) == [f"suggestions-stand-in-their-text {GREEN_URL} v1"]
-
-
-def test_ratings_value_the_passages_that_they_are_about(tea: Settings) -> None:
-    answer = asked(tea)
-    assert answer.answer_id is not None
-    quote = next(one.number for one in answer.citations if one.url == GREEN_URL)
-    said(tea, answer.answer_id, kind="wrong", citation=quote, value=-2)
-    said(tea, answer.answer_id, kind="better_source", better=BETTER, actor="Bob")
-    said(tea, answer.answer_id, kind="wrong_route")
-    said(tea, answer.answer_id, actor="models", actor_kind="model")
-    on_database(tea, lambda database: decide(database, [2], accept=True))
-
-    async def work() -> Any:
-        async with Corpus.open(tea, tea_site()) as corpus:
-            return await load_evidence(corpus)
-
-    evidence = asyncio.run(work())
-    values = {one.id: [part.value for part in one.valued] for one in evidence.ratings}
-    assert values[1] == [-1.0]
-    assert values[2] == [0.5]
-    assert values[3] == []
-    assert {one.id: one.claim.weight for one in evidence.ratings}[4] == 0
-    blamed, praised = (one.valued[0] for one in evidence.ratings[:2])
-    assert blamed.place == praised.place
-    assert evidence.agreements["Ada"].disagreed == 1
-    assert evidence.agreements["Bob"].agreed == 1
-    signals = blamed.considered.signals
-    assert signals.shape[1] == 6
-    assert ((signals >= 0) & (signals <= 1)).all()

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.retrieval.graph.test_cross_modal import PAGES, QUERY, by_path, searching
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.feedback.ratings import signals_of_passages
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import terms
+from webrag_core.retrieval.chunk_store import load_children, load_parents
+from webrag_core.retrieval.models import RetrievedChunk
+from webrag_core.retrieval.patterns import lexical_hits
+from webrag_core.retrieval.ranking import signals_of_parents
 from webrag_core.retrieval.request import Pattern, SearchRequest
 from webrag_core.retrieval.reranking import local_reranker
+from webrag_core.retrieval.scope import scope_size, source_scope
 from webrag_core.retrieval.search import search
-from webrag_core.retrieval.weights import LEAST, MOST, NAMES, SHIPPED, ScoreWeights, weights_file, weights_in_force
+from webrag_core.retrieval.searcher import Searcher
+from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_file, weights_in_force
 
 OTHER = ScoreWeights(lexical=0.06, coverage=0.04, proximity=0.02, token_match=0.14, sibling=0.14, cosine=0.60)
 
@@ -31,14 +36,29 @@ def released(settings: Settings, home: Path) -> Settings:
     return own
 
 
+async def scores(corpus: Corpus, chunks: Iterable[RetrievedChunk]) -> list[float]:
+    """What the other weights make of the signals of these passages, among everything stored."""
+    ids = [chunk.chunk_id for chunk in chunks]
+    searcher = Searcher(corpus.database, corpus.indexer.embedder, await corpus.indexer.model_id(), corpus.settings)
+    vector = (await corpus.indexer.embedder.embed([QUERY], "query"))[0]
+    async with corpus.database.snapshot() as connection:
+        scope = await source_scope(connection, None)
+        context = searcher.context(QUERY, vector, scope, await scope_size(connection, scope))
+        lexical = await lexical_hits(connection, context, also=ids)
+        children = await load_children(connection, context.model_id, vector, sorted(ids))
+        rows = {row.id: row for row in await load_parents(connection, ids)}
+    return list(signals_of_parents(QUERY, [rows[chunk] for chunk in ids], children, lexical) @ OTHER.vector())
+
+
 @pytest.mark.parametrize("pattern", [Pattern.RERANKED, Pattern.GRAPH])
 def test_every_passage_is_scored_by_the_weights_in_force(settings: Settings, tmp_path: Path, pattern: Pattern) -> None:
     async def work(corpus: Corpus) -> None:
         found = await search(corpus, SearchRequest(query=QUERY, pattern=pattern))
         chunks = by_path(found)
         assert pattern is not Pattern.GRAPH or "/vault" in chunks  # which the graph alone brings
-        signals = await signals_of_passages(corpus, QUERY, [one.chunk_id for one in chunks.values()])
-        assert [one.raw_score for one in chunks.values()] == pytest.approx(list(signals @ OTHER.vector()), abs=1e-6)
+        assert [one.raw_score for one in chunks.values()] == pytest.approx(
+            await scores(corpus, chunks.values()), abs=1e-6
+        )
         assert found.weights == OTHER.digest
         assert any("released weights" in warning for warning in found.warnings)
 
@@ -85,11 +105,3 @@ def test_a_running_process_sees_a_release_come_and_go(settings: Settings, tmp_pa
 def test_what_cannot_be_weights(values: dict[str, float], problem: str) -> None:
     with pytest.raises(InvalidInputError, match=problem):
         ScoreWeights.of(values)
-
-
-def test_scaled_weights_add_up_to_1() -> None:
-    rng = np.random.default_rng(1)
-    for _ in range(200):
-        weights = ScoreWeights.scaled(rng.uniform(0.1, 0.5, len(NAMES)))
-        assert sum(weights.by_name().values()) == pytest.approx(1, abs=1e-9)
-        assert LEAST <= min(weights.by_name().values()) <= max(weights.by_name().values()) <= MOST

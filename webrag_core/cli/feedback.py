@@ -1,16 +1,15 @@
-"""`webrag feedback`: say what is right or wrong about an answer, decide about it, and propose better weights."""
+"""`webrag feedback`: say what is right or wrong about an answer, and decide about it."""
 
 from __future__ import annotations
 
 import asyncio
 import getpass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from webrag_core.cli.output import Json, check_writable, out, print_json, print_line, print_table, write_file
+from webrag_core.cli.output import Json, out, print_json, print_line, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
@@ -171,50 +170,6 @@ def goldens(as_json: Json = False) -> None:
     print_line(f"{files.golden_questions} golden questions among {files.pages} pages: {files.questions}")
     if files.golden_questions:
         print_line(command)
-
-
-@feedback_app.command()
-def propose(
-    file: Annotated[Path | None, typer.Option("--out", help="Write the proposal to this file.")] = None,
-    half: Annotated[
-        int, typer.Option(min=1, max=2, help="The half of the answers whose ratings fit it; the other judges it.")
-    ] = 1,
-    as_json: Json = False,
-) -> None:
-    """Propose weights of the scorer from ratings. Change nothing: `webrag feedback release FILE` does, if it may."""
-    from webrag_core.feedback.proposals import Proposal
-    from webrag_core.feedback.proposals import propose as make
-    from webrag_core.feedback.ratings import load_evidence
-    from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.retrieval.weights import weights_in_force
-
-    if file is not None:
-        check_writable(file)
-
-    async def work() -> tuple[Proposal, int]:
-        settings = load_settings()
-        async with Corpus.open(settings) as corpus:
-            evidence = await load_evidence(corpus)
-        return make(evidence, weights_in_force(settings), 1 if half == 1 else 2), evidence.without_passages
-
-    proposal, silent = asyncio.run(work())
-    if file is not None:
-        write_file(file, proposal.model_dump_json(indent=1) + "\n")
-    if as_json:
-        print_json({**proposal.model_dump(mode="json"), "without_passages": silent})
-        return
-    print_table(
-        ("weight", "in force", "proposed"),
-        ((name, f"{base:.4f}", f"{proposal.weights[name]:.4f}") for name, base in proposal.base.items()),
-    )
-    print_line(
-        f"From {proposal.ratings} ratings of {proposal.actors} actors, worth {proposal.effective_ratings:.1f} equal"
-        f" ones; {proposal.weight_lost:.0%} of the weight is nobody's. {silent} ratings name no passage that is ranked."
-    )
-    if not proposal.changes:
-        print_line("No step is better: nothing is proposed.")
-    elif file is not None:
-        print_line(f"Written to {file} ({proposal.digest[:16]}). `webrag feedback release {file}` judges it.")
 
 
 @feedback_app.command()

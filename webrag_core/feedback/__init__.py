@@ -1,1 +1,1 @@
-"""What people and models say about answers, and what may become of it: golden questions and bounded proposals."""
+"""What people and models say about answers, and what may become of it: golden questions."""

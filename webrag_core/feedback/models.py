@@ -48,7 +48,7 @@ class Suggestion(Contract):
 class Feedback(Contract):
     """What one actor said about one answer, about its `sentence` or its `citation` by number, or about all of it.
 
-    `weight` in [0, 1] is what it counts by itself, before the safeguards: 0 for a model until an operator accepts it,
+    `weight` in [0, 1] is what it counts: 0 for a model until an operator accepts it,
     and for everything that was rejected. `question` is that of the answer.
     """
 

@@ -14,44 +14,46 @@ from typing import Any
 
 from webrag_core.config import Settings
 from webrag_core.errors import IntegrityError, InvalidInputError
-from webrag_core.feedback.proposals import Proposal
-from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_file, weights_in_force
+from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights, weights_file, weights_in_force
 
 LOG = "releases.jsonl"
 """Beside the file of weights: one line for each release and withdrawal, oldest first."""
 
 
-def put_in_force(settings: Settings, proposal: Proposal, *, by: str, verdict: dict[str, Any]) -> ScoreWeights:
-    """Release the weights of a proposal; searches use them from now on. `verdict` is kept with it.
+def read_weights(path: Path) -> ScoreWeights:
+    """The weights of a file, JSON with the six of them under `weights`: by hand, or a file in force. Raises
+    InvalidInputError for a file that is none."""
+    try:
+        weights = json.loads(path.read_text(encoding="utf-8"))["weights"]
+        return ScoreWeights.of({str(name): float(value) for name, value in weights.items()})
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InvalidInputError(f'{path} holds no weights: {{"weights": {{{", ".join(NAMES)}: …}}}}') from None
 
-    Raises InvalidInputError as `check_releasable` does.
+
+def put_in_force(settings: Settings, weights: ScoreWeights, *, by: str, verdict: dict[str, Any]) -> None:
+    """Release weights; searches use them from now on. `verdict` is kept with them.
+
+    Raises InvalidInputError when they are in force already.
     """
-    check_releasable(proposal, weights_in_force(settings))
-    weights = ScoreWeights.of(proposal.weights)
+    check_releasable(weights, weights_in_force(settings))
     path = weights_file(settings)
     release = {
         "weights": weights.by_name(),
         "weights_digest": weights.digest,
-        "proposal": proposal.digest,
         "released_at": datetime.now(UTC).isoformat(),
         "released_by": by,
         "replaces": _read(path),
     }
     _write(path, json.dumps(release, ensure_ascii=False, indent=1) + "\n")
     _note(path, {"event": "released", **{k: v for k, v in release.items() if k != "replaces"}, "verdict": verdict})
-    return weights
 
 
-def check_releasable(proposal: Proposal, current: ScoreWeights) -> None:
-    """Raise InvalidInputError when a proposal was made for other weights than the current ones, or changes nothing."""
-    base = ScoreWeights.of(proposal.base)
-    if base != current:
-        raise InvalidInputError(
-            f"the proposal was made for other weights ({base.digest}) than those in force ({current.digest}): make"
-            " another one"
-        )
-    if not proposal.changes:
-        raise InvalidInputError("the proposal changes nothing")
+def check_releasable(weights: ScoreWeights, current: ScoreWeights) -> None:
+    """Raise InvalidInputError when a release would change nothing."""
+    if weights == current:
+        raise InvalidInputError("these weights are in force already")
 
 
 def withdraw(settings: Settings, *, by: str) -> ScoreWeights:

@@ -26,7 +26,6 @@ LEAST, MOST = 0.01, 0.60
 """Bounds of a weight: none of the six signals is ever silenced, none decides alone."""
 
 _SUM_TOLERANCE = 1e-6
-_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +52,6 @@ class ScoreWeights:
         if not math.isclose(sum(astuple(weights)), 1.0, abs_tol=_SUM_TOLERANCE):
             raise InvalidInputError(f"the weights add up to {sum(astuple(weights)):.6f}, not to 1")
         return weights
-
-    @classmethod
-    def scaled(cls, values: NDArray[np.float64]) -> Self:
-        """Weights in the order of `NAMES`, scaled to a sum of 1 and rounded; the rest of rounding goes to the first."""
-        shares = np.round(values / values.sum(), _DIGITS)
-        shares[0] += 1 - shares.sum()
-        return cls.of(dict(zip(NAMES, (round(float(share), _DIGITS) for share in shares), strict=True)))
 
     def trusting(self, words: float, cosine: float) -> Self:
         """The weights where the models behind the scores know a question's language only so far, both in [0, 1]:

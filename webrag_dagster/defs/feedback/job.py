@@ -72,7 +72,7 @@ def record_feedback(context: dg.OpExecutionContext, config: FeedbackConfig, corp
     tags={"dagster/max_retries": "0"},
     description=(
         "Say what is right or wrong about an answer. Nothing is learned from it by itself: an operator accepts it"
-        " (`webrag feedback accept`), and proposals made of it pass a gate."
+        " (`webrag feedback accept`), and it becomes a golden question."
     ),
 )
 def feedback() -> None:
