@@ -22,9 +22,9 @@ from starlette.types import ASGIApp
 import webrag_core.web
 from tests.web.serving import BROWSER
 from webrag_core.application.refusals import MEANINGS
+from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError
-from webrag_core.mcp_server.core import Services
 from webrag_core.mcp_server.http import HEALTH, http_app
 from webrag_core.web import running, signing_in
 from webrag_core.web.api.app import BASE, OPERATIONS, api_app

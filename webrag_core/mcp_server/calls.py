@@ -14,6 +14,8 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
+from webrag_core.application.operations import RecordFeedback
+from webrag_core.application.services import Core, Services, run_apart
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
     StoredPages,
@@ -26,7 +28,6 @@ from webrag_core.corpus.stored_pages import (
 from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
 from webrag_core.feedback.proof import NotVerbatimError
-from webrag_core.feedback.store import record
 from webrag_core.history.answers import open_answer
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
@@ -36,7 +37,6 @@ from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
 from webrag_core.mcp_server.address_guard import AddressGuard, Doubt, KnownAddresses, spellings
-from webrag_core.mcp_server.core import Core, Services, run_apart
 from webrag_core.mcp_server.evidence import (
     Results,
     answer_results,
@@ -50,7 +50,6 @@ from webrag_core.mcp_server.past import PastText, history_text, opened_answer_te
 from webrag_core.mcp_server.prose import prose_text
 from webrag_core.mcp_server.requests import (
     AnswerCall,
-    FeedbackCall,
     HistoryCall,
     IngestCall,
     SearchCall,
@@ -183,14 +182,14 @@ class Calls:
 
         return await self._safely(work, context)
 
-    async def feedback(self, call: FeedbackCall, context: Context[Any, Any]) -> Response:
+    async def feedback(self, context: Context[Any, Any], **given: Any) -> Response:
         """Store feedback that weighs nothing until an operator accepts it."""
 
         async def work(services: Services, session: SessionMemory) -> Response:
-            new = call.feedback()
+            wanted = RecordFeedback.of(**given)
             async with services.searches:
                 try:
-                    stored = await self._limited(record(services.corpus.database, new))
+                    stored = await self._limited(wanted.run(services))
                 except NotVerbatimError as error:  # the message quotes the page, and here nothing fences it
                     raise InvalidInputError(error.plain, code=error.code) from None
             return _text(f"Feedback {stored.id} is noted. It counts once the operator has accepted it.")

@@ -7,21 +7,28 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
-from pydantic import ValidationError
-
+from webrag_core.application.inputs import (
+    MOST_CONSTRAINTS,
+    MOST_PLACES,
+    MOST_RESULTS,
+    Intent,
+    RetrievalMode,
+    check_date,
+    check_length,
+    check_list,
+    shown,
+)
+from webrag_core.application.operations import Ask
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.feedback.models import Better, NewFeedback
 from webrag_core.history.models import TimeAxis
 from webrag_core.orchestration.engine import AnswerRequest
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.request import reranker_instruction
-from webrag_core.retrieval.request import ScopeFilter, SearchRequest, check_text
+from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 from webrag_core.routing.question import Question
 
 ResearchMode = Literal["fast", "auto", "deep"]
-RetrievalMode = Literal["chunk", "full_context", "auto"]
-Intent = Literal["factual", "comparison", "how_to", "exploratory"]
 Output = Literal["text", "data"]
 Style = Literal["evidence", "prose"]
 
@@ -41,39 +48,6 @@ def expansion_rounds(mode: ResearchMode, budget: int | None, settings: Settings)
     }[mode]
 
 
-_MOST_PROBLEMS = 5
-LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50, "date": 50}
-"""Maximum characters of an argument."""
-MODELS = "models"
-"""The actor whose feedback comes through this server."""
-MOST_CONSTRAINTS = 20
-MOST_RESULTS = 50
-MOST_PLACES = 100
-
-
-def check_length(name: str, text: str) -> None:
-    """Raise InvalidInputError for a text that is blank, invalid or too long."""
-    if len(text) > LONGEST[name]:
-        raise InvalidInputError(f"the {name} has {len(text):,} characters; {LONGEST[name]:,} at most")
-    check_text(text, name)
-
-
-def check_date(at: str | None, time: TimeAxis) -> None:
-    """Raise InvalidInputError for a date that is too long, and for valid time without any."""
-    if at is not None:
-        check_length("date", at)
-    elif time == "valid":
-        raise InvalidInputError("time needs at")
-
-
-def check_list(name: str, texts: Sequence[str], most: int) -> None:
-    """Check each of at most `most` texts called `name` with `check_length`."""
-    if len(texts) > most:
-        raise InvalidInputError(f"{len(texts):,} {name}s; {most} at most")
-    for text in texts:
-        check_length(name, text)
-
-
 def without_nulls(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Drop null arguments: null means unset."""
     return {name: value for name, value in arguments.items() if value is not None}
@@ -85,25 +59,7 @@ def check_names(names: Iterable[str], known: Sequence[str]) -> None:
         if name not in known:
             near = get_close_matches(name[:100], known, 1, 0.4)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise InvalidInputError(f"unknown argument {_shown(name)}{hint} Valid: {', '.join(known)}")
-
-
-def explained(error: ValidationError) -> str:
-    """Describe validation errors by argument, without the values."""
-    problems: dict[str, None] = {}
-    for problem in error.errors(include_url=False, include_input=False, include_context=True):
-        # of a union the branch of the type is on the path
-        place = [part for part in problem["loc"] if not (isinstance(part, str) and "[" in part)]
-        name = ".".join(_shown(str(part), quoted=False) for part in place if part not in ("str", "int"))
-        problems[f"{name}: {problem['msg']}"] = None
-    lines = list(problems)
-    more = f"; and {len(lines) - _MOST_PROBLEMS} more" if len(lines) > _MOST_PROBLEMS else ""
-    return "; ".join(lines[:_MOST_PROBLEMS]) + more
-
-
-def _shown(text: str, *, quoted: bool = True) -> str:
-    cut = text if len(text) <= 60 else text[:59] + "…"
-    return repr(cut) if quoted else cut
+            raise InvalidInputError(f"unknown argument {shown(name)!r}{hint} Valid: {', '.join(known)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,13 +112,13 @@ class AnswerCall:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
         and as `request` does."""
         self.request(settings)
-        check_date(self.at, self.time)
         shaping = ("intent", "known_context", "constraints", "retrieval_mode", "scope", "policy")
         given = [name for name in shaping if getattr(self, name)]
         if given:
             raise InvalidInputError(f"style prose does not take {', '.join(given)}")
         rounds = expansion_rounds(self.research(settings), self.expansion_budget, settings)
-        return Question(self.query, self.urls, at=self.at, time=self.time, expansion_budget=rounds)
+        question = Ask.of(question=self.query, urls=self.urls, at=self.at, time=self.time, expansion_budget=rounds)
+        return question.as_question()
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,43 +192,6 @@ class HistoryCall:
         for name, text in (("url", self.url), ("date", self.since), ("date", self.until)):
             if text is not None:
                 check_length(name, text)
-
-
-@dataclass(frozen=True, slots=True)
-class FeedbackCall:
-    """Arguments of `feedback`."""
-
-    answer: int
-    kind: str
-    sentence: int | None = None
-    citation: int | None = None
-    value: int | None = None
-    text: str | None = None
-    better_url: str | None = None
-    quote: str | None = None
-
-    def feedback(self) -> NewFeedback:
-        """What is to be stored. All models are one actor, whatever they call themselves: names cost nothing here.
-
-        Raises InvalidInputError.
-        """
-        if self.better_url is None and self.quote is not None:
-            raise InvalidInputError("quote needs better_url")
-        if self.better_url is not None:
-            check_length("url", self.better_url)
-        new = NewFeedback(
-            answer_id=self.answer,
-            kind=self.kind,
-            actor=MODELS,
-            actor_kind="model",
-            sentence=self.sentence,
-            citation=self.citation,
-            value=self.value,
-            text=self.text,
-            better=None if self.better_url is None else Better(self.better_url, self.quote),
-        )
-        new.check()
-        return new
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,14 @@ from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.application.inputs import explained
+from webrag_core.application.services import Core
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server import errors
 from webrag_core.mcp_server.address_guard import AddressGuard
 from webrag_core.mcp_server.calls import Calls, Response
-from webrag_core.mcp_server.core import Core
-from webrag_core.mcp_server.requests import check_names, explained, without_nulls
+from webrag_core.mcp_server.requests import check_names, without_nulls
 
 logger = logging.getLogger(__name__)
 

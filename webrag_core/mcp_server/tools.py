@@ -11,19 +11,17 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from webrag_core.acquisition.acquirer import Acquirer
+from webrag_core.application.inputs import Intent, RetrievalMode
 from webrag_core.config import Settings
 from webrag_core.feedback.models import Kind
 from webrag_core.history.models import TimeAxis
 from webrag_core.mcp_server.calls import Calls, Response
 from webrag_core.mcp_server.requests import (
     AnswerCall,
-    FeedbackCall,
     HistoryCall,
     IngestCall,
-    Intent,
     Output,
     ResearchMode,
-    RetrievalMode,
     SearchCall,
     StatusCall,
     Style,
@@ -155,9 +153,18 @@ async def feedback(
     better_url: Annotated[str | None, Field(description="A stored page that answers")] = None,
     quote: Annotated[str | None, Field(description="Its words, letter for letter")] = None,
 ) -> Response:
-    """See `requests.FeedbackCall`."""
-    call = FeedbackCall(answer, kind, sentence, citation, value, text, better_url, quote)
-    return await _calls(ctx).feedback(call, ctx)
+    """See `operations.RecordFeedback`."""
+    return await _calls(ctx).feedback(
+        ctx,
+        answer=answer,
+        kind=kind,
+        sentence=sentence,
+        citation=citation,
+        value=value,
+        text=text,
+        better_url=better_url,
+        quote=quote,
+    )
 
 
 def make_server(settings: Settings, acquirer: Acquirer | None = None) -> WebragServer:

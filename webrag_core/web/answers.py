@@ -16,9 +16,9 @@ from webrag_core.answering.models import Answer
 from webrag_core.answering.page import render_page
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.refusals import Refusal, RefusedError
+from webrag_core.application.services import Services
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
-from webrag_core.mcp_server.core import Services
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.store.database import Database
 from webrag_core.web.paging import pager

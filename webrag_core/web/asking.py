@@ -19,11 +19,11 @@ from webrag_core.answering.models import SentenceCitation
 from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import sentence_case
 from webrag_core.application.refusals import Refusal, RefusedError
+from webrag_core.application.services import Services
 from webrag_core.corpus.sources import list_sources
 from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.history.as_of import AsOf
-from webrag_core.mcp_server.core import Services
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.orchestration.request import check_question
 from webrag_core.routing.asked import asked

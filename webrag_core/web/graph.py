@@ -9,9 +9,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webrag_core.application.refusals import Refusal
+from webrag_core.application.services import Services
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.unit_text import unit_text
-from webrag_core.mcp_server.core import Services
 from webrag_core.page_text import one_line
 from webrag_core.retrieval.graph.drawing import draw
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode

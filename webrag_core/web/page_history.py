@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webrag_core.application.refusals import Refusal
+from webrag_core.application.services import Services
 from webrag_core.errors import FetchError, InvalidInputError, NotStoredError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
@@ -16,7 +17,6 @@ from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
 from webrag_core.history.pages import page_at, versions
 from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
-from webrag_core.mcp_server.core import Services
 from webrag_core.retrieval.dates import moment
 from webrag_core.web.addresses import typed_url
 from webrag_core.web.comparing import comparison_part

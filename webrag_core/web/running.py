@@ -13,10 +13,10 @@ from typing import Self
 
 from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.manager import Question
+from webrag_core.application.inputs import check_list
 from webrag_core.application.refusals import DEFECT, Refusal
+from webrag_core.application.services import Services
 from webrag_core.errors import InvalidInputError, WebragError
-from webrag_core.mcp_server.core import Services
-from webrag_core.mcp_server.requests import check_list
 from webrag_core.origin import asked_by
 from webrag_core.page_text import one_line
 from webrag_core.trace import current_trace_id, traced

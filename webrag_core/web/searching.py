@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webrag_core.application.refusals import Refusal
+from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import corpus_contents
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.models import TimeAxis
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.mcp_server.core import Services
 from webrag_core.page_text import visible
 from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
 from webrag_core.retrieval.dates import moment

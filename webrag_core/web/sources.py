@@ -7,9 +7,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from webrag_core.application.refusals import Refusal, RefusedError
+from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import PAGE_STATES, list_summaries, source_pages, source_summary
 from webrag_core.errors import InvalidInputError
-from webrag_core.mcp_server.core import Services
 from webrag_core.page_text import visible
 from webrag_core.web.paging import pager
 from webrag_core.web.paths import source_path

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.services import Services
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.markdown import parse_blocks
-from webrag_core.mcp_server.core import Services
 from webrag_core.web.page_html import page_html
 from webrag_core.web.rendering import page
 

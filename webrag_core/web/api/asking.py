@@ -14,13 +14,13 @@ from starlette.types import Message
 
 from webrag_core.answering.events import AnswerEvent, Done
 from webrag_core.answering.models import Answer
+from webrag_core.application.operations import Ask, GatherEvidence
 from webrag_core.application.refusals import Refusal
+from webrag_core.application.services import run_apart
 from webrag_core.errors import WebragError
-from webrag_core.mcp_server.core import run_apart
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.origin import asked_by
 from webrag_core.web.api.operations import Api, Operation
-from webrag_core.web.api.requests import AnswerBody, AskBody
 from webrag_core.web.limits import HUNG_UP
 from webrag_core.web.running import RunningAnswer
 
@@ -30,7 +30,7 @@ STREAM = "text/event-stream"
 _PING_SECONDS = 15
 
 
-async def ask(api: Api, request: Request, body: AskBody) -> Answer | Response:
+async def ask(api: Api, request: Request, body: Ask) -> Answer | Response:
     """Answer in prose, at once or event by event."""
     run = api.running.start(body.as_question(), "api")
     if STREAM in _accepted(request):
@@ -47,14 +47,14 @@ async def ask(api: Api, request: Request, body: AskBody) -> Answer | Response:
     return next(event.answer for event in reversed(run.events) if isinstance(event, Done))
 
 
-async def answer(api: Api, request: Request, body: AnswerBody) -> OrchestrationResult | Response:
+async def answer(api: Api, request: Request, body: GatherEvidence) -> OrchestrationResult | Response:
     """Gather evidence."""
-    wanted = body.as_request(api.settings)
+    body.as_request(api.settings)  # what cannot be meant waits for no turn
 
     async def work() -> OrchestrationResult:
         with asked_by("api"):
             async with api.running.turn() as services:
-                return await run_apart(services.engine.run(wanted))
+                return await run_apart(body.run(services))
 
     return await _unless_hung_up(request, work()) or Response(status_code=HUNG_UP)
 
@@ -107,7 +107,7 @@ OPERATIONS = (
         path="/ask",
         name="ask",
         summary="Answer a question in prose, every sentence proved by its quote",
-        takes=AskBody,
+        takes=Ask,
         gives=Answer,
         run=ask,
         events=AnswerEvent,
@@ -118,7 +118,7 @@ OPERATIONS = (
         path="/answer",
         name="answer",
         summary="Gather evidence for a question from start pages on, with citations",
-        takes=AnswerBody,
+        takes=GatherEvidence,
         gives=OrchestrationResult,
         run=answer,
         refusals=(422, 502),

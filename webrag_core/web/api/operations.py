@@ -12,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.inputs import explained
 from webrag_core.application.refusals import Refusal, RefusedError
+from webrag_core.application.services import Services, run_apart
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.mcp_server.core import Services, run_apart
-from webrag_core.mcp_server.requests import explained
 from webrag_core.retrieval.models import Contract
 from webrag_core.trace import traced
 from webrag_core.web.running import BusyError, Open, RunningAnswers, TimeLimitError

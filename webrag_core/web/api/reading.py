@@ -6,17 +6,17 @@ from starlette.requests import Request
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering.stored import load_answer
+from webrag_core.application.operations import RecordFeedback
+from webrag_core.application.services import Services
 from webrag_core.corpus.sources import list_sources
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import WebragError
 from webrag_core.feedback.models import Feedback
-from webrag_core.feedback.store import record
 from webrag_core.history import pages
 from webrag_core.history.answers import list_answers, open_answer
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
-from webrag_core.mcp_server.core import Services
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.retrieval.search import search as search_stored
@@ -34,7 +34,6 @@ from webrag_core.web.api.requests import (
     AnswerQuery,
     AnswersQuery,
     ChangesQuery,
-    FeedbackBody,
     HistoryQuery,
     Nothing,
     SearchBody,
@@ -138,16 +137,11 @@ async def status(api: Api, request: Request, query: Nothing) -> StatusReply:
     return await api.read(work)
 
 
-async def feedback(api: Api, request: Request, body: FeedbackBody) -> Feedback:
-    """Store feedback that weighs nothing until an operator accepts it: who holds the token may be a model."""
+async def feedback(api: Api, request: Request, body: RecordFeedback) -> Feedback:
+    """Note feedback."""
     if not api.settings.mcp_feedback:
         raise ForbiddenError("this server takes no feedback from programs: MCP_FEEDBACK=1 allows it")
-    new = body.as_feedback()
-
-    async def work(services: Services) -> Feedback:
-        return await record(services.corpus.database, new)
-
-    return await api.read(work)
+    return await api.read(body.run)
 
 
 OPERATIONS = (
@@ -190,7 +184,7 @@ OPERATIONS = (
         "/feedback",
         "feedback",
         "Note what somebody says about an answer; it weighs nothing until the operator accepts it",
-        FeedbackBody,
+        RecordFeedback,
         Feedback,
         feedback,
         status=201,

@@ -1,4 +1,4 @@
-"""Share one opened core among all calls of a server; run calls on it."""
+"""What every operation works with: one opened corpus, shared among the calls of a server, and their turns."""
 
 from __future__ import annotations
 
@@ -34,15 +34,33 @@ _ENGINE_SHARE = 0.85
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Dependencies of the tools, and the turns that their calls take. Answers have their own queue, so that they do not
-    exhaust database connections or delay searches."""
+    """Dependencies of the operations, and the turns that their calls take. Answers have their own queue, so that they
+    do not exhaust database connections or delay searches."""
 
     corpus: Corpus
     engine: OrchestratorEngine
     manager: Manager
-    settings: Settings
     answers: asyncio.Semaphore
     searches: asyncio.Semaphore
+
+    @classmethod
+    def over(
+        cls, corpus: Corpus, answers: asyncio.Semaphore | None = None, searches: asyncio.Semaphore | None = None
+    ) -> Self:
+        """Those of an open corpus, by default with turns of its own."""
+        engine = OrchestratorEngine(corpus)
+        return cls(
+            corpus,
+            engine,
+            Manager(corpus, engine),
+            answers or asyncio.Semaphore(corpus.settings.mcp_concurrent_answers),
+            searches or asyncio.Semaphore(_SEARCHES_AT_ONCE),
+        )
+
+    @property
+    def settings(self) -> Settings:
+        """Those that the corpus was opened with."""
+        return self.corpus.settings
 
 
 class Core:
@@ -80,8 +98,7 @@ class Core:
     async def _own(self, opened: asyncio.Future[Services]) -> None:
         """Open and close the corpus in one task."""
         async with Corpus.open(self.settings, self._acquirer) as corpus:
-            engine = OrchestratorEngine(corpus)
-            services = Services(corpus, engine, Manager(corpus, engine), self.settings, self._answers, self._searches)
+            services = Services.over(corpus, self._answers, self._searches)
             await corpus.indexer.model_id()
             await asyncio.to_thread(count_tokens, ["warm"])
             opened.set_result(services)

@@ -1,0 +1,73 @@
+"""What every face takes: names of modes, limits of texts and lists, and how what breaks them is explained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from webrag_core.errors import InvalidInputError
+from webrag_core.history.models import TimeAxis
+from webrag_core.retrieval.request import check_text
+
+RetrievalMode = Literal["chunk", "full_context", "auto"]
+Intent = Literal["factual", "comparison", "how_to", "exploratory"]
+
+LONGEST = {"query": 10_000, "known_context": 50_000, "url": 8_192, "constraint": 2_000, "policy": 50, "date": 50}
+"""Maximum characters of an argument."""
+MOST_CONSTRAINTS = 20
+MOST_RESULTS = 50
+MOST_PLACES = 100
+_MOST_PROBLEMS = 5
+
+Url = Annotated[str, Field(max_length=LONGEST["url"], description="With its scheme, as https://example.org/docs/")]
+Place = Annotated[str, Field(max_length=LONGEST["url"], description="A URL or a host, as example.org/docs/")]
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+Date = Annotated[str, Field(max_length=LONGEST["date"])]
+At = Annotated[Date | None, Field(description="What the pages said then: 2024, 2024-05-17, a time (UTC) or now")]
+Time = Annotated[
+    TimeAxis, Field(description="`at` means when a text was seen, or (valid) when it holds by its own words")
+]
+Number = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+def check_length(name: str, text: str) -> None:
+    """Raise InvalidInputError for a text that is blank, invalid or too long."""
+    if len(text) > LONGEST[name]:
+        raise InvalidInputError(f"the {name} has {len(text):,} characters; {LONGEST[name]:,} at most")
+    check_text(text, name)
+
+
+def check_date(at: str | None, time: TimeAxis) -> None:
+    """Raise InvalidInputError for a date that is too long, and for valid time without any."""
+    if at is not None:
+        check_length("date", at)
+    elif time == "valid":
+        raise InvalidInputError("time needs at")
+
+
+def check_list(name: str, texts: Sequence[str], most: int) -> None:
+    """Check each of at most `most` texts called `name` with `check_length`."""
+    if len(texts) > most:
+        raise InvalidInputError(f"{len(texts):,} {name}s; {most} at most")
+    for text in texts:
+        check_length(name, text)
+
+
+def explained(error: ValidationError) -> str:
+    """Describe validation errors by argument, without the values."""
+    problems: dict[str, None] = {}
+    for problem in error.errors(include_url=False, include_input=False, include_context=True):
+        # of a union the branch of the type is on the path
+        place = [part for part in problem["loc"] if not (isinstance(part, str) and "[" in part)]
+        name = ".".join(shown(str(part)) for part in place if part not in ("str", "int"))
+        problems[f"{name}: {problem['msg']}"] = None
+    lines = list(problems)
+    more = f"; and {len(lines) - _MOST_PROBLEMS} more" if len(lines) > _MOST_PROBLEMS else ""
+    return "; ".join(lines[:_MOST_PROBLEMS]) + more
+
+
+def shown(text: str) -> str:
+    """The beginning of a text that somebody gave."""
+    return text if len(text) <= 60 else text[:59] + "…"

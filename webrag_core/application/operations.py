@@ -1,0 +1,183 @@
+"""What a user can do, each with its parameters, their bounds and their words. The faces read these from what comes in,
+run them, and show what comes of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, Field, ValidationError
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.answering import guard
+from webrag_core.answering.models import Answer
+from webrag_core.application.inputs import (
+    LONGEST,
+    MOST_CONSTRAINTS,
+    MOST_PLACES,
+    At,
+    Intent,
+    Name,
+    Number,
+    RetrievalMode,
+    Time,
+    Url,
+    check_date,
+    check_length,
+    check_list,
+    explained,
+)
+from webrag_core.application.services import Services
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.feedback.models import LONGEST_QUOTE, LONGEST_TEXT, Better, Feedback, Kind, NewFeedback
+from webrag_core.feedback.store import record
+from webrag_core.history.as_of import AsOf
+from webrag_core.orchestration.engine import Progress
+from webrag_core.orchestration.memory import RunScope
+from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.orchestration.request import AnswerRequest, check_question
+from webrag_core.retrieval.models import Contract
+from webrag_core.routing.question import Form, Question
+
+MODELS = "models"
+"""The actor whose feedback comes from programs."""
+
+
+class Operation(Contract):
+    """The parameters of an operation. Unknown ones are refused."""
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """The operation with these parameters. Raises InvalidInputError for unknown ones and for values out of their
+        bounds."""
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise InvalidInputError(explained(error)) from None
+
+    async def run(self, services: Services) -> BaseModel:
+        """Do it. Raises a WebragError."""
+        raise NotImplementedError
+
+
+class Ask(Operation):
+    """A question, and where to look: at `urls` and what they link to, else among the stored pages (of `sources`)."""
+
+    question: Annotated[str, Field(json_schema_extra={"maxLength": guard.MAX_QUESTION})]
+    urls: Annotated[tuple[Url, ...], Field(description="Start pages; they are fetched unless `at` is set")] = ()
+    sources: Annotated[tuple[Name, ...], Field(max_length=1_000, description="Only these stored sources, by key")] = ()
+    at: At = None
+    time: Time = "seen"
+    expansion_budget: Annotated[
+        int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the question needs")
+    ] = None
+    form: Annotated[Form | None, Field(description="Of the answer; unset = as the question wants it")] = None
+
+    def as_question(self) -> Question:
+        """The question, checked. Raises InvalidInputError, GuardrailsViolationError, FetchError(INVALID_URL)."""
+        guard.check_input(self.question)
+        check_question(self.question)
+        check_date(self.at, self.time)
+        return Question(
+            self.question,
+            urls=tuple(canonicalise(url) for url in self.urls),
+            sources=self.sources,
+            at=None if self.at is None else AsOf.parse(self.at, "at").text,
+            time=self.time,
+            expansion_budget=self.expansion_budget,
+            form=self.form,
+        )
+
+    async def run(self, services: Services, progress: Progress | None = None) -> Answer:
+        """Answer in prose."""
+        return await services.manager.answer(self.as_question(), progress)
+
+
+class GatherEvidence(Operation):
+    """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library."""
+
+    urls: Annotated[tuple[Url, ...], Field(min_length=1)]
+    query: Annotated[str, Field(max_length=LONGEST["query"])]
+    intent: Intent | None = None
+    known_context: Annotated[str | None, Field(max_length=LONGEST["known_context"])] = None
+    constraints: Annotated[tuple[str, ...], Field(max_length=MOST_CONSTRAINTS)] = ()
+    expansion_budget: Annotated[
+        int | None, Field(ge=0, description="Most rounds that follow links; 0 = none, unset = as the policy decides")
+    ] = None
+    mode: RetrievalMode = "auto"
+    policy: Annotated[str | None, Field(max_length=LONGEST["policy"])] = None
+    max_age: Annotated[
+        float | None, Field(ge=0, allow_inf_nan=False, description="Seconds; older stored pages are fetched again")
+    ] = None
+    scope: Annotated[
+        RunScope | tuple[Name, ...] | None,
+        Field(description="Stored pages that count: of the run, its sources, all, or keys"),
+    ] = None
+    excluded: Annotated[tuple[Url, ...], Field(max_length=MOST_PLACES)] = ()
+    seconds: Annotated[float | None, Field(gt=0, allow_inf_nan=False, description="Time limit of this run")] = None
+
+    def as_request(self, settings: Settings) -> AnswerRequest:
+        """The engine's request, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
+        check_length("query", self.query)
+        check_list("url", self.urls, settings.webrag_max_pages)
+        check_list("constraint", self.constraints, MOST_CONSTRAINTS)
+        request = AnswerRequest(
+            urls=self.urls,
+            query=self.query,
+            intent=self.intent,
+            known_context=self.known_context,
+            constraints=self.constraints,
+            expansion_budget=self.expansion_budget,
+            mode=self.mode,
+            policy=self.policy,
+            max_age=self.max_age,
+            scope=self.scope,
+            excluded=self.excluded,
+            seconds=self.seconds,
+        )
+        request.seeds()
+        return request
+
+    async def run(self, services: Services, progress: Progress | None = None) -> OrchestrationResult:
+        """Gather evidence."""
+        return await services.engine.run(self.as_request(services.settings), progress)
+
+
+class RecordFeedback(Operation):
+    """What somebody says about an answer, about its `sentence` or its `citation` by number, or about all of it."""
+
+    answer: Number
+    kind: Kind
+    sentence: Number | None = None
+    citation: Number | None = None
+    value: Annotated[
+        int | None, Field(ge=-2, le=2, description="1 or 2 for helpful, else -1 or -2; unset = the mild one")
+    ] = None
+    text: Annotated[str | None, Field(max_length=LONGEST_TEXT)] = None
+    better_url: Url | None = None
+    quote: Annotated[str | None, Field(max_length=LONGEST_QUOTE, description="Letter for letter, of better_url")] = None
+
+    def as_feedback(self) -> NewFeedback:
+        """What is to be stored. All models are one actor, whatever they call themselves: names cost nothing here.
+
+        Raises InvalidInputError.
+        """
+        if self.better_url is None and self.quote is not None:
+            raise InvalidInputError("quote needs better_url")
+        new = NewFeedback(
+            answer_id=self.answer,
+            kind=self.kind,
+            actor=MODELS,
+            actor_kind="model",
+            sentence=self.sentence,
+            citation=self.citation,
+            value=self.value,
+            text=self.text,
+            better=None if self.better_url is None else Better(self.better_url, self.quote),
+        )
+        new.check()
+        return new
+
+    async def run(self, services: Services) -> Feedback:
+        """Store it, without weight until an operator accepts it: what sends it may be a model."""
+        return await record(services.corpus.database, self.as_feedback())
