@@ -199,8 +199,7 @@ class WebRAG:
         """All that is known of the past of a page. Raises InvalidInputError for a page of which nothing is."""
 
         async def work(corpus: Corpus) -> PageHistory:
-            async with corpus.database.connection() as connection:
-                return await versions(connection, url)
+            return await versions(corpus.database, url)
 
         return self.run(work)
 
@@ -208,8 +207,7 @@ class WebRAG:
         """What a page said at a time: 2024, 2024-05, 2024-05-17, a time (UTC) or now."""
 
         async def work(corpus: Corpus) -> PageAt:
-            async with corpus.database.connection() as connection:
-                return await page_at(connection, url, AsOf.parse(at), time)
+            return await page_at(corpus.database, url, AsOf.parse(at), time)
 
         return self.run(work)
 

@@ -258,8 +258,8 @@ async def measure(repository: Path, *, pairs: int, seed: int, repeals: str = _RE
                 stored_seconds += time.perf_counter() - started
                 for pair in asked:
                     begun = time.perf_counter()
-                    async with corpus.database.connection() as connection:
-                        page = await page_at(connection, urls[pair.path], AsOf.parse(pair.day.isoformat()), "valid")
+                    at = AsOf.parse(pair.day.isoformat())
+                    page = await page_at(corpus.database, urls[pair.path], at, "valid")
                     judged.append((pair, page, (time.perf_counter() - begun) * 1000))
     return _report(judged, branches, versions, stored_seconds)
 

@@ -30,7 +30,7 @@ from webrag_core.config import Settings
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.diff import diff_texts
 from webrag_core.history.facts import facts_changed
-from webrag_core.history.pages import page_at
+from webrag_core.history.pages import seen_at
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.markdown import parse_blocks, plain_text
 from webrag_core.indexing.pipeline import Corpus
@@ -91,7 +91,7 @@ async def _dates(corpus: Corpus, texts: Texts, rng: random.Random) -> dict[str, 
                 moment = rng.choice(list(days.values())) + rng.choice([-_SECOND, timedelta(0), _SECOND])
             else:
                 moment = first + (last - first) * rng.random()
-            found = await page_at(connection, url, AsOf(moment, moment, moment.isoformat()))
+            found = await seen_at(connection, url, AsOf(moment, moment, moment.isoformat()))
             expected = _expected(url, moment, texts, days)
             if (found.certainty, found.text) == expected:
                 right += 1

@@ -56,8 +56,7 @@ async def ingest(corpus: Corpus, code: WrittenRepository, dates: HistoryDates) -
 
 
 async def held(corpus: Corpus, url: str, at: str) -> tuple[str, str | None]:
-    async with corpus.database.connection() as connection:
-        found = await page_at(connection, url, AsOf.parse(at), "valid")
+    found = await page_at(corpus.database, url, AsOf.parse(at), "valid")
     return found.certainty, found.text and found.text.strip()
 
 
@@ -93,13 +92,12 @@ def test_a_history_is_read_by_what_was_in_force(settings: Settings, repository: 
                 (EMPTY, "2000-01-01", "not_in_force", None),
             ):
                 assert await held(corpus, url, at) == (certainty, text), (url, at)
-            async with corpus.database.connection() as connection:
-                gap = await page_at(connection, DOGS, AsOf.parse("1990"), "valid")
-                assert (gap.previous_version, gap.next_version) == (1, 1)
-                assert "until the day before 1980-07-01" in gap.note
-                # days in force are no sightings
-                assert (await page_at(connection, FEE, AsOf.parse("1990-07-02"))).certainty == "not_seen"
-                assert len((await versions(connection, FEE)).periods) == 1
+            gap = await page_at(corpus.database, DOGS, AsOf.parse("1990"), "valid")
+            assert (gap.previous_version, gap.next_version) == (1, 1)
+            assert "until the day before 1980-07-01" in gap.note
+            # days in force are no sightings
+            assert (await page_at(corpus.database, FEE, AsOf.parse("1990-07-02"))).certainty == "not_seen"
+            assert len((await versions(corpus.database, FEE)).periods) == 1
             request = SearchRequest(query="How high is the fee in crowns?")
             assert "30 crowns" in (await search(corpus, request)).citations[0].verbatim_text
             for at, text in (("1900", "1 crown."), ("1950", "2 crowns"), ("1995", "30 crowns")):
@@ -115,20 +113,19 @@ def test_a_history_is_read_by_what_was_seen(settings: Settings, repository: Writ
     async def work() -> None:
         async with Corpus.open(settings) as corpus:
             await ingest(corpus, repository, "seen")
-            async with corpus.database.connection() as connection:
-                for url, at, certainty, text in (
-                    (FEE, "1985", "certain", "2 crowns"),
-                    (FEE, "1990-07-01T07:30:00+00:00", "certain", "30 crowns"),
-                    (FEE, "1990-07-01T06:30:00+00:00", "certain", "misprint"),
-                    (DOGS, "1985", "certain", None),
-                    (DOGS, "2000-01-01", "certain", "lead"),
-                    (DOGS, "1960", "not_seen", None),
-                    (FEE, "2010", "between", "30 crowns"),  # nobody looked since the last commit
-                ):
-                    found = await page_at(connection, url, AsOf.parse(at))
-                    assert (found.certainty, (text or "") in (found.text or "")) == (certainty, True), (url, at)
-                    assert (found.text is None) == (text is None), (url, at)
-                story = await versions(connection, DOGS)
+            for url, at, certainty, text in (
+                (FEE, "1985", "certain", "2 crowns"),
+                (FEE, "1990-07-01T07:30:00+00:00", "certain", "30 crowns"),
+                (FEE, "1990-07-01T06:30:00+00:00", "certain", "misprint"),
+                (DOGS, "1985", "certain", None),
+                (DOGS, "2000-01-01", "certain", "lead"),
+                (DOGS, "1960", "not_seen", None),
+                (FEE, "2010", "between", "30 crowns"),  # nobody looked since the last commit
+            ):
+                found = await page_at(corpus.database, url, AsOf.parse(at))
+                assert (found.certainty, (text or "") in (found.text or "")) == (certainty, True), (url, at)
+                assert (found.text is None) == (text is None), (url, at)
+            story = await versions(corpus.database, DOGS)
             assert [one.version for one in story.periods] == [1, None, 1]
             assert {one.basis for one in story.periods} == {"archive"}
             assert await rows(corpus.database, "SELECT count(*) FROM version_validity") == [(0,)]

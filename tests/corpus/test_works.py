@@ -69,8 +69,7 @@ def test_versions_beside_each_other_are_one_work(settings: Settings) -> None:
     )
 
     async def labels(corpus: Corpus, path: str) -> list[list[str]]:
-        async with corpus.database.connection() as connection:
-            return [[one.label for one in work.members] for work in await load_works(connection, SITE + path)]
+        return [[one.label for one in work.members] for work in await load_works(corpus.database, SITE + path)]
 
     async def work() -> None:
         async with Corpus.open(settings, site) as corpus:

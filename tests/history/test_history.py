@@ -88,20 +88,20 @@ def test_a_date_has_three_kinds_of_answer(ask: Any) -> None:
                 ("2022-12-31", "not_seen", None, None),
                 ("2199-01-01", "not_seen", None, None),
             ):
-                found = await page_at(connection, GREEN, AsOf.parse(moment))
+                found = await page_at(corpus.database, GREEN, AsOf.parse(moment))
                 assert (found.certainty, found.version) == (certainty, version), moment
                 assert (text is None and found.text is None) or text in (found.text or ""), moment
-            between = await page_at(connection, GREEN, AsOf.parse("2023-08-01"))
+            between = await page_at(corpus.database, GREEN, AsOf.parse("2023-08-01"))
             assert between.next_version == 2
             assert between.seen_last == FIRST
             assert between.seen_until == SECOND
-            early = await page_at(connection, GREEN, AsOf.parse("2022-12-31"))
+            early = await page_at(corpus.database, GREEN, AsOf.parse("2022-12-31"))
             assert early.nearest is not None
             assert early.nearest.version == 1
-            gone = await page_at(connection, GONE, AsOf.parse("2024-03-02"))
+            gone = await page_at(corpus.database, GONE, AsOf.parse("2024-03-02"))
             assert (gone.certainty, gone.version, gone.text) == ("certain", None, None)
             assert "absent" in gone.note
-            today = await page_at(connection, GONE, AsOf.now())
+            today = await page_at(corpus.database, GONE, AsOf.now())
             assert today.note == "the page was last found absent on 2024-03-03 12:00:00; not looked at since"
             for absent in (gone, today):
                 assert absent.nearest is not None
@@ -110,11 +110,11 @@ def test_a_date_has_three_kinds_of_answer(ask: Any) -> None:
                 "INSERT INTO url_aliases (url, document_id) SELECT %s, id FROM documents WHERE canonical_url = %s",
                 (f"{HOST}/alias", GREEN),
             )
-            alias = await page_at(connection, f"{HOST}/alias", AsOf.parse("2023-03-01"))
+            alias = await page_at(corpus.database, f"{HOST}/alias", AsOf.parse("2023-03-01"))
             assert alias.text is not None
             assert alias.note.startswith(f"the address leads to {GREEN}; seen from 2023-03-01 12:00:00")
             with pytest.raises(InvalidInputError, match="nothing is stored of"):
-                await page_at(connection, f"{HOST}/none", AsOf.now())
+                await page_at(corpus.database, f"{HOST}/none", AsOf.now())
         assert not await broken_rules(corpus.database)
 
     ask(work)
@@ -123,7 +123,7 @@ def test_a_date_has_three_kinds_of_answer(ask: Any) -> None:
 def test_the_story_of_a_page_and_of_a_source(ask: Any) -> None:
     async def work(corpus: Corpus) -> None:
         async with corpus.database.connection() as connection:
-            known = await versions(connection, GREEN)
+            known = await versions(corpus.database, GREEN)
             assert [(one.version, one.seen_from, one.seen_until, one.basis) for one in known.periods] == [
                 (1, FIRST, SECOND, "archive"),
                 (2, SECOND, None, "archive"),
@@ -208,8 +208,7 @@ def test_what_became_of_the_quotes_of_an_answer(ask: Any, settings: Settings, tm
         async with Corpus.open(with_archive(settings, tmp_path, THIRD)) as corpus:
             states = {one.url: one.state for one in await citation_states(corpus.database)}
             assert states[GREEN] == "valid"
-            async with corpus.database.connection() as connection:
-                story = await versions(connection, GREEN)
+            story = await versions(corpus.database, GREEN)
             assert [one.version for one in story.periods] == [1, 2, 1]
             assert story.last_two() == ("2", "1")
 
@@ -294,7 +293,7 @@ def test_periods_stay_when_texts_go(ask: Any, settings: Settings) -> None:
         )
         await prune(corpus.database, settings.model_copy(update={"version_retention_days": 1.0}))
         async with corpus.database.connection() as connection:
-            found = await page_at(connection, GREEN, AsOf.parse("2023-03-01"))
+            found = await page_at(corpus.database, GREEN, AsOf.parse("2023-03-01"))
             assert (found.certainty, found.version, found.text) == ("certain", 1, None)
             assert found.note.endswith("its text is no longer kept")
             assert found.nearest is not None
@@ -314,8 +313,7 @@ def test_an_older_archive_becomes_the_past_of_a_page(settings: Settings, tmp_pat
         async with Corpus.open(with_archive(settings, tmp_path, FIRST)) as corpus:
             added = await corpus.add(GREEN, refresh=True)
             assert any("kept as its past" in warning for warning in added.warnings)
-            async with corpus.database.connection() as connection:
-                known = await versions(connection, GREEN)
+            known = await versions(corpus.database, GREEN)
             assert [(one.version, one.seen_from) for one in known.periods] == [(2, FIRST), (1, SECOND)]
             superseded = "SELECT number FROM document_versions WHERE superseded_at IS NOT NULL"
             assert await rows(corpus.database, superseded) == [(2,)]

@@ -47,7 +47,7 @@ def test_a_law_is_found_and_cut_to_a_part(settings: Settings) -> None:
             async with corpus.database.connection() as connection:
                 url = await page_of_law(connection, LegalIdentifier(TEA))
                 assert url == f"{SITE}/tea"
-                now = await page_at(connection, url, AsOf.parse("2010"), "valid")
+                now = await page_at(corpus.database, url, AsOf.parse("2010"), "valid")
                 assert now.certainty == "certain"
                 assert now.version_id is not None
                 assert now.text is not None

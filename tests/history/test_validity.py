@@ -110,30 +110,27 @@ def test_pages_are_read_and_searched_by_validity(settings: Settings) -> None:
             site.pages[TERMS] = terms("Effective 1 January 2199", 12)
             await corpus.add(TERMS, refresh=True)
 
-            async with corpus.database.connection() as connection:
-                for at, certainty, version in (
-                    ("2024-06-01", "certain", 1),
-                    ("2023", "not_in_force", None),
-                    ("2198-12", "certain", 1),
-                    ("2199-01-01", "certain", 2),  # ahead, and stated already
-                ):
-                    found = await page_at(connection, TERMS, AsOf.parse(at), "valid")
-                    assert (found.certainty, found.version, found.time) == (certainty, version, "valid"), at
-                    assert found.at == at
-                early = await page_at(connection, TERMS, AsOf.parse("2023-12-31"), "valid")
-                assert (early.previous_version, early.next_version) == (None, 1)
-                assert early.note == (
-                    "no version holds on 2023-12-31: version 1 says that it is in force from 2024-01-01"
-                )
-                plain = await page_at(connection, PLAIN, AsOf.parse("2024-06-01"), "valid")
-                assert (plain.certainty, plain.note) == ("not_stated", "no version of the page says when it holds")
-                # what was seen is another question
-                assert (await page_at(connection, TERMS, AsOf.parse("2024-06-01"))).certainty == "not_seen"
-                story = await versions(connection, TERMS)
-                assert [(one.version, one.start) for one in story.stated] == [
-                    (1, date(2024, 1, 1)),
-                    (2, date(2199, 1, 1)),
-                ]
+            for at, certainty, version in (
+                ("2024-06-01", "certain", 1),
+                ("2023", "not_in_force", None),
+                ("2198-12", "certain", 1),
+                ("2199-01-01", "certain", 2),  # ahead, and stated already
+            ):
+                found = await page_at(corpus.database, TERMS, AsOf.parse(at), "valid")
+                assert (found.certainty, found.version, found.time) == (certainty, version, "valid"), at
+                assert found.at == at
+            early = await page_at(corpus.database, TERMS, AsOf.parse("2023-12-31"), "valid")
+            assert (early.previous_version, early.next_version) == (None, 1)
+            assert early.note == ("no version holds on 2023-12-31: version 1 says that it is in force from 2024-01-01")
+            plain = await page_at(corpus.database, PLAIN, AsOf.parse("2024-06-01"), "valid")
+            assert (plain.certainty, plain.note) == ("not_stated", "no version of the page says when it holds")
+            # what was seen is another question
+            assert (await page_at(corpus.database, TERMS, AsOf.parse("2024-06-01"))).certainty == "not_seen"
+            story = await versions(corpus.database, TERMS)
+            assert [(one.version, one.start) for one in story.stated] == [
+                (1, date(2024, 1, 1)),
+                (2, date(2199, 1, 1)),
+            ]
             request = SearchRequest(query=QUESTION)
             for at, fee in (("2024-06-01", "10 crowns"), ("2199-06-01", "12 crowns")):
                 results = await search_at(corpus, request, AsOf.parse(at), time="valid")

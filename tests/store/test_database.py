@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 
 import psycopg
 import pytest
 
+from tests.conftest import REPOSITORY
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError
 from webrag_core.store.database import Database, require_sessions
@@ -111,6 +113,39 @@ def test_a_table_that_another_session_changes_is_read_with_a_new_plan(settings: 
                     assert await (await connection.execute(EVERY_NOTE)).fetchone()
 
     asyncio.run(run())
+
+
+_TAKING = {"connection", "transaction", "snapshot", "pipelined_snapshot", "long_job"}
+
+
+def _nested(text: str) -> list[str]:
+    """Calls inside `async with database.connection()`, or the like, that are given the database to take another."""
+    found = []
+    for block in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.AsyncWith)):
+        for place, item in enumerate(block.items):
+            call = item.context_expr
+            if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _TAKING):
+                continue
+            database = ast.unparse(call.func.value)
+            if not database.endswith("database"):
+                continue
+            inside = [*(later.context_expr for later in block.items[place + 1 :]), *block.body]
+            for inner in (node for part in inside for node in ast.walk(part) if isinstance(node, ast.Call)):
+                given = {ast.unparse(value) for value in [*inner.args, *(one.value for one in inner.keywords)]}
+                takes = isinstance(inner.func, ast.Attribute) and inner.func.attr in _TAKING
+                if database in given or (takes and ast.unparse(inner.func).startswith(f"{database}.")):
+                    found.append(f"{inner.lineno}: {ast.unparse(inner)}")
+    return found
+
+
+def test_nobody_holds_a_connection_while_taking_another() -> None:
+    """With as many as the pool has, each would wait for the others."""
+    files = [path for part in ("webrag_core", "webrag_dagster") for path in (REPOSITORY / part).rglob("*.py")]
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    taking = {path: text for path, text in texts.items() if "database" in text and "async with" in text}
+    assert {str(path): nested for path, text in taking.items() if (nested := _nested(text))} == {}
+    assert _nested("async with await open() as database, database.connection() as c:\n    await repair(database)")
+    assert _nested("async with self._database.snapshot() as c, self._database.connection() as d: pass")
 
 
 @pytest.mark.parametrize("statement", ["DROP TYPE none", "COPY (SELECT 1) TO '/no/such/folder/file'", "LOAD 'none'"])

@@ -172,7 +172,7 @@ def works(
     """Show the versions of a page that stand beside it at other addresses: /3.11/, /3.13/, /stable/."""
     from webrag_core.acquisition.urls import canonicalise
     from webrag_core.cli.addresses import with_scheme
-    from webrag_core.corpus.works import Work, load_works, update_works
+    from webrag_core.corpus.works import Work, load_works
     from webrag_core.store.database import Database
 
     for url in urls:
@@ -181,9 +181,7 @@ def works(
 
     async def work() -> dict[str, list[Work]]:
         async with await Database.open(load_settings()) as database:
-            await update_works(database)
-            async with database.connection() as connection:
-                return {url: await load_works(connection, url) for url in map(canonicalise, map(with_scheme, urls))}
+            return {url: await load_works(database, url) for url in map(canonicalise, map(with_scheme, urls))}
 
     by_page = asyncio.run(work())
     if as_json:

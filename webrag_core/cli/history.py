@@ -74,8 +74,6 @@ def history(
 ) -> None:
     """Show what a page said when, and what changed. Fetch nothing."""
     from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
-    from webrag_core.corpus.validity import read_missing
-    from webrag_core.corpus.works import update_works
     from webrag_core.history import pages
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.compare import compare
@@ -96,38 +94,44 @@ def history(
     first, last = moments(since, until)
 
     async def work() -> None:
-        async with await Database.open(load_settings()) as database, database.connection() as connection:
-            await read_missing(database)
-            await update_works(database)
+        async with await Database.open(load_settings()) as database:
             if changes:
                 key = target if "://" in target or "/" not in target else with_scheme(target)
-                rows = await pages.changes(connection, key, since=first, until=last)
+                async with database.connection() as connection:
+                    rows = await pages.changes(connection, key, since=first, until=last)
                 if as_json:
                     print_json({"changes": [one.model_dump(mode="json") for one in rows]})
                 else:
                     _print_changes(rows)
                 return
-            identifier = law if law and not ("://" in target and await pages.is_stored(connection, target)) else None
-            url = with_scheme(target) if identifier is None else await page_of_law(connection, identifier)
+            page_of_it: str | None = None
+            if law is not None:
+                async with database.connection() as connection:
+                    if not ("://" in target and await pages.is_stored(connection, target)):
+                        page_of_it = await page_of_law(connection, law)
+            identifier = None if page_of_it is None else law
+            url = page_of_it or with_scheme(target)
             moment, axis = asked, time
             if identifier is not None and identifier.day is not None:
                 moment, axis = AsOf.parse(identifier.day.isoformat()), "valid"
-            story = await pages.versions(connection, url)
+            story = await pages.versions(database, url)
             if diff is not None or html is not None:
                 pair = diff or story.last_two()
                 if pair is None:
                     raise InvalidInputError(
                         f"fewer than two texts of {story.url} are kept: there is nothing to compare"
                     )
-                comparison = await compare(connection, url, *pair)
+                async with database.connection() as connection:
+                    comparison = await compare(connection, url, *pair)
                 if html is not None:
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
             elif moment is not None or (identifier is not None and identifier.part is not None):
-                page = await pages.page_at(connection, url, moment or AsOf.now(), axis)
+                page = await pages.page_at(database, url, moment or AsOf.now(), axis)
                 part = None if identifier is None else identifier.part
                 if part is not None and page.version_id is not None and page.text is not None:
-                    start, end = await part_of(connection, page.version_id, page.text, part)
+                    async with database.connection() as connection:
+                        start, end = await part_of(connection, page.version_id, page.text, part)
                     page.text = page.text[start:end]
                     page.note = f"{page.note}; {part} stands at characters {start} to {end}"
                 if as_json:

@@ -59,13 +59,21 @@ async def write_stated(
 
 
 async def read_missing(database: Database) -> int:
-    """Read the texts that no reader, or another one, looked through; returns their number. Ends at once if none."""
+    """Read the texts that no reader, or another one, looked through; returns their number. Ends at once if none, and
+    waits for whoever reads them already."""
+    async with database.connection() as connection:
+        cursor = await connection.execute(
+            "SELECT EXISTS (SELECT FROM document_versions WHERE dates_read IS DISTINCT FROM %s AND pruned_at IS NULL)",
+            (READER,),
+        )
+        if await cursor.fetchone() == (False,):
+            return 0
     done = 0
     while True:
         async with database.transaction() as connection:
             cursor = await connection.execute(
                 "SELECT id, markdown FROM document_versions WHERE dates_read IS DISTINCT FROM %s"
-                " AND pruned_at IS NULL ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED",
+                " AND pruned_at IS NULL ORDER BY id LIMIT %s FOR UPDATE",
                 (READER, _BATCH),
             )
             rows = await cursor.fetchall()

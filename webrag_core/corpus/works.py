@@ -34,6 +34,12 @@ class Work:
     members: tuple[WorkMember, ...]
 
 
+_ANY_UNREAD = """
+SELECT EXISTS (SELECT FROM documents d JOIN sources s ON s.id = d.source_id
+               LEFT JOIN work_pages w ON w.document_id = d.id
+               WHERE d.current_version IS NOT NULL
+                 AND (w.version_id, w.pattern) IS DISTINCT FROM (d.current_version, coalesce(s.versions_in_path, '')))
+"""
 _UNREAD = """
 SELECT d.id, d.canonical_url, d.current_version, v.title, coalesce(s.versions_in_path, '')
 FROM documents d JOIN sources s ON s.id = d.source_id JOIN document_versions v ON v.id = d.current_version
@@ -54,6 +60,9 @@ ORDER BY k.key, k.id, d.canonical_url
 
 async def update_works(database: Database) -> int:
     """Read the addresses and titles of pages that are new or changed; returns their number. Ends at once if none."""
+    async with database.connection() as connection:
+        if await (await connection.execute(_ANY_UNREAD)).fetchone() == (False,):
+            return 0
     done = 0
     async with database.claims.hold("works"):  # two that make the same works would deadlock
         while True:
@@ -110,11 +119,15 @@ async def leave_works(connection: AsyncConnection, document_id: int) -> None:
     )
 
 
-async def load_works(connection: AsyncConnection, url: str) -> list[Work]:
-    """The works that the page at canonical `url` is a version of, with all stored versions of each."""
-    cursor = await connection.execute(_WORKS, {"url": url})
+async def load_works(database: Database, url: str) -> list[Work]:
+    """The works that the page at canonical `url` is a version of, with all stored versions of each. Reads new and
+    changed pages first."""
+    await update_works(database)
+    async with database.connection() as connection:
+        cursor = await connection.execute(_WORKS, {"url": url})
+        rows = await cursor.fetchall()
     members: dict[tuple[int, str], list[WorkMember]] = {}
-    for work, key, address, label, title, stored in await cursor.fetchall():
+    for work, key, address, label, title, stored in rows:
         members.setdefault((work, key), []).append(WorkMember(address, label, title or None, stored))
     return [
         Work(key, tuple(sorted(listed, key=lambda one: _in_order(one.label))))

@@ -12,7 +12,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.diff import PageDiff, recent_diff, unified
 from webrag_core.history.models import HistoryPeriod
-from webrag_core.history.pages import page_at, versions
+from webrag_core.history.pages import seen_at, seen_history
 from webrag_core.markdown_text import fenced, prose
 from webrag_core.readable import Readable, counted
 
@@ -75,7 +75,7 @@ async def compare(connection: AsyncConnection, url: str, before: str, after: str
 
     Raises InvalidInputError for a page or version that is not stored, and for a text that is no longer kept.
     """
-    history = await versions(connection, url)
+    history = await seen_history(connection, url)
     one = await _version(connection, url, history.periods, before)
     other = await _version(connection, url, history.periods, after)
     same = one.sha256 == other.sha256
@@ -94,7 +94,7 @@ async def _version(connection: AsyncConnection, url: str, periods: list[HistoryP
     if text.isdecimal() and len(text) < 4:  # four digits are a year
         own = [one for one in periods if one.version == int(text)]
     else:
-        found = await page_at(connection, url, AsOf.parse(wanted, "version or date"))
+        found = await seen_at(connection, url, AsOf.parse(wanted, "version or date"))
         own = [one for one in periods if one.version_id is not None and one.version_id == found.version_id]
         if not own:
             raise InvalidInputError(f"no text of {url} at {wanted.strip()}: {found.note}")

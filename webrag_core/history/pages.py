@@ -1,4 +1,8 @@
-"""What a page said on a date, all that it ever said, and what changed when."""
+"""What a page said on a date, all that it ever said, and what changed when.
+
+`versions` and `page_at` take a database: they read first what an earlier version of this package left unread.
+`seen_history` and `seen_at` take a connection: when pages were seen needs no such reading.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 
 from webrag_core.acquisition.urls import canonicalise
+from webrag_core.corpus.validity import read_missing
 from webrag_core.corpus.works import load_works
 from webrag_core.errors import NotStoredError
 from webrag_core.history.as_of import AsOf
@@ -23,6 +28,7 @@ from webrag_core.history.models import (
     TimeAxis,
 )
 from webrag_core.history.validity import stated_times, valid_page
+from webrag_core.store.database import Database
 
 _PERIODS = """
 SELECT d.id AS document_id, d.canonical_url AS url, p.version_id, v.number AS version, v.sha256, v.title,
@@ -36,26 +42,44 @@ class _Row(HistoryPeriod):
     document_id: int
 
 
-async def versions(connection: AsyncConnection, url: str) -> PageHistory:
+async def versions(database: Database, url: str) -> PageHistory:
     """All that is known of a page. Raises NotStoredError for a page of which nothing is."""
-    address, timelines = await _timelines(connection, url)
-    works = await load_works(connection, address)
+    await read_missing(database)
+    async with database.connection() as connection:
+        address, timelines = await _timelines(connection, url)
+        stated = await stated_times(connection, [rows[0].document_id for rows in timelines])
+    works = await load_works(database, address)
     return PageHistory(
         url=address,
         periods=[_plain(row) for rows in timelines for row in rows],
-        stated=await stated_times(connection, [rows[0].document_id for rows in timelines]),
+        stated=stated,
         works={work.key: [OtherVersion(**asdict(one)) for one in work.members] for work in works},
     )
 
 
-async def page_at(connection: AsyncConnection, url: str, at: AsOf, time: TimeAxis = "seen") -> PageAt:
+async def seen_history(connection: AsyncConnection, url: str) -> PageHistory:
+    """The periods of a page, without what it says of its time and its other versions. Raises NotStoredError."""
+    address, timelines = await _timelines(connection, url)
+    return PageHistory(url=address, periods=[_plain(row) for rows in timelines for row in rows])
+
+
+async def page_at(database: Database, url: str, at: AsOf, time: TimeAxis = "seen") -> PageAt:
     """What the page said at a time, or with `time` valid which of its texts holds then (on the last day of it).
 
     Raises NotStoredError for a page of which nothing is known.
     """
-    address, timelines = await _timelines(connection, url)
     if time == "valid":
+        await read_missing(database)
+    async with database.connection() as connection:
+        if time == "seen":
+            return await seen_at(connection, url, at)
+        address, timelines = await _timelines(connection, url)
         return await valid_page(connection, address, [rows[0].document_id for rows in timelines], at)
+
+
+async def seen_at(connection: AsyncConnection, url: str, at: AsOf) -> PageAt:
+    """What the page said when it was seen at a time. Raises NotStoredError for a page of which nothing is known."""
+    address, timelines = await _timelines(connection, url)
     answers = [_answer(address, rows, at) for rows in timelines]
     # an address that became another page's: what it said itself counts, while it did
     known = [one for one in answers if one.version is not None and one.certainty != "not_seen"]

@@ -25,7 +25,6 @@ from webrag_core.corpus.stored_pages import (
     pages_below,
     stored_pages,
 )
-from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
 from webrag_core.feedback.proof import NotVerbatimError
 from webrag_core.history.answers import open_answer
@@ -307,14 +306,14 @@ class Calls:
             return opened_answer_text(await open_answer(services.corpus.database, call.answer))
         since, until = moments(call.since, call.until)
         url = canonicalise(call.url or "")
-        await read_missing(services.corpus.database)
-        async with services.corpus.database.connection(self._settings.mcp_tool_timeout) as connection:
-            if call.at is not None:
-                return page_at_text(await page_at(connection, url, AsOf.parse(call.at, "at"), call.time), budget)
-            story = await versions(connection, url)
-            periods = [one for one in story.periods if _overlaps(one, since, until)]
-            story = story.model_copy(update={"periods": periods})
-            pair = story.last_two()
+        database = services.corpus.database
+        if call.at is not None:
+            return page_at_text(await page_at(database, url, AsOf.parse(call.at, "at"), call.time), budget)
+        story = await versions(database, url)
+        periods = [one for one in story.periods if _overlaps(one, since, until)]
+        story = story.model_copy(update={"periods": periods})
+        pair = story.last_two()
+        async with database.connection(self._settings.mcp_tool_timeout) as connection:
             changed = None if pair is None else await compare(connection, url, *pair)
         return history_text(story, changed, budget)
 

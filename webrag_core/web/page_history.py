@@ -15,7 +15,7 @@ from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
 from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
-from webrag_core.history.pages import page_at, versions
+from webrag_core.history.pages import page_at, seen_history, versions
 from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
 from webrag_core.retrieval.dates import moment
 from webrag_core.web.addresses import typed_url
@@ -46,15 +46,15 @@ async def show_history(request: Request) -> Response:
     if not url:
         return await show_changes(request)
     number = page_number(request.query_params)
+    try:
+        story = await versions(services.corpus.database, typed_url(url))
+    except (InvalidInputError, FetchError) as error:
+        return _unknown(request, url, error)
+    pairs = _pairs(story)
+    start = _PERIODS_A_PAGE * (number - 1)
+    rows = pairs[start : start + _PERIODS_A_PAGE]
+    comparable = [(before, period) for period, before in rows if before is not None and period.version is not None]
     async with services.corpus.database.connection() as connection:
-        try:
-            story = await versions(connection, typed_url(url))
-        except (InvalidInputError, FetchError) as error:
-            return _unknown(request, url, error)
-        pairs = _pairs(story)
-        start = _PERIODS_A_PAGE * (number - 1)
-        rows = pairs[start : start + _PERIODS_A_PAGE]
-        comparable = [(before, period) for period, before in rows if before is not None and period.version is not None]
         summaries = await change_summaries(connection, comparable)
     by_period = {id(period): summary for (_, period), summary in zip(comparable, summaries, strict=True)}
     return page(
@@ -74,11 +74,10 @@ async def show_page_at(request: Request) -> Response:
     query = request.query_params
     url, at = field(query, "url"), field(query, "at") or "now"
     time: TimeAxis = "valid" if field(query, "time") == "valid" else "seen"
-    async with services.corpus.database.connection() as connection:
-        try:
-            answer = await page_at(connection, typed_url(url), AsOf.parse(at, "the date"), time)
-        except (InvalidInputError, FetchError) as error:
-            return _unknown(request, url, error)
+    try:
+        answer = await page_at(services.corpus.database, typed_url(url), AsOf.parse(at, "the date"), time)
+    except (InvalidInputError, FetchError) as error:
+        return _unknown(request, url, error)
     part = part_from(answer.text, 0) if answer.text else None
     return page(request, "history_at", answer=answer, part=part)
 
@@ -92,7 +91,7 @@ async def show_comparison(request: Request) -> Response:
         try:
             address = typed_url(url)
             if not (before and after):
-                pair = (await versions(connection, address)).last_two()
+                pair = (await seen_history(connection, address)).last_two()
                 if pair is None:
                     raise NotStoredError(f"fewer than two texts of {address} are kept: there is nothing to compare")
                 before, after = before or pair[0], after or pair[1]

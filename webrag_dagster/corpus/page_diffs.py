@@ -24,13 +24,13 @@ def compare_command(url: str, before: str | int, after: str | int) -> str:
 async def changed_pages_markdown(connection: AsyncConnection, changes: Sequence[PageChange]) -> str | None:
     """The changes of each changed page between its last two texts, at most `_PAGES`; None when no page changed."""
     from webrag_core.history.compare import compare
-    from webrag_core.history.pages import versions
+    from webrag_core.history.pages import seen_history
 
     changed = [change for change in changes if change.change == "changed"]
     lines: list[str] = []
     for change in changed[:_PAGES]:
         lines += [f"### {link(change.title or change.url, change.url)}", ""]
-        pair = (await versions(connection, change.url)).last_two()
+        pair = (await seen_history(connection, change.url)).last_two()
         if pair is None:
             lines += ["*The text before this one is no longer kept.*", ""]
             continue

@@ -9,7 +9,6 @@ from urllib.parse import quote
 from webrag_core.acquisition.git_dates import commit_days, segments
 from webrag_core.acquisition.git_folder import FileHistory, GitFolder
 from webrag_core.corpus.histories import HistoryDates, HistoryIngestor
-from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import (
@@ -42,7 +41,6 @@ class GitFolderApi:
     async def fetch(self, identifiers: Sequence[str], at: AsOf | None = None) -> list[DocumentReply]:
         """Store files, one after the other, and name their versions of a time. Raises as the protocol says."""
         asked = check_batch(identifiers)
-        await read_missing(self._corpus.database)
         replies: dict[str, DocumentReply] = {}
         for identifier in asked:
             try:
@@ -96,5 +94,6 @@ class GitFolderApi:
         if file.url not in self._stored:
             await self._corpus.add_history(self._histories, file)
             self._stored.add(file.url)
-        async with self._corpus.database.connection() as connection:
-            return await reply_at(connection, identifier, file.url, at, self._time, before=before, whole_history=True)
+        return await reply_at(
+            self._corpus.database, identifier, file.url, at, self._time, before=before, whole_history=True
+        )

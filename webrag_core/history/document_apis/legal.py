@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from psycopg import AsyncConnection
-
 from webrag_core.acquisition.legal_identifiers import LegalIdentifier, parse_legal_identifier
 from webrag_core.corpus.in_force import KINDS
 from webrag_core.corpus.validity import read_missing
@@ -44,16 +42,14 @@ class LegalApi:
         """The versions in force at a time; a day in an identifier goes before `at`. Without either, what the page says
         now. Raises as the protocol says."""
         asked = check_batch(identifiers)
-        await read_missing(self._database)
         replies: dict[str, DocumentReply] = {}
-        async with self._database.connection() as connection:
-            for identifier in asked:
-                try:
-                    replies[identifier] = await _reply(connection, identifier, at)
-                except LawNotStoredError as error:
-                    replies[identifier] = _not_found(identifier, error)
-                except (InvalidInputError, FetchError) as error:
-                    replies[identifier] = failure(identifier, error)
+        for identifier in asked:
+            try:
+                replies[identifier] = await _reply(self._database, identifier, at)
+            except LawNotStoredError as error:
+                replies[identifier] = _not_found(identifier, error)
+            except (InvalidInputError, FetchError) as error:
+                replies[identifier] = failure(identifier, error)
         return [replies[identifier] for identifier in identifiers]
 
     async def versions(self, identifier: str) -> list[DocumentVersion]:
@@ -90,17 +86,21 @@ def _parsed(identifier: str) -> LegalIdentifier:
     return law
 
 
-async def _reply(connection: AsyncConnection, identifier: str, at: AsOf | None) -> DocumentReply:
+async def _reply(database: Database, identifier: str, at: AsOf | None) -> DocumentReply:
     law = _parsed(identifier)
-    url = await page_of_law(connection, law)
+    async with database.connection() as connection:
+        url = await page_of_law(connection, law)
     when = at if law.day is None else AsOf.parse(law.day.isoformat())
-    reply = await reply_at(connection, identifier, url, when, "seen" if when is None else "valid")
+    reply = await reply_at(database, identifier, url, when, "seen" if when is None else "valid")
     if law.part is None or reply.version_id is None:
         return reply
-    cursor = await connection.execute("SELECT markdown FROM document_versions WHERE id = %s", (reply.version_id,))
-    row = await cursor.fetchone()
     try:
-        start, end = await part_of(connection, reply.version_id, row[0] if row else "", law.part)
+        async with database.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT markdown FROM document_versions WHERE id = %s", (reply.version_id,)
+            )
+            row = await cursor.fetchone()
+            start, end = await part_of(connection, reply.version_id, row[0] if row else "", law.part)
     except InvalidInputError as error:
         return reply.model_copy(
             update={

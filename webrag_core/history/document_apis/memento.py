@@ -67,18 +67,17 @@ async def _reply(corpus: Corpus, identifier: str, at: AsOf | None) -> DocumentRe
         return DocumentReply(identifier=identifier, status="no_version_at", outside="unknown", url=url, note=note)
     async with corpus.database.connection() as connection:
         before = await known_versions(connection, url)
-        if at is not None and before:
-            known = await reply_at(connection, identifier, url, at, "seen")
-            if known.certainty == "certain":
-                return known
+    if at is not None and before:
+        known = await reply_at(corpus.database, identifier, url, at, "seen")
+        if known.certainty == "certain":
+            return known
     try:
         added = await corpus.add(url, refresh=True)
     except FetchError as error:
         if error.reason is Reason.PROVIDER_FAILED and error.status == 404:
             return DocumentReply(identifier=identifier, status="not_found", note=error.message, url=url)
         return failure(identifier, error, url=url)
-    async with corpus.database.connection() as connection:
-        reply = await reply_at(connection, identifier, added.url, at, "seen", before=before)
+    reply = await reply_at(corpus.database, identifier, added.url, at, "seen", before=before)
     if reply.status == "no_version_at":
         reply.nearest_version_id = added.version_id
     return reply

@@ -8,7 +8,8 @@ from webrag_core.errors import FetchError, WebragError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import DocumentReply, Outside
 from webrag_core.history.models import PageAt, TimeAxis
-from webrag_core.history.pages import page_at, versions
+from webrag_core.history.pages import page_at, seen_history
+from webrag_core.store.database import Database
 
 
 async def known_versions(connection: AsyncConnection, url: str) -> frozenset[int]:
@@ -22,7 +23,7 @@ async def known_versions(connection: AsyncConnection, url: str) -> frozenset[int
 
 
 async def reply_at(
-    connection: AsyncConnection,
+    database: Database,
     identifier: str,
     url: str,
     at: AsOf | None,
@@ -36,7 +37,7 @@ async def reply_at(
 
     Raises InvalidInputError for a page of which nothing is known.
     """
-    page = await page_at(connection, url, at or AsOf.now(), time)
+    page = await page_at(database, url, at or AsOf.now(), time)
     reply = DocumentReply(
         identifier=identifier,
         status="already_stored",
@@ -48,7 +49,7 @@ async def reply_at(
     )
     if page.version_id is None:
         reply.status = "no_version_at"
-        reply.outside = await _outside(connection, page, at or AsOf.now(), whole_history=whole_history)
+        reply.outside = await _outside(database, page, at or AsOf.now(), whole_history=whole_history)
     elif page.text is None:
         reply.status, reply.code = "failed", "not_kept"
     else:
@@ -67,11 +68,12 @@ def failure(identifier: str, error: WebragError, *, url: str | None = None) -> D
     )
 
 
-async def _outside(connection: AsyncConnection, page: PageAt, at: AsOf, *, whole_history: bool) -> Outside:
+async def _outside(database: Database, page: PageAt, at: AsOf, *, whole_history: bool) -> Outside:
     if page.certainty == "not_in_force":  # what came back later had been repealed before
         return "repealed" if page.previous_version is not None else "not_yet"
     if page.certainty in ("not_seen", "not_stated"):
         return "not_yet" if whole_history and page.certainty == "not_seen" and not at.in_future else "unknown"
-    story = await versions(connection, page.url)
+    async with database.connection() as connection:
+        story = await seen_history(connection, page.url)
     was_there = any(one.version is not None and one.seen_from <= at.end for one in story.periods)
     return "repealed" if was_there else "not_yet"

@@ -12,7 +12,7 @@ from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.history.compare import PageComparison, compare
 from webrag_core.history.diff import BlockChange
 from webrag_core.history.models import PageChange
-from webrag_core.history.pages import changes, page_at, versions
+from webrag_core.history.pages import changes, page_at, seen_history
 from webrag_core.history.past_search import search_at
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.result_warnings import Caution
@@ -42,11 +42,11 @@ class HistoryAgent:
             return await _search(context, params)
         if isinstance(params, HistoryCitations):
             return await _quotes(database, params.answer)
+        if isinstance(params, HistoryPage):
+            return await _page(database, params)
         async with database.connection() as connection:
-            if isinstance(params, HistoryPage):
-                return await _page(connection, params)
             if isinstance(params, HistoryVersions):
-                history = await versions(connection, params.url)
+                history = await seen_history(connection, params.url)
                 last = history.last_two()
                 if last is None:
                     return Output(note=f"{history.url} has had one text since {history.periods[0].seen_from:%Y-%m-%d}")
@@ -103,8 +103,8 @@ def _state(one: CitationState) -> str:
     return f"{one.number}: {one.state}{parts}{facts}"
 
 
-async def _page(connection: AsyncConnection, params: HistoryPage) -> Output:
-    page = await page_at(connection, params.url, AsOf.parse(params.at), params.time)
+async def _page(database: Database, params: HistoryPage) -> Output:
+    page = await page_at(database, params.url, AsOf.parse(params.at), params.time)
     if page.text is None or page.version_id is None:
         return Output(note=page.note)
     start = len(page.text) - len(page.text.lstrip())

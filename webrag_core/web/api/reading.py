@@ -10,7 +10,6 @@ from webrag_core.application.operations import RecordFeedback
 from webrag_core.application.services import Services
 from webrag_core.corpus.sources import list_sources
 from webrag_core.corpus.status import corpus_status
-from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import WebragError
 from webrag_core.feedback.models import Feedback
 from webrag_core.history import pages
@@ -91,10 +90,8 @@ async def history(api: Api, request: Request, query: HistoryQuery) -> HistoryRep
 
     async def work(services: Services) -> HistoryReply:
         database = services.corpus.database
-        await read_missing(database)
-        async with database.connection() as connection:
-            story = await pages.versions(connection, url)
-            then = None if at is None else await pages.page_at(connection, url, at, query.time)
+        story = await pages.versions(database, url)
+        then = None if at is None else await pages.page_at(database, url, at, query.time)
         latest = story.model_copy(update={"periods": story.periods[-query.limit :]})
         return HistoryReply(history=latest, periods=len(story.periods), at=then)
 

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from webrag_core.acquisition.urls import canonicalise
 from webrag_core.application.inputs import (
     LONGEST,
     MOST_PLACES,
