@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.models import CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
 
@@ -35,25 +36,20 @@ def cite(chunks: Iterable[RankedChunk]) -> list[CitationSpan]:
 
 def extract_citation(chunk: RetrievedChunk, match: MatchSpan, *, number: int, relevance: float) -> CitationSpan:
     """The match inside `chunk` as a numbered citation. Raises IntegrityError when it does not lie within the chunk."""
-    start, end = match.start, match.end
-    if not chunk.char_start <= start < end <= chunk.char_end:
-        raise IntegrityError(
-            f"span [{start}, {end}) lies outside chunk [{chunk.char_start}, {chunk.char_end}) of {chunk.source_url}"
-        )
-    quote = chunk.text[start - chunk.char_start : end - chunk.char_start]
+    quote = Quote.of(chunk.text, chunk.version_id, match.start, match.end, offset=chunk.char_start)
     return CitationSpan(
         number=number,
         chunk_id=chunk.chunk_id,
-        verbatim_text=quote,
+        verbatim_text=chunk.text[quote.start - chunk.char_start : quote.end - chunk.char_start],
         source_url=chunk.source_url,
         title=chunk.title,
         section_heading=" > ".join(match.heading_path) or None,
         document_id=chunk.document_id,
-        version_id=chunk.version_id,
+        version_id=quote.version_id,
         version_sha256=chunk.version_sha256,
-        char_start=start,
-        char_end=end,
-        quote_sha256=hashlib.sha256(quote.encode()).hexdigest(),
+        char_start=quote.start,
+        char_end=quote.end,
+        quote_sha256=quote.sha256,
         relevance=relevance,
     )
 
@@ -75,6 +71,6 @@ async def prove_citations(connection: AsyncConnection, citations: list[CitationS
         text = texts.get(citation.version_id)
         if text is None or hashes[citation.version_id] != citation.version_sha256:
             raise IntegrityError(f"citation {citation.number}: its page version is not stored as cited")
-        quote = text[citation.char_start : citation.char_end]
-        if quote != citation.verbatim_text or hashlib.sha256(quote.encode()).hexdigest() != citation.quote_sha256:
+        quote = citation.as_quote()
+        if not quote.proves(text) or quote.words(text) != citation.verbatim_text:
             raise IntegrityError(f"citation {citation.number}: the quote is not what {citation.source_url} says there")

@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.retrieval.request import Pattern
 
 Capability = Literal["dense"]
@@ -158,3 +159,7 @@ class CitationSpan(Contract):
     char_end: int
     quote_sha256: str
     relevance: float
+
+    def as_quote(self) -> Quote:
+        """What is quoted, without what is known of it."""
+        return Quote(self.version_id, self.char_start, self.char_end, self.quote_sha256)
