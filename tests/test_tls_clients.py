@@ -33,7 +33,7 @@ _MAKING = {"create_ssl_context", "create_default_context"}
 
 def _names(tree: ast.AST) -> dict[str, str]:
     """What each imported name stands for, with its module."""
-    names = {}
+    names: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.asname or alias.name.split(".")[0]: alias.name for alias in node.names if alias.asname}
