@@ -357,7 +357,18 @@ def test_the_story_on_the_command_line(webrag_here: Webrag, tmp_path: Path) -> N
     assert QUESTION in told("answers", "list")
     assert "80 degrees" in told("answers", "show", "1")
     assert "80 degrees" in told("search", QUESTION, "--at", "2023-06")
-    assert "80 degrees" in told("answer", GREEN, QUESTION, "--at", "2023-06")
+    then = told("answer", GREEN, QUESTION, "--at", "2023-06")
+    assert then.startswith("Partial: ")
+    assert "80 degrees" in then
+    for question in (QUESTION, "What is the boiling point of tungsten in kelvin on Jupiter?"):
+        for when in ((), ("--at", "now")):
+            asked = ("answer", GREEN, question, *when, "--budget", "0", "--fail-unless-answered")
+            done = webrag_here(*asked, "--json", **environment)
+            status = json.loads(done.stdout)["status"]
+            assert done.returncode == (0 if status == "answered" else 3), asked
+        printed = webrag_here(*asked, **environment)
+        assert printed.returncode == 3
+        assert printed.stdout.split(":")[0].lower().replace(" ", "_") == status
     for wrong in (
         ("history", GREEN, "--at", "tomorrow"),
         ("history", f"{HOST}/none"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
 
+_STYLES = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")
 
@@ -88,7 +90,10 @@ def answer(
     also: Annotated[list[str] | None, typer.Option(help="A further start page; repeatable.")] = None,
     at: Annotated[
         str | None,
-        typer.Option(help="Answer from what the stored pages of these sites said then (2024-05-17); fetch nothing."),
+        typer.Option(
+            help="Answer from what the stored pages of these sites said then (2024-05-17); fetch nothing. Whether the"
+            " passages suffice is not judged: the status is partial at best."
+        ),
     ] = None,
     time: Time = "seen",
     quotes: Annotated[int, typer.Option(min=1, help="Maximum quotes to print.")] = 5,
@@ -118,12 +123,12 @@ def answer(
     for file in filter(None, (html, markdown)):
         check_writable(file)
     if at is not None:
-        past = asyncio.run(
-            _answer_at(at, time, query, [url, *(also or ())], quotes, show_all=show_all, proof=proof, as_json=as_json)
-        )
-        write_readable(past, html, markdown)
-        if not past.citations and fail_unless_answered:
-            raise typer.Exit(NOT_ANSWERED)
+        past = asyncio.run(_answer_at(at, time, query, [url, *(also or ())]))
+        if as_json:
+            print_json(past.model_dump(mode="json") | {"status": past.status})
+        else:
+            _print_past(past, quotes, show_all=show_all, proof=proof)
+        _end(past, html, markdown, fail_unless_answered=fail_unless_answered)
         return
     check_time(time, at)
 
@@ -155,17 +160,21 @@ def answer(
         print_json(result)
     else:
         print_answer(result, quotes=quotes, show_all=show_all, proof=proof)
+    _end(result, html, markdown, fail_unless_answered=fail_unless_answered)
+
+
+def _end(
+    result: OrchestrationResult | CorpusSearch, html: Path | None, markdown: Path | None, *, fail_unless_answered: bool
+) -> None:
+    """Write the files that are wanted, and exit as the status says."""
     write_readable(result, html, markdown)
     if fail_unless_answered and result.status != "answered":
         raise typer.Exit(NOT_ANSWERED)
 
 
-async def _answer_at(
-    at: str, time: TimeAxis, query: str, urls: list[str], quotes: int, *, show_all: bool, proof: bool, as_json: bool
-) -> CorpusSearch:
+async def _answer_at(at: str, time: TimeAxis, query: str, urls: list[str]) -> CorpusSearch:
     """Search what is stored of the past, which cannot be fetched."""
     from webrag_core.acquisition.urls import site_roots
-    from webrag_core.cli.search import print_results
     from webrag_core.history.as_of import AsOf
     from webrag_core.history.past_search import search_at
     from webrag_core.indexing.pipeline import Corpus
@@ -174,12 +183,17 @@ async def _answer_at(
     sites = site_roots(map(with_scheme, urls))
     request = SearchRequest(query=query, filters=ScopeFilter(url_prefixes=sites), mode="chunk")
     async with Corpus.open(load_settings()) as corpus:
-        results = await search_at(corpus, request, AsOf.parse(at), time=time)
-    if as_json:
-        print_json(results)
-    else:
-        print_results(results, quotes, show_all=show_all, proof=proof)
-    return results
+        return await search_at(corpus, request, AsOf.parse(at), time=time)
+
+
+def _print_past(results: CorpusSearch, quotes: int, *, show_all: bool, proof: bool) -> None:
+    """Print the verdict, then what a search prints."""
+    from webrag_core.cli.search import print_results
+
+    print_line(results.verdict_line(), style=_STYLES[results.status])
+    print_line(f"Question: {results.query}", style="bold")
+    print_line("")
+    print_results(results, quotes, show_all=show_all, proof=proof)
 
 
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:
@@ -187,8 +201,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     (full context cites them) unless `show_all`."""
     from webrag_core.retrieval.citations import relevant
 
-    styles = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
-    print_line(result.verdict_line(), style=styles[result.status])
+    print_line(result.verdict_line(), style=_STYLES[result.status])
     print_line(f"Question: {result.query}", style="bold")
     print_line(f"Start page: {result.url}")
     print_line("")

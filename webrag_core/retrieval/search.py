@@ -66,6 +66,14 @@ class CorpusSearch(Readable, BaseModel):
         """`partial` with a relevant passage. A search does not judge whether passages answer a question."""
         return "partial" if self.top_score >= RELEVANCE_FLOOR else "not_found"
 
+    def verdict_line(self) -> str:
+        """Describe the status in one sentence, to be read before any quote."""
+        searched = f"{counted(self.corpus_stats.total_documents, 'page')} searched"
+        if self.status == "not_found":
+            return f"Not found: {searched}, no passage answers the question"
+        best = f"relevance of the best passage {self.top_score:.0%}"
+        return f"Partial: {best}, {searched}; whether the passages answer the question is not judged"
+
     def summary(self) -> str:
         """Status and size."""
         pages = counted(len(self.corpus_stats.documents_matched), "page")
