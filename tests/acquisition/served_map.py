@@ -13,6 +13,7 @@ from webrag_core.acquisition.politeness import HostQueues
 from webrag_core.acquisition.robots import ObedientGate, Robots
 from webrag_core.acquisition.sitemaps.models import MapFile, SiteMap
 from webrag_core.config import load_settings
+from webrag_core.result_warnings import Caution
 
 HOST = "{host}"
 """Stands for the server's origin, in what it serves and in what `localised` gives back."""
@@ -94,7 +95,7 @@ def _localised(found: SiteMap, origin: str) -> SiteMap:
     return SiteMap(
         tuple(dataclasses.replace(entry, url=local(entry.url)) for entry in found.entries),
         tuple(dataclasses.replace(file, url=local(file.url)) for file in found.files),
-        tuple(local(warning) for warning in found.warnings),
+        tuple(Caution(local(one), one.about and local(one.about)) for one in found.warnings),
     )
 
 
