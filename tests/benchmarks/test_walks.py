@@ -16,6 +16,7 @@ from webrag_core.errors import FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.result_warnings import Caution
 
 pytestmark = pytest.mark.slow
 
@@ -107,7 +108,7 @@ def test_the_checks_see_what_does_not_hold(walked: Walked) -> None:
         (changed(walked, rounds=[other, *result.rounds[1:]]), "replayed"),
         (changed(walked, citations=[quote, *result.citations[1:]]), "does not prove"),
         (changed(walked, citations=result.citations[1:]), "stored citations"),
-        (changed(walked, warnings=["other"]), "stored run"),
+        (changed(walked, warnings=[Caution("other")]), "stored run"),
         (replace(walked, result=None, error=ValueError("x")), "raised ValueError"),
     ):  # fmt: skip
         assert any(said in line for line in found(broken)), said

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from webrag_core.answering.gathering import Gathered
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.follow_up import follow_up
@@ -121,8 +122,10 @@ def test_the_first_walk_judges_the_evidence() -> None:
 
 
 def test_findings_and_warnings_are_listed_once() -> None:
-    output = Output(findings=[finding(1), finding(9)], warnings=["w", "w"])
-    found = gathered(execution(output, Output(findings=[finding(9), finding(20)], warnings=["w", "v"])))
+    output = Output(findings=[finding(1), finding(9)], warnings=[Caution("w"), Caution("w")])
+    found = gathered(
+        execution(output, Output(findings=[finding(9), finding(20)], warnings=[Caution("w"), Caution("v")]))
+    )
     assert [one.char_start for one in found.findings] == [1, 9, 20]
     assert found.warnings == ["w", "v"]
 

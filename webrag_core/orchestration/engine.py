@@ -17,6 +17,7 @@ from webrag_core.orchestration.policies import get_policy
 from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.orchestration.run import Run
 from webrag_core.orchestration.stream import streamed
+from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.reranking import make_reranker
 from webrag_core.trace import traced
 
@@ -95,7 +96,8 @@ class OrchestratorEngine:
             tell=tell,
         )
         if request.expansion_budget is not None and request.expansion_budget > ceiling:
-            run.warn(f"expansion budget {request.expansion_budget} lowered to {ceiling} (MAX_EXPANSION_DEPTH)")
+            text = f"expansion budget {request.expansion_budget} lowered to {ceiling} (MAX_EXPANSION_DEPTH)"
+            run.warn(Caution(text))
         database = self._corpus.database
         async with (
             database.claims.hold(answers.claim_of(answer_id)),

@@ -253,7 +253,7 @@ class Run:
                 self.tell(PageSeen(page=document))
         else:
             self.provider_failed = True
-            self.warn("stopped early: the embedding model failed")
+            self.warn(Caution("stopped early: the embedding model failed"))
 
     @property
     def _looks_ahead(self) -> bool:
@@ -327,7 +327,7 @@ class Run:
             provider_failed=self.provider_failed,
         )
         if decision.rule == TIMEOUT:
-            self.warn(f"stopped early: {decision.reason}")
+            self.warn(Caution(f"stopped early: {decision.reason}"))
         return signals, decision
 
     def _best_preview(self) -> float | None:
@@ -406,7 +406,7 @@ class Run:
             pages = {candidate.url: candidate.link_depth for candidate in chosen}
             expansion = await self._fetch(pages, dict.fromkeys(pages, max(0.0, self.clock.seconds_left)))
             if self.clock.seconds_left <= 0 and Reason.TIMEOUT in {error.reason for error in expansion.failed.values()}:
-                self.warn("stopped early: pages were still being fetched when the time was over")
+                self.warn(Caution("stopped early: pages were still being fetched when the time was over"))
         else:
             other = alternative_sub_queries(self.analysed.analysis, self.tried, self.analysed.rewrites)
             self.sub_queries = other or self.sub_queries

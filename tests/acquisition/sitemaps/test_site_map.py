@@ -17,6 +17,7 @@ from webrag_core.acquisition.sitemaps import reader as map_reader
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing
 from webrag_core.acquisition.sitemaps.models import MapEntry, SiteMap
 from webrag_core.errors import FetchError, Reason
+from webrag_core.result_warnings import Caution
 
 LINKS = '<link rel="alternate" type="application/rss+xml" href="/feed.xml">'
 RSS = f"""<rss version="2.0"><channel><title>News</title><link>{HOST}/</link>
@@ -127,7 +128,7 @@ def test_sitemaps_and_inventories_of_the_folders_above_a_page() -> None:
 
 def test_a_map_can_be_cut_to_a_section() -> None:
     listed = ["/docs", "/docs/", "/docs/a", "/docs2", "/docs?q", "/other/docs/"]
-    found = SiteMap(tuple(MapEntry(f"https://h.example{path}") for path in listed), warnings=("w",))
+    found = SiteMap(tuple(MapEntry(f"https://h.example{path}") for path in listed), warnings=(Caution("w"),))
     section = found.under("https://H.example/docs#top")
     assert [entry.url.removeprefix("https://h.example") for entry in section.entries] == [*listed[:3], "/docs?q"]
     assert section.warnings == ("w",)
