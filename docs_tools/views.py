@@ -26,7 +26,7 @@ PURPOSE = {
     "v_document": "Pages, one row for each version of their text.",
     "v_edge": "The graph: what a page says of itself and of others, with the sentence.",
     "v_embedding": "Vectors of the live embedding model.",
-    "v_exposure": "Passages that an answer considered, with the probability of that.",
+    "v_exposure": "Passages that an answer of an earlier version considered; nothing is written any more.",
     "v_feedback": "What people and models said about answers.",
     "v_fetch": "Requests to sites, one row each, with outcome and reason.",
     "v_period": "From when to when a page was seen with a text, or without any.",

@@ -12,7 +12,7 @@ import pytest
 from tests.command_line import Webrag, webrag  # noqa: F401
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus_home import announce_new, users_home
-from webrag_core.env_file import misspelt, warn_misspelt, warn_retired, warn_stray
+from webrag_core.env_file import RETIRED, misspelt, warn_misspelt, warn_retired, warn_stray
 from webrag_core.errors import InvalidInputError
 
 NAMES = tuple(Settings.model_fields)
@@ -197,6 +197,23 @@ def test_the_fitted_router_gives_way_to_rules_with_a_warning(
         assert load_settings().webrag_router == "rules"
     assert [record.getMessage() for record in caplog.records] == [
         "WEBRAG_ROUTER=model is retired and is ignored: rules plan instead"
+    ]
+
+
+@pytest.mark.parametrize("name", sorted(RETIRED))
+def test_a_setting_of_an_earlier_version_is_named_and_ignored(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    assert name.lower() not in NAMES
+    named(monkeypatch, f"{name}=0.05")
+    load_settings()
+    warn_retired.cache_clear()
+    monkeypatch.delenv("WEBRAG_ENV_FILE")
+    monkeypatch.setenv(name.lower(), "0.05")
+    load_settings()
+    assert [record.getMessage().partition(":")[0] for record in caplog.records] == [
+        f"{name} is retired and is ignored",
+        f"{name.lower()} is retired and is ignored",
     ]
 
 

@@ -305,12 +305,6 @@ class Settings(BaseSettings):
     webrag_router: Literal["rules", "llm"] = Field(
         default="rules", description="Who plans answers in prose: rules, or the chat model"
     )
-    route_explore: float = Field(
-        default=0.0,
-        ge=0,
-        le=0.5,
-        description="Share of plans in which an optional task is drawn by chance, to learn",
-    )
 
     # Locality
     locality_expansion_enabled: bool = Field(default=True, description="Whether neighbours of strong hits come along")

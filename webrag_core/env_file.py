@@ -25,7 +25,7 @@ VARIABLE = "WEBRAG_ENV_FILE"
 """Names the file; `webrag --env-file` sets it, so that child processes read the same one."""
 _OTHER_NAMES = frozenset({VARIABLE, "WEBRAG_PORT"})  # the compose file's
 _FOREIGN_NAMES = frozenset({"MCP_TIMEOUT"})  # near one of ours, but a client's
-RETIRED: Mapping[str, str] = {}
+RETIRED: Mapping[str, str] = {"ROUTE_EXPLORE": "every task of a plan is run"}
 """Settings of earlier versions, with what holds instead. Whoever has set one of them gets a warning, and no error in a
 file; docs/explanation/tried.md has the reasons."""
 _PREFIXES = ("EMBEDDING_", "FIRECRAWL_", "MCP_", "ORCHESTRATION_", "RERANKER_", "RETRIEVAL_", "WEBRAG_")

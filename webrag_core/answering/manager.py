@@ -7,7 +7,6 @@ import time
 from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Literal
 
 from webrag_core.answering import confidence, guard, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
@@ -16,7 +15,6 @@ from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.composition import Composition, compose, warnings_of
 from webrag_core.answering.events import AnswerEvent, Done, Planned, Reflected, TaskDone
-from webrag_core.answering.exposures import record_exposures
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.languages import language_notes
 from webrag_core.answering.models import Answer, Spent
@@ -184,8 +182,6 @@ class Manager:
                     warnings=gathered.warnings,
                     evidence_ids=gathered.evidence_ids,
                 )
-                found_by: Literal["pages", "corpus"] = "pages" if gathered.walk else "corpus"
-                await record_exposures(connection, answer_id, gathered.ranked, citations, found_by)
                 await stored.finish_answer(connection, answer)
                 with span("proof", sentences=len(answer.sentences)):
                     async for name, problem in recheck(connection, answer_id):  # nothing unproved is stored

@@ -81,7 +81,7 @@ _CATEGORIES = (
         "EXISTS (SELECT FROM answer_runs a WHERE a.id = x.answer_id AND a.started_at < %(before)s)",
         lambda s: s.answer_round_retention_days,
     ),
-    _Category(
+    _Category(  # no longer written
         "exposures",
         "exposures",
         "EXISTS (SELECT FROM answer_runs a WHERE a.id = x.answer_id AND a.started_at < %(before)s)",

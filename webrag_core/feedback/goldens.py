@@ -1,7 +1,8 @@
 """Golden questions out of accepted corrections, in the files that `webrag eval retrieval` reads.
 
 A question is one of an answer, its evidence the spans that were suggested for it and accepted. Its documents are the
-versions that hold them, and among what else it is searched: the pages that the rated answers considered.
+versions that hold them, and among what else it is searched: current pages of the same sources, those first that the
+rated answers quote.
 """
 
 from __future__ import annotations
@@ -33,11 +34,18 @@ _TEXTS = """
 SELECT d.canonical_url, v.number, v.title, v.markdown FROM document_versions v JOIN documents d ON d.id = v.document_id
 WHERE v.id = ANY(%(versions)s)
 """
-_CONSIDERED = """
-SELECT DISTINCT v.id FROM exposures e JOIN chunks c ON c.id = e.chunk_id JOIN document_versions v ON v.id = c.version_id
-WHERE e.answer_id IN (SELECT answer_id FROM feedback WHERE state = 'accepted' AND suggested IS NOT NULL)
-  AND v.document_id <> ALL(ARRAY(SELECT document_id FROM document_versions WHERE id = ANY(%(versions)s)))
-ORDER BY v.id LIMIT %(limit)s
+_SEARCHED_AMONG = """
+WITH evidence AS (
+    SELECT v.document_id, d.source_id FROM document_versions v JOIN documents d ON d.id = v.document_id
+    WHERE v.id = ANY(%(versions)s)
+), quoted AS (
+    SELECT DISTINCT v.document_id FROM citations c JOIN document_versions v ON v.id = c.version_id
+    WHERE c.answer_id IN (SELECT answer_id FROM feedback WHERE state = 'accepted' AND suggested IS NOT NULL)
+)
+SELECT d.current_version FROM documents d LEFT JOIN quoted q ON q.document_id = d.id
+WHERE d.current_version IS NOT NULL AND d.id <> ALL(ARRAY(SELECT document_id FROM evidence))
+  AND (q.document_id IS NOT NULL OR d.source_id IN (SELECT source_id FROM evidence))
+ORDER BY q.document_id IS NULL, md5(d.canonical_url) LIMIT %(limit)s
 """
 
 
@@ -90,7 +98,7 @@ async def _load(connection: AsyncConnection) -> tuple[list[dict[str, Any]], list
         versions.append(version_id)
     if not by_query:
         return [], []
-    cursor = await connection.execute(_CONSIDERED, {"versions": versions, "limit": _MOST_DOCUMENTS})
+    cursor = await connection.execute(_SEARCHED_AMONG, {"versions": versions, "limit": _MOST_DOCUMENTS})
     versions += [row[0] for row in await cursor.fetchall()]
     cursor = await connection.execute(_TEXTS, {"versions": versions})
     documents = {

@@ -221,9 +221,8 @@ class ExecutionPlan(Contract):
     """What is done to answer a question.
 
     `parts` are the sub-questions (the question itself without any). Evidence of several tasks is merged by its score,
-    or by rank (`rrf`) where scores are of different scales. `made_by` names the rule, the model's digest or the chat
-    model, `rationale` says why, for people. `propensities` are the probabilities with which tasks were put into the
-    plan, of those that were drawn by chance.
+    or by rank (`rrf`) where scores are of different scales. `made_by` names the rules or the chat model, `rationale`
+    says why, for people.
     """
 
     version: Literal[1] = 1
@@ -237,7 +236,6 @@ class ExecutionPlan(Contract):
     budget: Budget
     made_by: str
     rationale: str
-    propensities: dict[str, float] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list)
 
 

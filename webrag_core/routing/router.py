@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import Mapping
 
 from webrag_core.config import Settings
@@ -12,7 +11,6 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
 from webrag_core.routing.agents.protocol import Agent
-from webrag_core.routing.explore import explored
 from webrag_core.routing.features import Read, read_question
 from webrag_core.routing.plan import Budget, Capabilities, ExecutionPlan, Iteration, problems
 from webrag_core.routing.question import Question
@@ -61,7 +59,6 @@ class Router:
             log_warning(logger, warning)
             plan = default_plan(read, budget, iteration)
             plan.warnings.append(warning)
-        plan = explored(plan, settings.route_explore, random.SystemRandom())
         return plan.model_copy(update={"trace_id": current_trace_id()})
 
     async def _made(self, read: Read, budget: Budget, iteration: Iteration) -> ExecutionPlan:

@@ -60,6 +60,7 @@ async def load_plan(connection: AsyncConnection, answer_id: int) -> ExecutionPla
     row = await cursor.fetchone()
     if row is None or row[0] is None:
         raise InvalidInputError(f"answer {answer_id} has no plan: it is not in prose, or older than plans")
+    row[0].pop("propensities", None)  # of earlier versions
     return ExecutionPlan.model_validate(row[0])
 
 
