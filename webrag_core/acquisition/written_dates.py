@@ -15,25 +15,23 @@ from typing import Literal
 Order = Literal["day_first", "unknown"]
 """How the language around a date in slashes orders it: day before month, or either."""
 
-_MONTHS: dict[str, int] = {}
-for _number, _names in enumerate(
-    (
-        "january jan januar jänner janvier janv gennaio gen",
-        "february feb februar février fevrier févr febbraio",
-        "march mar märz maerz mär mars marzo",
-        "april apr avril avr aprile",
-        "may mai maggio mag",
-        "june jun juni juin giugno giu",
-        "july jul juli juillet juil luglio lug",
-        "august aug août aout agosto ago",
-        "september sep sept septembre settembre set",
-        "october oct oktober okt octobre ottobre ott",
-        "november nov novembre",
-        "december dec dezember dez décembre decembre déc dicembre dic",
-    ),
-    start=1,
-):
-    _MONTHS.update(dict.fromkeys(_names.split(), _number))
+_NAMES = (
+    "january jan januar jänner janvier janv gennaio gen",
+    "february feb februar février fevrier févr febbraio",
+    "march mar märz maerz mär mars marzo",
+    "april apr avril avr aprile",
+    "may mai maggio mag",
+    "june jun juni juin giugno giu",
+    "july jul juli juillet juil luglio lug",
+    "august aug août aout agosto ago",
+    "september sep sept septembre settembre set",
+    "october oct oktober okt octobre ottobre ott",
+    "november nov novembre",
+    "december dec dezember dez décembre decembre déc dicembre dic",
+)
+ENGLISH_MONTHS = tuple(names.split()[0] for names in _NAMES)
+"""In lower case, January first. `calendar` has them in the language of the process."""
+_MONTHS = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DATE = re.compile(
     r"(?<![\w.,/-])(?:"

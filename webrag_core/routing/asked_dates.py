@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from datetime import date, timedelta
 
-from webrag_core.acquisition.written_dates import date_at
+from webrag_core.acquisition.written_dates import ENGLISH_MONTHS, date_at
 
-_MONTHS = [name.lower() for name in calendar.month_name if name]
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in ENGLISH_MONTHS)
 _SINCE = re.compile(r"\b(?:since|after|from)\s+(?:the\s+)?(?=\S)", re.IGNORECASE)
 _UNTIL = re.compile(r"\b(?:until|till|before|up to)\s+(?:the\s+)?(?=\S)", re.IGNORECASE)
 _AS_OF = re.compile(r"\b(?:as of|as at|as on|back in|as it (?:was|stood) (?:in|on))\s+(?=\S)", re.IGNORECASE)
@@ -64,7 +62,7 @@ def _read(parts: re.Match[str], today: date) -> str | None:
         return parts["iso"]
     if parts["month"]:
         begins = parts["month"][:3].casefold()  # without regard to case, the pattern takes ſ for s
-        month = next(number for number, name in enumerate(_MONTHS, 1) if name.startswith(begins))
+        month = next(number for number, name in enumerate(ENGLISH_MONTHS, 1) if name.startswith(begins))
         year = int(parts["year"]) if parts["year"] else today.year - (month > today.month)
         return f"{year}-{month:02}"
     if parts["only_year"]:

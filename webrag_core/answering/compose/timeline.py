@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-_MONTHS = {name.casefold()[:3]: number for number, name in enumerate(calendar.month_name) if name}
-_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" for name in calendar.month_name if name)
+from webrag_core.acquisition.written_dates import ENGLISH_MONTHS
+
+_MONTHS = {name[:3]: number for number, name in enumerate(ENGLISH_MONTHS, start=1)}
+_MONTH = "|".join(f"{name[:3]}(?:{name[3:]}|t)?" for name in ENGLISH_MONTHS)
 _VERSION = re.compile(
     r"\b(?:version|release|since|in|v)[ .]?(?:[A-Z]\w* )?v?(\d{1,4}(?:\.\d{1,4}){1,3})\b", re.IGNORECASE
 )
