@@ -1,4 +1,4 @@
-"""`make pages`: write the generated pages of the documentation again. `tests/documentation` tells when to."""
+"""`make pages`: write the generated pages of the documentation again. `tests/docs_tools` fails when it is due."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 None of them is part of this repository; `read_set` is given the folder of a checkout and says by its files which it is:
 
 - WCXB: `{dev,test}/{html,ground-truth}`, 2,008 pages of seven kinds with the whole text (CC BY 4.0)
-- trafilatura's evaluation: `tests/evaldata.json`, 990 pages with snippets that belong to the content or do not
+- trafilatura's evaluation: `evaldata.json` among its tests, 990 pages with snippets that belong to the content or not
 - the article extraction benchmark: `ground-truth.json` and `html`, 181 articles with the whole text (MIT)
 
 Pages are halved by domain: "dev" is what anything may be fitted on, "test" is what is reported. WCXB has halves of its

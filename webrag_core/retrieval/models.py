@@ -117,7 +117,7 @@ class TimingInfo(Contract):
 
 
 class RetrievalResult(Contract):
-    """Ranked parents for one query, best first (see `merging.document_order` for full context).
+    """Ranked parents for one query, best first (in full context `search` puts them into `merging.reading_order`).
 
     `term_idf` is the weight of each query term within the scope; a term that occurs nowhere has the highest.
     `model_id` names the embedding model of query and chunks, `weights` the release that scored them (None: the weights
