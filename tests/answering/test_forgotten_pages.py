@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -35,10 +34,12 @@ from webrag_core.answering.stored import finish_answer, load_answer, start_answe
 from webrag_core.answering.wording import FORGOTTEN_SENTENCE
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
+from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import NotStoredError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.mcp_server.prose import prose_text
 from webrag_core.orchestration import answers
+from webrag_core.orchestration.answers import CitedQuote
 from webrag_core.orchestration.models import ExpansionDecision
 from webrag_core.routing.results import TaskReport, WalkStep
 from webrag_core.store.database import Database
@@ -89,9 +90,9 @@ class Asked:
     evidence: int
 
 
-async def quotes_of(corpus: Corpus, group: int) -> list[tuple[int, int, int, str, str | None, float]]:
-    """The three parts of each page, page by page in turn."""
-    rows = []
+async def quotes_of(corpus: Corpus, group: int) -> dict[int, CitedQuote]:
+    """The three parts of each page, page by page in turn, numbered from 1."""
+    quotes: dict[int, CitedQuote] = {}
     async with corpus.database.connection() as connection:
         for place in range(3):
             for name in NAMES:
@@ -103,9 +104,9 @@ async def quotes_of(corpus: Corpus, group: int) -> list[tuple[int, int, int, str
                 version, markdown = await cursor.fetchone() or (0, "")
                 text = words(group, name, place)
                 start = markdown.index(text)
-                digest = hashlib.sha256(text.encode()).hexdigest()
-                rows.append((version, start, start + len(text), digest, f"Section {marker(group, name)}", 0.5))
-    return rows
+                quote = Quote.of(markdown, version, start, start + len(text))
+                quotes[len(quotes) + 1] = CitedQuote(quote, f"Section {marker(group, name)}", 0.5)
+    return quotes
 
 
 def answer_of(group: int, *, said: bool) -> Answer:
@@ -161,18 +162,18 @@ def answer_of(group: int, *, said: bool) -> Answer:
 
 
 async def stored_prose(corpus: Corpus, group: int, *, said: bool) -> int:
-    rows = await quotes_of(corpus, group)
+    quotes = await quotes_of(corpus, group)
     async with corpus.database.transaction() as connection:
         answer_id = await answers.new_id(connection)
         answer = answer_of(group, said=said)
         await start_answer(connection, answer_id, question=answer.question, seed_url=None, options={})
-        await store_citations(connection, answer_id, rows)
+        await store_citations(connection, answer_id, quotes)
         await finish_answer(connection, answer.model_copy(update={"answer_id": answer_id}))
     return answer_id
 
 
 async def stored_evidence(corpus: Corpus, group: int) -> int:
-    rows = await quotes_of(corpus, group)
+    quotes = await quotes_of(corpus, group)
     decision = ExpansionDecision(
         action="stop", rule="complete", reason="enough", confidence="high", probability_complete=0.9
     )
@@ -181,7 +182,7 @@ async def stored_evidence(corpus: Corpus, group: int) -> int:
         await answers.start_run(
             connection, answer_id, seed_url=f"{SITE}/", query=f"Kettle {group}?", policy="calibrated", options={}
         )
-        await store_citations(connection, answer_id, rows)
+        await store_citations(connection, answer_id, quotes)
         await answers.finish_run(connection, answer_id, decision, [], [])
     return answer_id
 

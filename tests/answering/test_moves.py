@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webrag_core.answering.proof.moves import cells_sentence, row_sentence, trimmed, under
-from webrag_core.answering.proof.prove import Quote, prove
+from webrag_core.answering.proof.prove import Quoted, prove
 from webrag_core.indexing.unit_text import unit_text
 
 PLAIN = "However, the queue (see `asyncio.Queue`) must not hold more than 5 items."
@@ -47,7 +47,7 @@ def test_only_references_and_connectives_are_left_out(quote: str, expected: str)
     ],
 )
 def test_a_sentence_is_proved_by_its_quote_alone(sentence: str, proof: str | None) -> None:
-    assert prove(sentence, [Quote(PLAIN, "paragraph", ("Limits",))]) == proof
+    assert prove(sentence, [Quoted(PLAIN, "paragraph", ("Limits",))]) == proof
 
 
 @given(st.integers(min_value=0, max_value=60), st.sampled_from("abc019 .-"))
@@ -55,14 +55,14 @@ def test_no_other_letter_passes(place: int, letter: str) -> None:
     sentence = "The queue must not hold more than 5 items."
     place = min(place, len(sentence) - 1)
     changed = sentence[:place] + letter + sentence[place + 1 :]
-    proof = prove(changed, [Quote(PLAIN, "paragraph")])
+    proof = prove(changed, [Quoted(PLAIN, "paragraph")])
     assert (proof is None) == (changed != sentence)
 
 
 def test_a_row_says_its_columns() -> None:
     header, row = "| Option | Default |", "| `timeout` | 30 s |"
     assert row_sentence(header, row) == "Option: timeout; Default: 30 s"
-    quotes = [Quote(header, "table"), Quote(row, "table", ("Settings",))]
+    quotes = [Quoted(header, "table"), Quoted(row, "table", ("Settings",))]
     assert prove("Option: timeout; Default: 30 s", quotes) == "assembled"
     assert prove(under("Settings", "Option: timeout; Default: 30 s"), quotes) == "assembled"
     assert prove("Option: timeout; Default: 60 s", quotes) is None
@@ -72,7 +72,7 @@ def test_a_row_says_its_columns() -> None:
 def test_a_first_row_of_code_is_no_header() -> None:
     assert row_sentence("| `run()` | Run it |", "| `stop()` | Stop it |") is None
     assert cells_sentence("| `stop()` | Stop it | |") == "stop() – Stop it"
-    assert prove("stop() – Stop it", [Quote("| `stop()` | Stop it | |", "table")]) == "assembled"
+    assert prove("stop() – Stop it", [Quoted("| `stop()` | Stop it | |", "table")]) == "assembled"
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_a_first_row_of_code_is_no_header() -> None:
 )
 def test_an_asterisk_that_is_no_emphasis_stays(markdown: str, text: str) -> None:
     assert unit_text(markdown, "paragraph") == text
-    assert prove(text, [Quote(markdown, "paragraph")]) == "verbatim"
+    assert prove(text, [Quoted(markdown, "paragraph")]) == "verbatim"
 
 
 def test_a_formula_that_lost_its_sign_is_not_proved() -> None:
-    quote = Quote("less than 1.5*$message_size_limit", "paragraph")
+    quote = Quoted("less than 1.5*$message_size_limit", "paragraph")
     assert prove("less than 1.5$message_size_limit", [quote]) is None

@@ -81,8 +81,8 @@ class Gathered:
             self.note = output.note if output.evidence or not self.note else self.note
         self.pages += output.pages
         self.evidence_ids += output.run_ids
-        spans = {(one.version_id, one.char_start, one.char_end) for one in self.findings}
-        self.findings += [one for one in output.findings if (one.version_id, one.char_start, one.char_end) not in spans]
+        quotes = {one.as_quote() for one in self.findings}
+        self.findings += [one for one in output.findings if one.as_quote() not in quotes]
 
     def _warn(self, warnings: Sequence[Caution]) -> None:
         self.warnings += [one for one in dict.fromkeys(warnings) if one not in self.warnings]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 
 from webrag_core.answering import guard
@@ -11,26 +10,28 @@ from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.events import AnswerEvent, CitationReady, SentenceReady
 from webrag_core.answering.models import AnswerSentence, Highlight, Listed
-from webrag_core.answering.proof.recheck import Span, VersionTexts, problem_of
-from webrag_core.answering.stored import QuoteRow, describe_quotes
+from webrag_core.answering.proof.recheck import VersionTexts, problem_of
+from webrag_core.answering.stored import describe_quotes
+from webrag_core.corpus.quotes import Quote
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration.answers import CitedQuote
 from webrag_core.routing.results import Finding
 
 Emit = Callable[[AnswerEvent], None]
 
 
 class Statements:
-    """Sentences and quotes of one answer; `unproved` counts the choices that were left out. `emit` tells each sentence,
-    after its quotes, as soon as it is said."""
+    """Sentences of one answer, and its quotes by number; `unproved` counts the choices that were left out. `emit` tells
+    each sentence, after its quotes, as soon as it is said."""
 
     def __init__(self, corpus: Corpus, emit: Emit | None) -> None:
         self.sentences: list[AnswerSentence] = []
         self.choices: list[Choice] = []
-        self.quotes: list[QuoteRow] = []
+        self.quotes: dict[int, CitedQuote] = {}
         self.unproved = 0
         self._corpus = corpus
         self._emit = emit
-        self._numbers: dict[Span, int] = {}
+        self._numbers: dict[Quote, int] = {}
         self._texts: VersionTexts = {}
 
     @property
@@ -42,15 +43,15 @@ class Statements:
         """Add a sentence, if its stored pages prove it. A passage that is cut out of a long table or listing may read
         otherwise than its page. Raises GuardrailsViolationError for a sentence with a secret."""
         saying = choice.saying
-        spans = spans_of(saying.unit)
+        quotes = quotes_in(saying.unit)
         guard.check_output([saying.text, *map(saying.unit.slice, saying.unit.spans)], self._corpus.settings)
-        known = len(self.quotes)
+        known = set(self.quotes)
         async with self._corpus.database.connection() as connection:
-            if await problem_of(connection, saying.text, saying.proof, spans, self._texts) is not None:
+            if await problem_of(connection, saying.text, saying.proof, quotes, self._texts) is not None:
                 self.unproved += 1
                 return
-            numbers = [self._number(saying.unit, span, choice.support) for span in spans]
-            added = {number: self.quotes[number - 1] for number in range(known + 1, len(self.quotes) + 1)}
+            numbers = [self._cited(quote, _heading(saying.unit), choice.support) for quote in quotes]
+            added = {number: quote for number, quote in self.quotes.items() if number not in known}
             citations = await describe_quotes(connection, added) if self._emit and added else []
         self.choices.append(choice)
         self.sentences.append(
@@ -74,30 +75,30 @@ class Statements:
         first, last = units[shown.units[0]], units[shown.units[-1]]
         passage = (first.start, last.end)
         guard.check_output([first.slice(passage)], self._corpus.settings)
-        number = self._number(first, _span(first, passage), 0.0)
+        number = self._cited(_quote(first, passage), _heading(first), 0.0)
         marks = [(units[index].start - first.start, units[index].end - first.start) for index in shown.marked]
         return Highlight(citation=number, marks=marks)
 
     def list(self, finding: Finding) -> Listed:
         """Cite a passage that an agent names as an answer of its own."""
-        span = (finding.version_id, finding.char_start, finding.char_end, finding.sha256)
-        number = self._cited(span, finding.heading, 0.0)
+        number = self._cited(finding.as_quote(), finding.heading, 0.0)
         return Listed(group=finding.group, label=finding.label, citation=number)
 
-    def _number(self, unit: Unit, span: Span, support: float) -> int:
-        return self._cited(span, " > ".join(unit.heading_path) or None, support)
-
-    def _cited(self, span: Span, heading: str | None, support: float) -> int:
-        if span not in self._numbers:
-            self.quotes.append((*span, heading, support))
-            self._numbers[span] = len(self.quotes)
-        return self._numbers[span]
+    def _cited(self, quote: Quote, heading: str | None, support: float) -> int:
+        """The number of a quote, which it has from the first time that it is cited."""
+        number = self._numbers.setdefault(quote, len(self._numbers) + 1)
+        self.quotes.setdefault(number, CitedQuote(quote, heading, support))
+        return number
 
 
-def spans_of(unit: Unit) -> list[Span]:
+def quotes_in(unit: Unit) -> list[Quote]:
     """What a sentence made of `unit` cites."""
-    return [_span(unit, span) for span in unit.spans]
+    return [_quote(unit, span) for span in unit.spans]
 
 
-def _span(unit: Unit, span: tuple[int, int]) -> Span:
-    return (unit.chunk.version_id, *span, hashlib.sha256(unit.slice(span).encode()).hexdigest())
+def _quote(unit: Unit, span: tuple[int, int]) -> Quote:
+    return Quote.of(unit.chunk.text, unit.chunk.version_id, *span, offset=unit.chunk.char_start)
+
+
+def _heading(unit: Unit) -> str | None:
+    return " > ".join(unit.heading_path) or None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
@@ -12,7 +12,7 @@ from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitatio
 from webrag_core.answering.surroundings import REACH, surroundings
 from webrag_core.corpus.forget import REMOVED
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.answers import end_abandoned
+from webrag_core.orchestration.answers import CitedQuote, end_abandoned, insert_citations
 from webrag_core.origin import current_origin
 from webrag_core.trace import current_trace_id
 
@@ -35,8 +35,6 @@ SELECT c.number, d.canonical_url AS url, v.title, c.heading, v.number AS version
 FROM c JOIN document_versions v ON v.id = c.version_id JOIN documents d ON d.id = v.document_id
 ORDER BY c.number
 """
-QuoteRow = tuple[int, int, int, str, str | None, float]
-"""A quote before it is stored: version id, start, end, sha256, heading, support."""
 
 
 async def start_answer(
@@ -52,15 +50,10 @@ async def start_answer(
 
 
 async def store_citations(
-    connection: AsyncConnection, answer_id: int, quotes: Sequence[QuoteRow]
+    connection: AsyncConnection, answer_id: int, quotes: Mapping[int, CitedQuote]
 ) -> list[SentenceCitation]:
-    """Store quotes, numbered from 1. Returns them as stored."""
-    async with connection.cursor() as cursor:
-        await cursor.executemany(
-            "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            [(answer_id, number, *quote) for number, quote in enumerate(quotes, start=1)],
-        )
+    """Store quotes by their numbers. Returns them as stored."""
+    await insert_citations(connection, answer_id, quotes)
     return await load_citations(connection, answer_id)
 
 
@@ -93,18 +86,24 @@ async def load_citations(connection: AsyncConnection, answer_id: int) -> list[Se
     return await _quotes(connection, answer_id, {})
 
 
-async def describe_quotes(connection: AsyncConnection, quotes: Mapping[int, QuoteRow]) -> list[SentenceCitation]:
+async def describe_quotes(connection: AsyncConnection, quotes: Mapping[int, CitedQuote]) -> list[SentenceCitation]:
     """Quotes by number as they will be once they are stored."""
     return await _quotes(connection, None, quotes)
 
 
 async def _quotes(
-    connection: AsyncConnection, answer_id: int | None, quotes: Mapping[int, QuoteRow]
+    connection: AsyncConnection, answer_id: int | None, quotes: Mapping[int, CitedQuote]
 ) -> list[SentenceCitation]:
-    names = ("version", "start", "end", "sha256", "heading")
-    columns = {name: [quote[place] for quote in quotes.values()] for place, name in enumerate(names)}
+    columns = {
+        "number": list(quotes),
+        "version": [one.quote.version_id for one in quotes.values()],
+        "start": [one.quote.start for one in quotes.values()],
+        "end": [one.quote.end for one in quotes.values()],
+        "sha256": [one.quote.sha256 for one in quotes.values()],
+        "heading": [one.heading for one in quotes.values()],
+    }
     async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(_QUOTES, {"answer": answer_id, "number": list(quotes), "reach": REACH, **columns})
+        await cursor.execute(_QUOTES, {"answer": answer_id, "reach": REACH, **columns})
         rows = await cursor.fetchall()
     for row in rows:
         row["before"], row["after"] = surroundings(row["before"], row["quote"], row["after"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from psycopg import AsyncConnection
 from psycopg.types.json import Jsonb
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
 from webrag_core.orchestration.models import ExpansionDecision, Round
 from webrag_core.origin import current_origin
@@ -90,6 +91,29 @@ async def record_round(connection: AsyncConnection, answer_id: int, completed: R
     )
 
 
+@dataclass(frozen=True, slots=True)
+class CitedQuote:
+    """A quote of an answer: the heading that it stands under, and its relevance or support in [0, 1]."""
+
+    quote: Quote
+    heading: str | None
+    score: float
+
+
+async def insert_citations(connection: AsyncConnection, answer_id: int, quotes: Mapping[int, CitedQuote]) -> None:
+    """Store the quotes of an answer by their numbers."""
+    async with connection.cursor() as cursor:
+        await cursor.executemany(
+            "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
+            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
+            [
+                (answer_id, number, quote.version_id, quote.start, quote.end, quote.sha256, one.heading, one.score)
+                for number, one in quotes.items()
+                for quote in [one.quote]
+            ],
+        )
+
+
 async def finish_run(
     connection: AsyncConnection,
     answer_id: int,
@@ -98,24 +122,8 @@ async def finish_run(
     warnings: Sequence[Caution],
 ) -> None:
     """Store citations and final state. Call inside a transaction."""
-    async with connection.cursor() as cursor:
-        await cursor.executemany(
-            "INSERT INTO citations (answer_id, number, version_id, char_start, char_end, quote_sha256, heading, score)"
-            " VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",
-            [
-                (
-                    answer_id,
-                    citation.number,
-                    citation.version_id,
-                    citation.char_start,
-                    citation.char_end,
-                    citation.quote_sha256,
-                    citation.section_heading,
-                    citation.relevance,
-                )
-                for citation in citations
-            ],
-        )
+    quotes = {one.number: CitedQuote(one.as_quote(), one.section_heading, one.relevance) for one in citations}
+    await insert_citations(connection, answer_id, quotes)
     await connection.execute(
         "UPDATE answer_runs SET state = 'done', reason = NULL, action = %s, rule = %s, probability = %s, warnings = %s,"
         " ended_at = now() WHERE id = %s",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Self
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import Contract, RankedChunk
@@ -59,18 +59,23 @@ class Finding(Contract):
         version_id: int,
         char_start: int,
     ) -> Self:
-        """The finding of `quote`, which begins at `char_start` of a version."""
+        """The finding of `quote`, which begins at `char_start` of a version. Raises IntegrityError for an empty one."""
+        found = Quote.of(quote, version_id, char_start, char_start + len(quote), offset=char_start)
         return cls(
             group=group,
             label=label,
             url=url,
             title=title,
             heading=heading,
-            version_id=version_id,
-            char_start=char_start,
-            char_end=char_start + len(quote),
-            sha256=hashlib.sha256(quote.encode()).hexdigest(),
+            version_id=found.version_id,
+            char_start=found.start,
+            char_end=found.end,
+            sha256=found.sha256,
         )
+
+    def as_quote(self) -> Quote:
+        """What is quoted, without what is known of it."""
+        return Quote(self.version_id, self.char_start, self.char_end, self.sha256)
 
 
 class TaskError(Contract):

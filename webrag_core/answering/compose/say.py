@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.models import Proof
 from webrag_core.answering.proof.moves import trimmed, under
-from webrag_core.answering.proof.prove import Quote, prove
+from webrag_core.answering.proof.prove import Quoted, prove
 
 _NEEDS_CONTEXT = re.compile(
     r"(?:(?:Changed|New|Added|Removed|Deprecated) (?:in|since)"
@@ -60,7 +60,7 @@ def heading_of(unit: Unit) -> str:
     return unit.heading_path[-1] if unit.heading_path else unit.chunk.title or ""
 
 
-def quotes_of(unit: Unit) -> list[Quote]:
+def quotes_of(unit: Unit) -> list[Quoted]:
     """What the sentence cites, as the proof sees it."""
     headings = (*unit.heading_path, *([unit.chunk.title] if unit.chunk.title else []))
-    return [Quote(unit.slice(span), unit.kind, headings) for span in unit.spans]
+    return [Quoted(unit.slice(span), unit.kind, headings) for span in unit.spans]

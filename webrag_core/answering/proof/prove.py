@@ -11,16 +11,16 @@ from webrag_core.indexing.unit_text import unit_text
 
 
 @dataclass(frozen=True, slots=True)
-class Quote:
-    """What a sentence cites: the exact slice of a stored version, the kind of its block, and the headings (and title)
-    that it stands under."""
+class Quoted:
+    """What a sentence cites, as its proof reads it: the exact slice of a stored version, the kind of its block, and the
+    headings (and title) that it stands under."""
 
     markdown: str
     kind: str
     headings: tuple[str, ...] = ()
 
 
-def prove(sentence: str, quotes: Sequence[Quote]) -> Proof | None:
+def prove(sentence: str, quotes: Sequence[Quoted]) -> Proof | None:
     """The kind of proof that `quotes` give `sentence`; None = it is not proved.
 
     One quote proves its own words (`verbatim`), and those that `moves` makes of them (`trimmed`). A table

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Sequence
 from functools import lru_cache
 
 from psycopg import AsyncConnection
 
-from webrag_core.answering.proof.prove import Quote, prove
+from webrag_core.answering.proof.prove import Quoted, prove
+from webrag_core.corpus.quotes import Quote
 from webrag_core.indexing.markdown import Block, parse_blocks
 
 _SENTENCES = """
@@ -20,9 +20,6 @@ SELECT s.answer_id, s.ordinal, s.text, s.proof,
 FROM answer_sentences s WHERE %(answer)s::bigint IS NULL OR s.answer_id = %(answer)s ORDER BY 1, 2
 """
 
-
-Span = tuple[int, int, int, str]
-"""A quote: version id, start, end, sha256."""
 VersionTexts = dict[int, tuple[str | None, str | None]]
 """Markdown and title by version id."""
 
@@ -37,33 +34,34 @@ async def recheck(connection: AsyncConnection, answer_id: int | None = None) -> 
     rows = await cursor.fetchall()
     texts: VersionTexts = {}
     for answer, ordinal, text, proof, spans in rows:
-        yield f"answer {answer}, sentence {ordinal}", await problem_of(connection, text, proof, spans or [], texts)
+        quotes = [Quote(*span) for span in spans or []]
+        yield f"answer {answer}, sentence {ordinal}", await problem_of(connection, text, proof, quotes, texts)
 
 
 async def problem_of(
-    connection: AsyncConnection, text: str, proof: str, spans: Sequence[Span], texts: VersionTexts
+    connection: AsyncConnection, text: str, proof: str, quotes: Sequence[Quote], texts: VersionTexts
 ) -> str | None:
     """What is wrong with the proof of one sentence, or None. `texts` collects the versions that were read."""
-    if not spans:
+    if not quotes:
         return "it cites nothing"
-    for version_id in {span[0] for span in spans} - texts.keys():
+    for version_id in {quote.version_id for quote in quotes} - texts.keys():
         cursor = await connection.execute("SELECT markdown, title FROM document_versions WHERE id = %s", (version_id,))
         texts[version_id] = await cursor.fetchone() or (None, None)
-    return _problem(text, proof, [(*texts[span[0]], *span[1:]) for span in spans])
+    return _problem(text, proof, quotes, texts)
 
 
-def _problem(text: str, proof: str, spans: list[tuple[str | None, str | None, int, int, str]]) -> str | None:
-    quotes = []
-    for markdown, title, start, end, sha256 in spans:
+def _problem(text: str, proof: str, quotes: Sequence[Quote], texts: VersionTexts) -> str | None:
+    read = []
+    for quote in quotes:
+        markdown, title = texts[quote.version_id]
         if markdown is None:
             return "a cited text is no longer kept"
-        slice_ = markdown[start:end]
-        if hashlib.sha256(slice_.encode()).hexdigest() != sha256:
+        if not quote.proves(markdown):
             return "a quote is not what its page says there"
-        block = _block_at(markdown, start)
-        headings = () if block is None else block.heading_path
-        quotes.append(Quote(slice_, "other" if block is None else block.kind, (*headings, *([title] if title else []))))
-    proved = prove(text, quotes)
+        block = _block_at(markdown, quote.start)
+        headings = (*(() if block is None else block.heading_path), *([title] if title else []))
+        read.append(Quoted(quote.words(markdown), "other" if block is None else block.kind, headings))
+    proved = prove(text, read)
     if proved is None:
         return "its quotes do not prove it"
     return None if proved == proof else f"it is {proved}, not {proof}"

@@ -105,7 +105,7 @@ def _state(one: CitationState) -> str:
 
 async def _page(database: Database, params: HistoryPage) -> Output:
     page = await page_at(database, params.url, AsOf.parse(params.at), params.time)
-    if page.text is None or page.version_id is None:
+    if page.text is None or not page.text.strip() or page.version_id is None:
         return Output(note=page.note)
     start = len(page.text) - len(page.text.lstrip())
     quote = page.text[start : start + _MOST_CHARACTERS].rstrip()
