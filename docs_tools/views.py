@@ -6,6 +6,8 @@ from itertools import groupby
 
 import psycopg
 
+from webrag_core.corpus.tables import VIEWS
+
 HEAD = """# Views for SQL
 
 The tables change with each version. The views of schema `contract` stay: columns may be added, none goes. Read them
@@ -19,22 +21,6 @@ so keep `webrag up` open beside it:
 psql "$(webrag db url)" -c 'SELECT status, count(*) FROM contract.v_document GROUP BY 1'
 ```
 """
-PURPOSE = {
-    "v_answer": "Answers with their quotes, as JSON.",
-    "v_breaker": "Endpoints that fail, and when they are tried again.",
-    "v_chunk": "Parents and children: slices of a version of a page, with offsets in code points.",
-    "v_document": "Pages, one row for each version of their text.",
-    "v_edge": "The graph: what a page says of itself and of others, with the sentence.",
-    "v_embedding": "Vectors of the live embedding model.",
-    "v_exposure": "Passages that an answer of an earlier version considered; nothing is written any more.",
-    "v_feedback": "What people and models said about answers.",
-    "v_fetch": "Requests to sites, one row each, with outcome and reason.",
-    "v_period": "From when to when a page was seen with a text, or without any.",
-    "v_request": "Addresses that were asked for, by run.",
-    "v_sentence": "Sentences of answers in prose, with their proofs.",
-    "v_task": "Tasks of plans, and how they ended.",
-    "v_validity": "What texts state of their own time.",
-}
 _COLUMNS = """
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -49,10 +35,10 @@ def page(database_url: str) -> str:
         rows = connection.execute(_COLUMNS).fetchall()
     parts = [HEAD]
     for view, columns in groupby(rows, key=lambda row: str(row[0])):
-        if view not in PURPOSE:
-            raise ValueError(f"say in docs_tools/views.py what contract.{view} is for")
+        if view not in VIEWS:
+            raise ValueError(f"say in webrag_core/corpus/tables.py what contract.{view} is for")
         lines = [f"| `{name}` | {kind} |" for _, name, kind in columns]
         parts.append(
-            "\n".join([f"## contract.{view}\n", PURPOSE[view] + "\n", "| column | type |", "|---|---|", *lines, ""])
+            "\n".join([f"## contract.{view}\n", VIEWS[view] + "\n", "| column | type |", "|---|---|", *lines, ""])
         )
     return "\n".join(parts)

@@ -22,6 +22,7 @@ import pytest
 from psycopg import sql
 
 from webrag_core.config import Settings
+from webrag_core.corpus.tables import MIGRATIONS, table_of
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.migrate import migrate
 from webrag_core.store.server_resources import ServerResources
@@ -179,10 +180,9 @@ _CLOSE_OTHERS = """
 SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()
 """
-_TABLES = """
-SELECT c.oid::regclass::text, c.relname ~ '^vectors_', pg_relation_size(c.oid)
-FROM pg_class c
-WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace AND c.relname <> 'schema_migrations'
+_SIZES = """
+SELECT c.relname, pg_relation_size(c.oid) FROM pg_class c
+WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
 """
 _RESTART = """
 SELECT count(setval(seqrelid, seqstart, false)) FROM pg_sequence WHERE pg_sequence_last_value(seqrelid) IS NOT NULL
@@ -203,10 +203,15 @@ def _emptied(server_url: str, name: str) -> bool:
 def _empty(connection: psycopg.Connection, name: str, shape: tuple[object, ...]) -> bool:
     connection.execute(_CLOSE_OTHERS.encode())
     connection.execute(sql.SQL("ALTER DATABASE {} RESET ALL").format(sql.Identifier(name)))
-    tables = connection.execute(_TABLES.encode()).fetchall()
-    dropped = [table for table, dynamic, _ in tables if dynamic]
-    large = [table for table, dynamic, size in tables if size > _LARGE and not dynamic]
-    small = [table for table, dynamic, size in tables if 0 < size <= _LARGE and not dynamic]
+    sizes = dict(connection.execute(_SIZES.encode()).fetchall())
+    try:
+        tables = {name: table_of(name) for name in sizes}
+    except KeyError:
+        return False  # a test made one of its own
+    dropped = [name for name, table in tables.items() if table.per_model]
+    emptied = {name: sizes[name] for name, table in tables.items() if table is not MIGRATIONS and not table.per_model}
+    large = [name for name, size in emptied.items() if size > _LARGE]
+    small = [name for name, size in emptied.items() if 0 < size <= _LARGE]
     if dropped:
         connection.execute(f"DROP TABLE {', '.join(dropped)} CASCADE".encode())
         connection.execute(f"CREATE OR REPLACE VIEW contract.v_embedding AS {shape[-1]}".encode())

@@ -10,7 +10,7 @@ from psycopg.types.json import Jsonb
 
 from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitation
 from webrag_core.answering.surroundings import REACH, surroundings
-from webrag_core.corpus.forget import REMOVED
+from webrag_core.corpus.forgotten_words import REMOVED
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.answers import CitedQuote, end_abandoned, insert_citations
 from webrag_core.origin import current_origin

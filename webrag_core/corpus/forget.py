@@ -9,9 +9,8 @@ where the whole source was removed.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal
 
 from psycopg import AsyncConnection, sql
@@ -20,27 +19,25 @@ from pydantic import BaseModel
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.documents import find_document, lock_urls, log_change
+from webrag_core.corpus.forgotten_words import (
+    drop_names,
+    drop_passages,
+    drop_quotes,
+    redact_feedback,
+    redact_rounds,
+    redact_runs,
+    redact_tasks,
+    redact_warnings,
+)
 from webrag_core.corpus.markup import forget_in_markup
 from webrag_core.corpus.sources import Source, drop_empty_sources, find_source, lock_host
-from webrag_core.corpus.stored_pages import LINKS_TO
+from webrag_core.corpus.tables import Rows, Subject, Table, rows_of
 from webrag_core.corpus.works import leave_works
 from webrag_core.errors import InvalidInputError
 from webrag_core.store.database import Database
 from webrag_core.store.vector_tables import vector_table
 
 Kind = Literal["page", "source", "answer"]
-REMOVED = "removed:"
-"""Before the digest that stands in answers for the address of a forgotten page."""
-_NO_LONGER_ADDRESS = r"(?![.,:;!]*[[:alnum:]_/?&=%~+@-])"
-"""Behind an address within words (PostgreSQL): no longer address begins with it; a fragment is of the same page."""
-
-_OTHER_WARNINGS = (
-    "(SELECT coalesce(jsonb_agg(w ORDER BY n), '[]') FROM jsonb_array_elements({column}) WITH ORDINALITY x (w, n)"
-    " WHERE w ->> 'about' IS DISTINCT FROM %(url)s"
-    " AND strpos(coalesce(w ->> 'text', w #>> '{{}}'), %(url)s) = 0)"
-)
-"""The warnings of a column (`Caution.stored`) that are not about `url`. Texts are searched for it, too: an old warning
-is a text alone, and any may quote an address that it is not about."""
 
 
 class Removal(BaseModel):
@@ -112,12 +109,9 @@ async def _forget_source(database: Database, source: Source, removed_by: str, dr
 
 async def _forget_answer(database: Database, answer_id: int, removed_by: str, dry_run: bool) -> Removal:
     async with database.connection() as connection, connection.transaction(force_rollback=dry_run):
-        counts: Counter[str] = Counter()
-        for name in ("feedback", "exposures", "answer_sentences", "citations", "answer_rounds", "route_tasks"):
-            counts[name] = await _delete(connection, name, "answer_id = %(answer)s", answer=answer_id)
-        if not await _delete(connection, "answer_runs", "id = %(answer)s", answer=answer_id):
+        counts = await _remove_rows(connection, "answer", {"answer": answer_id})
+        if not counts["answers"]:
             raise InvalidInputError(f"there is no answer {answer_id}; `webrag answers list` names those that there are")
-        counts["answers"] = 1
         return await _record(connection, "answer", str(answer_id), counts, removed_by, dry_run)
 
 
@@ -140,10 +134,19 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
     urls = sorted({*urls, *await _urls_of(connection, url)})
     counts: Counter[str] = Counter()
     counts["markup"], entities = await forget_in_markup(connection, urls)
-    counts["edges"] = await _remove_edges(connection, None if document is None else document.id, urls, entities)
+    counts["edges"], names = await remove_edges(connection, None if document is None else document.id, urls, entities)
     if document is not None:
-        counts += await _remove_document(connection, document.id)
-    counts += await _remove_mentions(connection, urls)
+        names += await _titles(connection, document.id)
+        await drop_quotes(connection, document.id)
+        counts["task_passages"] = await drop_passages(connection, document.id)
+        counts += await _remove_rows(connection, "document", {"document": document.id})
+    counts += await _remove_rows(connection, "urls", {"urls": list(urls)})
+    counts["answer_rounds"] = await redact_rounds(connection, urls)
+    await drop_names(connection, names)
+    for one in urls:
+        for redact in (redact_feedback, redact_warnings, redact_runs, redact_tasks):
+            await redact(connection, one)
+    counts = +counts
     if counts:
         await connection.execute(
             "INSERT INTO forgotten_urls (url_sha256, source_sha256) SELECT unnest(%s::text[]), %s"
@@ -162,55 +165,125 @@ async def _urls_of(connection: AsyncConnection, url: str) -> list[str]:
     return sorted({url, document.canonical_url, *(str(row[0]) for row in await cursor.fetchall())})
 
 
-async def _remove_document(connection: AsyncConnection, document_id: int) -> Counter[str]:
+async def _titles(connection: AsyncConnection, document_id: int) -> list[str]:
+    cursor = await connection.execute(
+        "SELECT DISTINCT title FROM document_versions WHERE document_id = %s AND title IS NOT NULL", (document_id,)
+    )
+    return [str(row[0]) for row in await cursor.fetchall()]
+
+
+async def _remove_rows(connection: AsyncConnection, subject: Subject, parameters: Mapping[str, object]) -> Counter[str]:
+    """Remove the rows that go with a subject from every table, by the name under which they are counted."""
     counts: Counter[str] = Counter()
-    counts["feedback"] = await _remove_feedback(connection, document_id)
-    counts["citations"] = await _remove_citations(connection, document_id)
-    counts["task_passages"] = await _remove_task_passages(connection, document_id)
-    counts["exposures"] = await _delete(
-        connection,
-        "exposures",
-        "chunk_id IN (SELECT c.id FROM chunks c WHERE c.document_id = %(document)s)",
-        document=document_id,
-    )
-    # a cached vector goes unless a chunk of another page has the same text
-    counts["cached_vectors"] = await _delete(
-        connection,
-        "embedding_cache",
-        "text_sha256 IN (SELECT c.embed_sha256 FROM chunks c WHERE c.document_id = %(document)s)"
-        " AND NOT EXISTS (SELECT FROM chunks o WHERE o.embed_sha256 = embedding_cache.text_sha256"
-        "  AND o.document_id <> %(document)s)",
-        document=document_id,
-    )
-    cursor = await connection.execute("SELECT id FROM embedding_models ORDER BY id")
-    for (model_id,) in await cursor.fetchall():
-        done = await connection.execute(
-            sql.SQL("DELETE FROM {} WHERE document_id = %s").format(vector_table(model_id)), (document_id,)
-        )
-        counts["vectors"] += done.rowcount
-    for name in ("lexical_postings", "lexical_documents", "chunks"):
-        counts[name] = await _delete(connection, name, "document_id = %(document)s", document=document_id)
-    counts["links"] = await _delete(
-        connection,
-        "link_candidates",
-        "version_id IN (SELECT id FROM document_versions WHERE document_id = %(document)s)",
-        document=document_id,
-    )
-    counts["outbox_lines"] = await _delete(connection, "corpus_log", "document_id = %(document)s", document=document_id)
-    await log_change(connection, document_id, None, "gone")  # announce the source's change
-    counts["aliases"] = await _delete(connection, "url_aliases", "document_id = %(document)s", document=document_id)
-    await leave_works(connection, document_id)
-    cursor = await connection.execute("SELECT count(*) FROM document_versions WHERE document_id = %s", (document_id,))
-    counts["versions"] = int((await cursor.fetchone() or (0,))[0])
-    counts["documents"] = await _delete(connection, "documents", "id = %(document)s", document=document_id)
+    for table, rows in rows_of(subject):
+        remove = _SPECIAL.get((subject, table.name), _delete)
+        removed = await remove(connection, table, rows, parameters)
+        if rows.counted is not None:
+            counts[rows.counted] += removed
     return counts
 
 
-async def _remove_edges(
-    connection: AsyncConnection, document_id: int | None, urls: Sequence[str], entities: Sequence[str]
+async def _delete(connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]) -> int:
+    statement = sql.SQL("DELETE FROM {} WHERE {}").format(sql.Identifier(table.name), sql.SQL(rows.where))
+    return (await connection.execute(statement, parameters)).rowcount
+
+
+async def _delete_lines(connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]) -> int:
+    """Remove lines of the ledger, and count those of each run for the balance of its refresh."""
+    statement = sql.SQL(
+        "INSERT INTO removed_lines AS r (run_id, lines) SELECT run_id, count(*) FROM fetch_log"
+        " WHERE ({}) AND run_id IS NOT NULL AND outcome <> 'skipped'"
+        " GROUP BY run_id ORDER BY run_id ON CONFLICT (run_id) DO UPDATE SET lines = r.lines + EXCLUDED.lines"
+    )
+    await connection.execute(statement.format(sql.SQL(rows.where)), parameters)
+    return await _delete(connection, table, rows, parameters)
+
+
+async def _delete_feedback(
+    connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]
 ) -> int:
+    """Remove feedback that quotes a document, or is about one of its quotes. What else is said of answers that quote it
+    loses its words: nobody can tell whether they are the page's."""
+    removed = await _delete(connection, table, rows, parameters)
+    await connection.execute(
+        "UPDATE feedback f SET text = NULL WHERE f.text IS NOT NULL AND EXISTS (SELECT FROM citations c"
+        " JOIN document_versions v ON v.id = c.version_id WHERE c.answer_id = f.answer_id"
+        " AND v.document_id = %(document)s)",
+        parameters,
+    )
+    return removed
+
+
+async def _delete_citations(
+    connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]
+) -> int:
+    """Remove the quotes of a document; answers keep their rows and say how many quotes they lost."""
+    statement = sql.SQL(
+        "WITH lost AS (DELETE FROM citations WHERE {} RETURNING answer_id),"
+        " counted AS (SELECT answer_id, count(*) AS quotes FROM lost GROUP BY answer_id),"
+        " warned AS (UPDATE answer_runs a SET warnings = a.warnings || to_jsonb(n.quotes || CASE n.quotes WHEN 1"
+        "  THEN ' quote' ELSE ' quotes' END || ' of a page that was removed on request') FROM counted n"
+        "  WHERE a.id = n.answer_id)"
+        " SELECT coalesce(sum(quotes), 0) FROM counted"
+    )
+    cursor = await connection.execute(statement.format(sql.SQL(rows.where)), parameters)
+    return int((await cursor.fetchone() or (0,))[0])
+
+
+async def _delete_vectors(
+    connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]
+) -> int:
+    """Remove vectors of all models."""
+    removed = 0
+    cursor = await connection.execute("SELECT id FROM embedding_models ORDER BY id")
+    for (model_id,) in await cursor.fetchall():
+        statement = sql.SQL("DELETE FROM {} WHERE {}").format(vector_table(model_id), sql.SQL(rows.where))
+        removed += (await connection.execute(statement, parameters)).rowcount
+    return removed
+
+
+async def _count_versions(
+    connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]
+) -> int:
+    """Count the versions, which go with their document."""
+    statement = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(sql.Identifier(table.name), sql.SQL(rows.where))
+    return int((await (await connection.execute(statement, parameters)).fetchone() or (0,))[0])
+
+
+async def _leave_works(connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]) -> int:
+    document_id = parameters["document"]
+    assert isinstance(document_id, int)
+    await leave_works(connection, document_id)
+    return 0
+
+
+async def _delete_document(
+    connection: AsyncConnection, table: Table, rows: Rows, parameters: Mapping[str, object]
+) -> int:
+    """Remove the document, and announce that its source changed."""
+    document_id = parameters["document"]
+    assert isinstance(document_id, int)
+    await log_change(connection, document_id, None, "gone")
+    return await _delete(connection, table, rows, parameters)
+
+
+_SPECIAL: dict[tuple[Subject, str], Callable[[AsyncConnection, Table, Rows, Mapping[str, object]], Awaitable[int]]] = {
+    ("urls", "fetch_log"): _delete_lines,
+    ("document", "feedback"): _delete_feedback,
+    ("document", "citations"): _delete_citations,
+    ("document", "document_versions"): _count_versions,
+    ("document", "vectors_"): _delete_vectors,
+    ("document", "work_members"): _leave_works,
+    ("document", "documents"): _delete_document,
+}
+"""Tables of which rows do not go by their condition alone."""
+
+
+async def remove_edges(
+    connection: AsyncConnection, document_id: int | None, urls: Sequence[str], entities: Sequence[str]
+) -> tuple[int, list[str]]:
     """Remove the edges that a page states, those that lead to it or to `entities` (things that are named after its
-    address), and every node that is left without an edge."""
+    address), and every node that is left without an edge. Returns the edges' number and the labels of these nodes."""
     # writers of edges hold it shared: none of them relies on a node that goes
     await connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('graph nodes', 0))")
     cursor = await connection.execute(
@@ -233,164 +306,16 @@ async def _remove_edges(
         {"document": document_id, "urls": list(urls), "entities": list(entities)},
     )
     edges, nodes = await cursor.fetchone() or (0, None)
-    await connection.execute(
+    cursor = await connection.execute(
         "DELETE FROM graph_nodes n WHERE (n.id = ANY(%(nodes)s) OR n.key = ANY(%(urls)s) AND n.kind = 'page')"
         " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.src = n.id AND e.seen_until IS NULL)"
         " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.dst = n.id AND e.seen_until IS NULL)"
         " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.src = n.id AND e.seen_until IS NOT NULL)"
-        " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.dst = n.id AND e.seen_until IS NOT NULL)",
+        " AND NOT EXISTS (SELECT FROM graph_edges e WHERE e.dst = n.id AND e.seen_until IS NOT NULL)"
+        " RETURNING n.label",
         {"nodes": nodes or [], "urls": list(urls)},
     )
-    return int(edges)
-
-
-async def _remove_feedback(connection: AsyncConnection, document_id: int) -> int:
-    """Remove feedback that quotes a document, or is about one of its quotes. What else is said of answers that quote it
-    loses its words: nobody can tell whether they are the page's."""
-    removed = await _delete(
-        connection,
-        "feedback",
-        "suggested_version IN (SELECT v.id FROM document_versions v WHERE v.document_id = %(document)s)"
-        " OR EXISTS (SELECT FROM citations c JOIN document_versions v ON v.id = c.version_id"
-        "  WHERE v.document_id = %(document)s AND c.answer_id = feedback.answer_id AND (c.number = feedback.citation"
-        "  OR EXISTS (SELECT FROM sentence_citations n WHERE n.answer_id = c.answer_id AND n.number = c.number"
-        "   AND n.ordinal = feedback.sentence)))",
-        document=document_id,
-    )
-    await connection.execute(
-        "UPDATE feedback f SET text = NULL WHERE f.text IS NOT NULL AND EXISTS (SELECT FROM citations c"
-        " JOIN document_versions v ON v.id = c.version_id WHERE c.answer_id = f.answer_id AND v.document_id = %s)",
-        (document_id,),
-    )
-    return removed
-
-
-async def _remove_citations(connection: AsyncConnection, document_id: int) -> int:
-    """Remove the quotes of a document, the sentences made of them and the labels of those that are listed; answers keep
-    their rows and say which quotes and sentences they lost. The numbers of the others stay."""
-    await connection.execute(
-        "WITH lost AS (DELETE FROM answer_sentences s USING sentence_citations n, citations c, document_versions v"
-        "  WHERE n.answer_id = s.answer_id AND n.ordinal = s.ordinal AND c.answer_id = n.answer_id"
-        "  AND c.number = n.number AND v.id = c.version_id AND v.document_id = %s RETURNING s.answer_id, s.ordinal),"
-        " gone AS (SELECT answer_id, jsonb_agg(ordinal) AS ordinals FROM lost GROUP BY answer_id)"
-        " UPDATE answer_runs a SET prose = a.prose || jsonb_build_object('forgotten_sentences',"
-        "  coalesce(a.prose -> 'forgotten_sentences', '[]') || g.ordinals) FROM gone g WHERE a.id = g.answer_id",
-        (document_id,),
-    )
-    cursor = await connection.execute(
-        "WITH lost AS (DELETE FROM citations c USING document_versions v WHERE v.id = c.version_id"
-        "  AND v.document_id = %s RETURNING c.answer_id, c.number),"
-        " counted AS (SELECT answer_id, count(*) AS quotes, jsonb_agg(number) AS numbers FROM lost GROUP BY answer_id),"
-        " warned AS (UPDATE answer_runs a SET warnings = a.warnings || to_jsonb(n.quotes || CASE n.quotes WHEN 1"
-        "  THEN ' quote' ELSE ' quotes' END || ' of a page that was removed on request'),"
-        "  prose = a.prose || jsonb_build_object("
-        "  'forgotten_citations', coalesce(a.prose -> 'forgotten_citations', '[]') || n.numbers,"
-        "  'listed', (SELECT coalesce(jsonb_agg(l ORDER BY place), '[]') FROM jsonb_array_elements(a.prose -> 'listed')"
-        "   WITH ORDINALITY e (l, place) WHERE NOT n.numbers @> (l -> 'citation'))) FROM counted n"
-        "  WHERE a.id = n.answer_id)"
-        " SELECT coalesce(sum(quotes), 0) FROM counted",
-        (document_id,),
-    )
-    return int((await cursor.fetchone() or (0,))[0])
-
-
-async def _remove_task_passages(connection: AsyncConnection, document_id: int) -> int:
-    """Remove a document's passages and findings from the recorded tasks of answers. Returns the tasks."""
-    cursor = await connection.execute(
-        "WITH versions AS (SELECT id FROM document_versions WHERE document_id = %(document)s)"
-        " UPDATE route_tasks t SET output = jsonb_set(jsonb_set(t.output,"
-        " '{evidence}', (SELECT coalesce(jsonb_agg(e ORDER BY n), '[]')"
-        "  FROM jsonb_array_elements(t.output -> 'evidence')"
-        "  WITH ORDINALITY x (e, n) WHERE (e -> 'chunk' ->> 'document_id')::integer <> %(document)s)),"
-        " '{findings}', (SELECT coalesce(jsonb_agg(f ORDER BY n), '[]')"
-        "  FROM jsonb_array_elements(t.output -> 'findings')"
-        "  WITH ORDINALITY x (f, n) WHERE (f ->> 'version_id')::integer NOT IN (SELECT id FROM versions)))"
-        " WHERE EXISTS (SELECT FROM jsonb_array_elements(t.output -> 'evidence') e"
-        "  WHERE (e -> 'chunk' ->> 'document_id')::integer = %(document)s)"
-        " OR EXISTS (SELECT FROM jsonb_array_elements(t.output -> 'findings') f"
-        "  WHERE (f ->> 'version_id')::integer IN (SELECT id FROM versions))",
-        {"document": document_id},
-    )
-    return cursor.rowcount
-
-
-async def _remove_mentions(connection: AsyncConnection, urls: Sequence[str]) -> Counter[str]:
-    """Remove rows of other tables about these URLs."""
-    counts: Counter[str] = Counter()
-    await connection.execute(
-        "INSERT INTO removed_lines AS r (run_id, lines) SELECT run_id, count(*) FROM fetch_log"
-        " WHERE (url = ANY(%(urls)s) OR final_url = ANY(%(urls)s)) AND run_id IS NOT NULL AND outcome <> 'skipped'"
-        " GROUP BY run_id ORDER BY run_id ON CONFLICT (run_id) DO UPDATE SET lines = r.lines + EXCLUDED.lines",
-        {"urls": list(urls)},
-    )
-    counts["ledger_lines"] = await _delete(
-        connection, "fetch_log", "url = ANY(%(urls)s) OR final_url = ANY(%(urls)s)", urls=list(urls)
-    )
-    counts["links"] = await _delete(connection, "link_candidates", LINKS_TO, urls=list(urls))
-    counts["map_entries"] = await _delete(connection, "site_map_pages", "url = ANY(%(urls)s)", urls=list(urls))
-    counts["inventory_symbols"] = await _delete(
-        connection, "inventory_symbols", "page_url = ANY(%(urls)s)", urls=list(urls)
-    )
-    counts["skipped_urls"] = await _delete(connection, "skipped_urls", "url = ANY(%(urls)s)", urls=list(urls))
-    counts["answer_rounds"] = await _redact_answers(connection, urls)
-    for url in urls:
-        await connection.execute(
-            "UPDATE feedback SET text = replace(text, %(url)s, %(digest)s) WHERE strpos(text, %(url)s) > 0",
-            {"url": url, "digest": REMOVED + _digest(url)},
-        )
-        await connection.execute(
-            f"UPDATE refresh_runs SET warnings = {_OTHER_WARNINGS.format(column='warnings')}"  # noqa: S608
-            " WHERE strpos(warnings::text, %(url)s) > 0",
-            {"url": url},
-        )
-    return counts
-
-
-async def _redact_tasks(connection: AsyncConnection, url: str) -> None:
-    """Remove a URL from recorded tasks: as an address, and with every message that names it."""
-    others = _OTHER_WARNINGS.format(column="output -> 'warnings'")
-    await connection.execute(
-        "UPDATE route_tasks SET"  # noqa: S608 (this module's own)
-        " params = replace(params::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
-        " error = CASE WHEN strpos(error::text, %(url)s) > 0"
-        "  THEN jsonb_set(error, '{message}', to_jsonb('about a page that was removed on request'::text))"
-        "  ELSE error END,"
-        " output = replace(jsonb_set(jsonb_set(output,"
-        "  '{note}', CASE WHEN strpos(output ->> 'note', %(url)s) > 0 THEN '\"\"' ELSE output -> 'note' END),"
-        f"  '{{warnings}}', {others})::text,"
-        "  to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb"
-        " WHERE strpos(params::text || output::text || coalesce(error::text, ''), %(url)s) > 0",
-        {"url": url, "digest": REMOVED + _digest(url)},
-    )
-
-
-async def _redact_answers(connection: AsyncConnection, urls: Sequence[str]) -> int:
-    """Remove these URLs from stored answers: candidates and passages of rounds, seeds, options. Returns the rounds."""
-    cursor = await connection.execute(
-        "UPDATE answer_rounds SET"
-        " chunks = (SELECT coalesce(jsonb_agg(c ORDER BY n), '[]') FROM jsonb_array_elements(chunks)"
-        "  WITH ORDINALITY e (c, n) WHERE NOT c ->> 'url' = ANY(%(urls)s)),"
-        " candidates = (SELECT coalesce(jsonb_agg(c ORDER BY n), '[]') FROM jsonb_array_elements(candidates)"
-        "  WITH ORDINALITY e (c, n) WHERE NOT c ->> 'url' = ANY(%(urls)s) AND NOT c ->> 'from_url' = ANY(%(urls)s))"
-        " WHERE EXISTS (SELECT FROM jsonb_array_elements(chunks || candidates) c"
-        "  WHERE c ->> 'url' = ANY(%(urls)s) OR c ->> 'from_url' = ANY(%(urls)s))",
-        {"urls": list(urls)},
-    )
-    for url in urls:
-        await connection.execute(
-            "UPDATE answer_runs SET"
-            " seed_url = CASE WHEN seed_url = %(url)s THEN %(digest)s ELSE seed_url END,"
-            " options = replace(options::text, to_json(%(url)s::text)::text, to_json(%(digest)s::text)::text)::jsonb,"
-            " prose = regexp_replace(prose::text, %(named)s, %(digest)s, 'g')::jsonb,"
-            " plan = regexp_replace(plan::text, %(named)s, %(digest)s, 'g')::jsonb,"
-            " warnings = regexp_replace(warnings::text, %(named)s, %(digest)s, 'g')::jsonb"
-            " WHERE seed_url = %(url)s OR strpos(options::text, %(url)s) > 0"
-            " OR strpos(prose::text, %(url)s) > 0 OR strpos(plan::text, %(url)s) > 0"
-            " OR strpos(warnings::text, %(url)s) > 0",
-            {"url": url, "named": re.escape(url) + _NO_LONGER_ADDRESS, "digest": REMOVED + _digest(url)},
-        )
-        await _redact_tasks(connection, url)
-    return cursor.rowcount
+    return int(edges), [str(row[0]) for row in await cursor.fetchall() if row[0]]
 
 
 async def _remove_source(connection: AsyncConnection, source: Source) -> Counter[str]:
@@ -408,23 +333,7 @@ async def _remove_source(connection: AsyncConnection, source: Source) -> Counter
         (place,),
     )
     counts["ledger_lines"] = int((await cursor.fetchone() or (0,))[0])
-    await _delete(connection, "absent_map_files", "source_id = %(source)s", source=source.id)
-    for name in ("site_map_pages", "inventory_symbols", "refresh_runs"):
-        counts[name] = await _delete(connection, name, "source_id = %(source)s", source=source.id)
-    counts["outbox_lines"] = await _delete(connection, "corpus_log", "source_id = %(source)s", source=source.id)
-    # a refresh that runs may have stored a page since: the source stays with it, and the command can be run again
-    counts["sources"] = await _delete(
-        connection,
-        "sources",
-        "id = %(source)s AND NOT EXISTS (SELECT FROM documents WHERE source_id = %(source)s)",
-        source=source.id,
-    )
-    return counts
-
-
-async def _delete(connection: AsyncConnection, table: str, condition: str, **parameters: object) -> int:
-    statement = f"DELETE FROM {table} WHERE {condition}"  # noqa: S608 (both are this module's own)
-    return (await connection.execute(statement.encode(), parameters)).rowcount
+    return counts + await _remove_rows(connection, "source", {"source": source.id})
 
 
 def _digest(text: str) -> str:

@@ -422,6 +422,11 @@ _RULES = (
         " WHERE {selected} AND d.current_version IS NOT NULL",
     ),
 )
+RULES = (
+    *("version-hash", "slice", "parents-cover", "parent-exists", "children-partition", "vectors"),
+    *(rule.name for rule in _RULES),
+)
+"""Names of all rules. `tables` says which tables each is about."""
 _VECTORS = (
     "SELECT coalesce(d.canonical_url, 'document ' || w.document_id), count(*) FILTER (WHERE w.vector IS NULL),"
     " count(*) FILTER (WHERE w.child IS NULL) FROM"
