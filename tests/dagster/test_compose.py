@@ -47,6 +47,11 @@ def test_no_secret_is_written_down() -> None:
     assert all("@" not in url or "${POSTGRES_PASSWORD" in url for url in re.findall(r"postgresql://\S+", TEXT))
 
 
+def test_the_ui_makes_its_pages_from_the_corpus_of_the_runs() -> None:
+    urls = [SERVICES[name]["environment"]["DATABASE_URL"] for name in ("code", "webserver")]
+    assert urls[0] == urls[1]
+
+
 def test_the_ui_is_published_on_this_machine_only() -> None:
     published = [port for service in SERVICES.values() for port in service.get("ports", ())]
     assert len(published) == 1
