@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import math
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -34,6 +34,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import beginnings, query_terms
 from webrag_core.language.detection import detected, detected_page
 from webrag_core.language.words import rules_of
+from webrag_core.recently_used import RecentlyUsed
 from webrag_core.retrieval.bm25 import K1, B, LexicalHit, LexicalResult, Word, attainable_score, present_words
 from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.languages import weights_for
@@ -77,26 +78,7 @@ class _PastPage:
     vectors: NDArray[np.float32] | None = None
 
 
-class PastPages:
-    """Prepared texts of the past, the least recently used forgotten first."""
-
-    def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[object, ...], _PastPage] = OrderedDict()
-
-    def get(self, key: tuple[object, ...]) -> _PastPage | None:
-        """The page under a key that names version, text, sizes of chunks and model."""
-        if key in self._pages:
-            self._pages.move_to_end(key)
-        return self._pages.get(key)
-
-    def put(self, key: tuple[object, ...], page: _PastPage) -> None:
-        """Keep a page."""
-        self._pages[key] = page
-        while len(self._pages) > _CACHED:
-            self._pages.popitem(last=False)
-
-
-_PREPARED = PastPages()  # of this process: versions never change
+_PREPARED: RecentlyUsed[tuple[object, ...], _PastPage] = RecentlyUsed(_CACHED)  # of this process: versions never change
 
 
 async def search_at(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from webrag_core.corpus.version_texts import version_texts
 from webrag_core.history.diff import PageDiff, recent_diff
 from webrag_core.history.facts import Fact
 from webrag_core.history.models import HistoryPeriod
+from webrag_core.recently_used import RecentlyUsed
 
 _CHARACTERS = 400_000  # of texts that are compared for one list
 _CACHED = 2_000
@@ -29,26 +29,8 @@ class ChangeSummary:
     headings: tuple[str, ...]
 
 
-class ChangeSummaries:
-    """Summaries by the hashes of both texts, the least recently used forgotten first."""
-
-    def __init__(self) -> None:
-        self._summaries: OrderedDict[tuple[str, str], ChangeSummary] = OrderedDict()
-
-    def get(self, pair: tuple[str, str]) -> ChangeSummary | None:
-        """The summary of a pair of texts that was compared before."""
-        if pair in self._summaries:
-            self._summaries.move_to_end(pair)
-        return self._summaries.get(pair)
-
-    def put(self, pair: tuple[str, str], summary: ChangeSummary) -> None:
-        """Keep a summary."""
-        self._summaries[pair] = summary
-        while len(self._summaries) > _CACHED:
-            self._summaries.popitem(last=False)
-
-
-_SUMMARIES = ChangeSummaries()  # of this process: a hash names one text
+_SUMMARIES: RecentlyUsed[tuple[str, str], ChangeSummary] = RecentlyUsed(_CACHED)
+"""Of this process, by the hashes of both texts."""
 
 
 async def change_summaries(

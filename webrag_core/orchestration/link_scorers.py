@@ -26,6 +26,7 @@ from webrag_core.language.detection import detected
 from webrag_core.language.words import rules_of
 from webrag_core.orchestration.models import QueryAnalysis, ScoredCandidate
 from webrag_core.providers.static_model import token_ids, token_vectors, token_weights
+from webrag_core.recently_used import RecentlyUsed
 from webrag_core.retrieval.scoring import QueryProfile, best_cosines, profile
 
 URL_PATH, TITLE, DESCRIPTION, IN_DEGREE, DEPTH = "url_path", "title", "description", "in_degree", "depth"
@@ -231,22 +232,20 @@ class _Features:
     lengths: Array
 
 
-_FEATURES: dict[tuple[str, str], tuple[Passage, NDArray[np.uint16], float]] = {}
+_FEATURES: RecentlyUsed[tuple[str, str], tuple[Passage, NDArray[np.uint16], float]] = RecentlyUsed(_CACHED_TEXTS)
 """Cache of the process: a frontier keeps most of its links from round to round."""
 
 
 def _features(texts: Sequence[str], language: str | None) -> _Features:
     """Tokenise each text once per process and rules of words, those of the question's language."""
     rules = rules_of(language)
-    rows = {text: _FEATURES[rules, text] for text in texts if (rules, text) in _FEATURES}
+    rows = {text: row for text in dict.fromkeys(texts) if (row := _FEATURES.get((rules, text))) is not None}
     missing = [text for text in dict.fromkeys(texts) if text not in rows]
     for text, ids in zip(missing, token_ids(missing), strict=True):
         total = token_weights()[ids] @ token_vectors()[ids]
         rows[text] = Passage(term_codes(terms(text, language)), np.unique(ids)), ids, float(np.linalg.norm(total))
     for text in missing:
-        _FEATURES[rules, text] = rows[text]
-    while len(_FEATURES) > _CACHED_TEXTS:
-        del _FEATURES[next(iter(_FEATURES))]  # the oldest first
+        _FEATURES.put((rules, text), rows[text])
     return _Features(
         [rows[text][0] for text in texts],
         [rows[text][1] for text in texts],

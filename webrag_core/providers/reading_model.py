@@ -6,7 +6,6 @@ Its tokenizer is BERT's; the vocabulary lies beside this file.
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.errors import ReadingModelError
+from webrag_core.recently_used import RecentlyUsed
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
@@ -32,7 +32,7 @@ _CACHED_TEXTS = 512  # about 80 KB each
 
 States = NDArray[np.float16]
 
-_CACHE: OrderedDict[str, States] = OrderedDict()
+_CACHE: RecentlyUsed[str, States] = RecentlyUsed(_CACHED_TEXTS)
 _LOCK = Lock()
 
 
@@ -58,18 +58,16 @@ def token_words(text: str) -> list[str]:
 
 def _states(text: str) -> States:
     key = hashlib.sha256(text.encode()).hexdigest()
-    if key in _CACHE:
-        _CACHE.move_to_end(key)
-        return _CACHE[key]
+    known = _CACHE.get(key)
+    if known is not None:
+        return known
     ids = np.array([_tokenizer().encode(text).ids], dtype=np.int64)
     inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
     (hidden,) = _session().run(["last_hidden_state"], inputs)
     vectors = np.asarray(hidden)[0, 1:-1]
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     states: States = (vectors / np.maximum(lengths, 1e-9)).astype(np.float16)
-    _CACHE[key] = states
-    if len(_CACHE) > _CACHED_TEXTS:
-        _CACHE.popitem(last=False)
+    _CACHE.put(key, states)
     return states
 
 
