@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import visible
 from webrag_core.retrieval.models import Contract
@@ -43,6 +44,10 @@ class Suggestion(Contract):
     char_end: int
     quote: str
     sha256: str
+
+    def as_quote(self, version_id: int) -> Quote:
+        """What is quoted, of the version with this id."""
+        return Quote(version_id, self.char_start, self.char_end, self.sha256)
 
 
 class Feedback(Contract):

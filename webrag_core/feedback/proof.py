@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.corpus.documents import find_document
+from webrag_core.corpus.quotes import Quote
+from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.models import LEAST_QUOTE, LONGEST_QUOTE, Better, Suggestion
 from webrag_core.indexing.terms import terms
@@ -31,8 +32,8 @@ class NotVerbatimError(InvalidInputError):
         super().__init__(f"{self.plain}; {said}")
 
 
-async def prove(connection: AsyncConnection, better: Better) -> tuple[Suggestion, int]:
-    """The span as it stands, and the id of its version.
+async def prove(connection: AsyncConnection, better: Better) -> tuple[Suggestion, Quote]:
+    """The suggestion as it is shown, and what it quotes.
 
     Raises InvalidInputError when the page or the version is not stored or too short, NotVerbatimError when the quote
     does not stand there.
@@ -52,27 +53,23 @@ async def prove(connection: AsyncConnection, better: Better) -> tuple[Suggestion
         which = "current text" if better.version is None else f"version {better.version}"
         raise InvalidInputError(f"{which} of {document.canonical_url} is not stored")
     version_id, number, markdown, canonical = row
-    start, end = _span(better, markdown, f"{canonical} version {number}")
-    quote = markdown[start:end]
+    quote = Quote.of(markdown, version_id, *_span(better, markdown, f"{canonical} version {number}"))
     suggestion = Suggestion(
         url=canonical,
         version=number,
-        char_start=start,
-        char_end=end,
-        quote=quote,
-        sha256=hashlib.sha256(quote.encode()).hexdigest(),
+        char_start=quote.start,
+        char_end=quote.end,
+        quote=quote.words(markdown),
+        sha256=quote.sha256,
     )
-    return suggestion, version_id
+    return suggestion, quote
 
 
 async def stands(connection: AsyncConnection, suggestion: Suggestion, version_id: int) -> bool:
     """Whether a stored suggestion still stands in its version."""
-    cursor = await connection.execute(
-        "SELECT substring(markdown FROM %s FOR %s) FROM document_versions WHERE id = %s",
-        (suggestion.char_start + 1, suggestion.char_end - suggestion.char_start, version_id),
-    )
-    row = await cursor.fetchone()
-    return row is not None and row[0] == suggestion.quote
+    quote = suggestion.as_quote(version_id)
+    markdown = (await version_texts(connection, [version_id])).get(version_id)
+    return markdown is not None and quote.proves(markdown) and quote.words(markdown) == suggestion.quote
 
 
 def nearest(markdown: str, quote: str) -> str | None:

@@ -32,7 +32,7 @@ async def record(database: Database, new: NewFeedback) -> Feedback:
         await _check_target(connection, new)
         if new.actor_kind == "model":
             await _check_flood(connection)
-        suggestion, version = (None, None) if new.better is None else await prove(connection, new.better)
+        suggestion, quote = (None, None) if new.better is None else await prove(connection, new.better)
         cursor = await connection.execute(
             "INSERT INTO feedback (answer_id, sentence, citation, kind, value, text, suggested, suggested_version,"
             " actor, actor_kind, weight) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) RETURNING id",
@@ -44,7 +44,7 @@ async def record(database: Database, new: NewFeedback) -> Feedback:
                 new.checked_value(),
                 new.text,
                 None if suggestion is None else Jsonb(suggestion.model_dump(mode="json")),
-                version,
+                None if quote is None else quote.version_id,
                 new.actor,
                 new.actor_kind,
                 0 if new.actor_kind == "model" else 1,

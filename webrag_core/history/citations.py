@@ -7,7 +7,6 @@ is kept, so the quote itself can always be proved.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +14,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row
 from pydantic import BaseModel
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.history.anchoring import How, Place, State, find_quote
 from webrag_core.history.facts import Fact
 from webrag_core.history.models import Cause
@@ -108,8 +108,13 @@ class _Row:
         return self.current_id == self.version_id
 
     @property
+    def cited(self) -> Quote:
+        """What was quoted."""
+        return Quote(self.version_id, self.char_start, self.char_end, self.quote_sha256)
+
+    @property
     def intact(self) -> bool:
-        return hashlib.sha256(self.quote.encode()).hexdigest() == self.quote_sha256
+        return self.cited.reads(self.quote)
 
 
 # A document whose URL became another's alias is compared with that one. A check that found the quote on another page

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.past_search import search_at
@@ -45,15 +45,16 @@ def metadata_of(passage: RankedChunk) -> dict[str, Any]:
     """Where a passage stands: its text is the slice [char_start, char_end) of the page version with `version_sha256`,
     and `sha256` is that of the text's UTF-8 bytes."""
     chunk = passage.chunk
+    quote = Quote.of(chunk.text, chunk.version_id, chunk.char_start, chunk.char_end, offset=chunk.char_start)
     return {
         "url": chunk.source_url,
         "title": chunk.title,
         "heading": chunk.section_heading,
-        "version_id": chunk.version_id,
+        "version_id": quote.version_id,
         "version_sha256": chunk.version_sha256,
-        "char_start": chunk.char_start,
-        "char_end": chunk.char_end,
-        "sha256": hashlib.sha256(chunk.text.encode()).hexdigest(),
+        "char_start": quote.start,
+        "char_end": quote.end,
+        "sha256": quote.sha256,
         "score": passage.reranked_score,
         "fetched_at": chunk.fetched_at.isoformat(),
         "language": chunk.language,

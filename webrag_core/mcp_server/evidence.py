@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -250,11 +249,10 @@ def quotes(results: Results, fence: Fence) -> list[str]:
         if span is None:
             continue
         quote = span.of(citation.verbatim_text)
-        start = citation.char_start + span.start
-        digest = hashlib.sha256(quote.encode()).hexdigest()[:_HASH]
+        cited = citation.part(span.start, span.end)
         heading = label(citation.section_heading, 80)
         head = f"[{results.number(citation.document_id)}]{f' § {heading}' if heading else ''}"
-        place = f"characters {start}–{start + len(quote)}, sha256 {digest}"
+        place = f"characters {cited.start}–{cited.end}, sha256 {cited.sha256[:_HASH]}"
         if defused(quote) == quote:
             entries.setdefault(f"{head} ({place}):\n{fence.around(quote)}", position)
         else:

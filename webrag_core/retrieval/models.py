@@ -163,3 +163,8 @@ class CitationSpan(Contract):
     def as_quote(self) -> Quote:
         """What is quoted, without what is known of it."""
         return Quote(self.version_id, self.char_start, self.char_end, self.quote_sha256)
+
+    def part(self, start: int, end: int) -> Quote:
+        """Characters [start, end) of its words, as a quote. Raises IntegrityError when it has no such part."""
+        first, last = self.char_start + start, self.char_start + end
+        return Quote.of(self.verbatim_text, self.version_id, first, last, offset=self.char_start)

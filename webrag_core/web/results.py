@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,6 +54,7 @@ async def load_results(
 def _result(query: str, citation: CitationSpan, chunk: RetrievedChunk, fresh: Freshness) -> Result:
     window = quote_window(citation.verbatim_text, query, QUOTE_CHARS).shown
     text = window.of(citation.verbatim_text)
+    shown = citation.part(window.start, window.end)
     quote = SentenceCitation(
         number=citation.number,
         url=citation.source_url,
@@ -62,10 +62,10 @@ def _result(query: str, citation: CitationSpan, chunk: RetrievedChunk, fresh: Fr
         heading=citation.section_heading,
         version=fresh.version,
         version_sha256=citation.version_sha256,
-        char_start=citation.char_start + window.start,
-        char_end=citation.char_start + window.end,
+        char_start=shown.start,
+        char_end=shown.end,
         quote=text,
-        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        sha256=shown.sha256,
         before="",
         after="",
         seen_at=fresh.seen_at,

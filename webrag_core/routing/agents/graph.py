@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.quotes import Quote
 from webrag_core.history.as_of import AsOf
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.graph.models import GraphEdge, GraphNode, KeyAnswer
@@ -103,10 +104,10 @@ def _finding(edge: GraphEdge, group: str, label: str) -> Finding | None:
 
 
 def _output(keys: Sequence[KeyAnswer], findings: Iterable[Finding | None]) -> Output:
-    distinct: dict[tuple[int, int, int], Finding] = {}
+    distinct: dict[Quote, Finding] = {}
     for one in findings:
         if one is not None:
-            distinct.setdefault((one.version_id, one.char_start, one.char_end), one)
+            distinct.setdefault(one.as_quote(), one)
     rows = list(distinct.values())
     warnings = [
         Caution(f"the name {key.asked} means several things: {', '.join(_name(node) for node in key.candidates[:5])}")
