@@ -56,9 +56,9 @@ def sitewalk(
     as_json: Json = False,
 ) -> None:
     """Run the loop from each golden's seed page; write a run log, print the scores."""
-    from evals.fitting.reliability import reliability_at_stop, reliability_per_round
     from evals.judging.baselines import baseline_table
     from evals.judging.score_tables import print_scores, score_cells
+    from evals.reliability import reliability_at_stop, reliability_per_round
     from evals.walks.recorded import load_run_log
     from evals.walks.scoring import METRICS, aggregate
     from evals.walks.sitewalk import UNTIL_CAP, log_digest, run_suite, suite_settings

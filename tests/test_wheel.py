@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import subprocess
@@ -94,6 +95,33 @@ def test_the_wheel_holds_goldens_and_the_small_site_and_nothing_of_the_clones_us
     assert not [name for name in names if name.startswith(("benchmarks", "tests", "webrag_dagster/defs/sources"))]
     assert "webrag.py" in names
     assert wheel.stat().st_size < 3_000_000
+
+
+def test_the_wheel_holds_no_fits_and_no_recipes_of_sites_and_imports_none(wheel: Path) -> None:
+    packed = zipfile.ZipFile(wheel)
+    modules = {name for name in packed.namelist() if name.endswith(".py")}
+    left_out = ("evals/fitting", "evals/graph", "evals/history", "evals/sites")
+    assert not [name for name in modules if name.startswith(left_out)]
+    ours = ("evals", "webrag_core", "webrag_dagster")
+    missing = {
+        (name, imported)
+        for name in modules
+        for imported in _imported(packed.read(name).decode())
+        if imported.split(".")[0] in ours and not _is_packed(imported, modules)
+    }
+    assert not missing
+
+
+def _imported(source: str) -> set[str]:
+    """Modules that a source imports, anywhere in it."""
+    nodes = list(ast.walk(ast.parse(source)))
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return plain | {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+
+
+def _is_packed(module: str, modules: set[str]) -> bool:
+    path = module.replace(".", "/")
+    return bool({f"{path}.py", f"{path}/__init__.py"} & modules)
 
 
 def test_decision_goldens_pass_from_the_installed_package(run: Run) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evals.fitting.fits import Array, fit_logistic, isotonic, provenance
-from evals.fitting.reliability import expected_calibration_error, reliability
+from evals.reliability import expected_calibration_error, reliability
 from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
     DEFAULT_QUESTIONS,

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from evals.fitting.fits import Array, auc, fit_plain, print_table, provenance
-from evals.fitting.reliability import expected_calibration_error, reliability
+from evals.fitting.fits import Array, fit_plain, print_table, provenance
+from evals.reliability import auc, expected_calibration_error, reliability
 from evals.walks.prefixes import cut_after
 from evals.walks.recorded import RecordedRun, load_run_log
 from evals.walks.scoring import is_complete

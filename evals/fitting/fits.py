@@ -1,4 +1,4 @@
-"""What the fits share: logistic and isotonic regression, the area under the curve, the provenance of a table.
+"""What the fits share: logistic and isotonic regression, the provenance of a table.
 
 Needs the dev requirements (scipy). Logistic regression is Newton's method by hand: scikit-learn leaves the constant out
 of the penalty, which gives other numbers, and is not needed for anything else. SciPy takes seconds to import:
@@ -58,15 +58,6 @@ def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
     fitted = isotonic_regression(y[order], weights=weights[order])
     first, last = fitted.blocks[:-1], fitted.blocks[1:] - 1
     return (x[order][first] + x[order][last]) / 2, fitted.x[first]
-
-
-def auc(probabilities: Array, labels: Array) -> float:
-    """Probability that a positive row ranks above a negative one; ties count half, NaN without one of each."""
-    positive, negative = probabilities[labels > 0], np.sort(probabilities[labels <= 0])
-    if not len(positive) or not len(negative):
-        return float("nan")
-    below_and_not_above = np.searchsorted(negative, positive) + np.searchsorted(negative, positive, side="right")
-    return float(below_and_not_above.mean()) / 2 / len(negative)
 
 
 def print_table(table: Mapping[str, Any], path: Path, *, write: bool) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from evals.fitting.reliability import Reliability, reliability_at_stop, reliability_per_round
 from evals.intervals import Interval
 from evals.judging.baselines import System, baselines
 from evals.judging.oracle import Links
 from evals.judging.regret import FIELDS, Regret, regret_table, regrets_of
+from evals.reliability import Reliability, reliability_at_stop, reliability_per_round
 from evals.report.figures import Mark, bar, reliability_diagram, success_against_pages
 from evals.report.items import ItemView, item_view
 from evals.walks.goldens import CLUSTER, GoldenQuery

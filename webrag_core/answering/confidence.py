@@ -1,7 +1,7 @@
 """How sure an answer is: the support of each sentence, the confidence in the whole, and its band.
 
 Both are logistic regressions fitted on golden questions and their unanswerable twins, by
-`python -m evals.answers.fit_confidence`: the support of a sentence predicts that it holds a gold quote, the confidence
+`python -m evals.fitting.confidence`: the support of a sentence predicts that it holds a gold quote, the confidence
 that the sentences together hold one for every need of the question.
 """
 

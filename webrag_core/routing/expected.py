@@ -1,5 +1,5 @@
 """What a search of stored pages is expected to bring: a fitted table (`routes.json`), made by `python -m
-evals.routing.fit`."""
+evals.fitting.routes`."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from evals.answers.composing import compose_all
 from evals.answers.evidence import RecordedEvidence, evidence_of
 from evals.answers.quality import hits_of
 from evals.answers.quality import report as quality_report
-from evals.fitting.reliability import Reliability
+from evals.reliability import Reliability
 from evals.report.figures import reliability_diagram
 from evals.walks.goldens import cluster_of, load_goldens
 from evals.walks.suites import own_suites, sample_goldens

@@ -28,7 +28,7 @@ def walk_metadata(
     goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun], regrets: Mapping[str, Regret]
 ) -> Metadata:
     """Means (the UI plots them), table by kind of question, every item with what it lost, calibration."""
-    from evals.fitting.reliability import reliability_at_stop, reliability_per_round
+    from evals.reliability import reliability_at_stop, reliability_per_round
     from evals.report.figures import reliability_diagram
     from evals.walks.scoring import METRICS, aggregate
 

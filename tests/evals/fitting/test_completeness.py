@@ -7,7 +7,7 @@ import pytest
 
 from evals.fitting import completeness as fitting
 from evals.fitting.completeness import Sample, fit, left_out, probabilities, sample_of, stored_table
-from evals.fitting.fits import auc
+from evals.reliability import auc
 from evals.walks.prefixes import cut_after
 from evals.walks.scoring import is_complete, score_item
 from tests.evals.conftest import Recordings

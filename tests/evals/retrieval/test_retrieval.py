@@ -13,8 +13,8 @@ import pytest
 
 from evals.fitting.calibration import Asking, fit, report, sample_of, stored_table
 from evals.fitting.fits import isotonic
-from evals.fitting.reliability import expected_calibration_error
 from evals.fitting.token_weights import weights_of
+from evals.reliability import expected_calibration_error
 from evals.retrieval.data import (
     DEFAULT_DOCUMENTS,
     DEFAULT_QUESTIONS,

@@ -1,6 +1,6 @@
 """Sentences chosen by a chat model. It reads the likeliest units and names those that answer; what is said are their
 own words. A sentence that it words otherwise is replaced by the unit it comes from: no measure of words certifies a
-paraphrase (`python -m evals.answers.paraphrase`)."""
+paraphrase (`python -m evals.fitting.paraphrase`)."""
 
 from __future__ import annotations
 

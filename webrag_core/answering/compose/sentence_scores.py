@@ -3,7 +3,7 @@
 score = weights · features (`features.FEATURES`), and for the READ best units of those + `reading` · MaxSim of question
 and unit (`retrieval.reader`). Units that were not read rank below those that were. The weights are a conditional logit:
 they maximise the probability that a softmax over all units of a question gives to those that hold the gold quote; made
-by `python -m evals.answers.fit_sentences`.
+by `python -m evals.fitting.sentences`.
 """
 
 from __future__ import annotations

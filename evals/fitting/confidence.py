@@ -1,6 +1,6 @@
 """Fit the support of sentences and the confidence in answers (`webrag_core.answering.confidence`).
 
-    python -m evals.answers.fit_confidence runs/evidence-fitting.jsonl --stored runs/stored-fitting.jsonl [--write]
+    python -m evals.fitting.confidence runs/evidence-fitting.jsonl --stored runs/stored-fitting.jsonl [--write]
 
 Rows of the support are the units that the reader read, of every question; their label is that they hold half of a gold
 quote. Rows of the confidence are whole answers; theirs is that the sentences hold a gold quote of every need. Each
@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evals.answers.composing import Composed, compose_all
 from evals.answers.evidence import RecordedEvidence, load_evidence
+from evals.answers.quality import confidence_figures
 from evals.answers.scoring import HIT, gold_shares
 from evals.fitting.completeness import TWIN_WEIGHT
-from evals.fitting.fits import Array, auc, fit_plain, print_table, provenance
-from evals.fitting.reliability import expected_calibration_error, reliability
+from evals.fitting.fits import Array, fit_plain, print_table, provenance
 from evals.walks.twins import is_twin
 from webrag_core.answering import confidence
 from webrag_core.answering.compose.sentence_scores import UnitScores
@@ -83,35 +82,7 @@ def left_out(items: Sequence[RecordedEvidence], samples: Sequence[Sample]) -> di
         for place, own in enumerate(suites):
             if own == suite:
                 predicted[place] = fitted.of(samples[place].rows)[0]
-    return figures(items, predicted, np.array([sample.labels[0] for sample in samples]))
-
-
-def figures(items: Sequence[RecordedEvidence], predicted: Array, labels: Array) -> dict[str, Any]:
-    """Ranking and calibration of confidences over the questions that are no twins; claims among the unanswerable."""
-    twin = np.array([is_twin(one.golden.id) for one in items])
-    unanswerable = np.array([one.golden.kind == "unanswerable" for one in items])
-    own, right = predicted[~twin], labels[~twin]
-    order = np.argsort(-own, kind="stable")
-    wrong = np.cumsum(1 - right[order]) / np.arange(1, len(order) + 1)
-    surest = max((place + 1 for place in range(len(order)) if wrong[place] <= 0.1), default=0)
-    return {
-        "questions": int((~twin).sum()),
-        "unanswerable": int(unanswerable.sum()),
-        "auc": round(auc(own, right), 3),
-        "auc with twins": round(auc(predicted, labels), 3),
-        "ece": round(expected_calibration_error(own, right), 3),
-        "unanswerable at band high": _mean(predicted[unanswerable] >= 0.8),
-        "unanswerable answered": _mean(predicted[unanswerable] >= 0.5),
-        "answered": _mean(own >= 0.5),
-        "right when answered": _mean(right[own >= 0.5]),
-        "answered at 10% wrong": round(surest / len(order), 3),
-        "reliability": reliability(own, right),
-    }
-
-
-def _mean(values: NDArray[Any]) -> float | None:
-    """Rounded; None of nothing."""
-    return round(float(values.mean()), 3) if len(values) else None
+    return confidence_figures(items, predicted, np.array([sample.labels[0] for sample in samples]))
 
 
 def table_of(fitted: Logistic, features: Sequence[str]) -> dict[str, Any]:

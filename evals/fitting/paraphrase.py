@@ -1,6 +1,6 @@
 """Can words certify a paraphrase? Sentences of Wikipedia against the pages that they cite (WiCE, Kamoi et al. 2023).
 
-    python -m evals.answers.paraphrase DEV TEST
+    python -m evals.fitting.paraphrase DEV TEST
 
 Both files are `entailment_inputs/oracle_chunks/claim/{dev,test}.jsonl` of the data set (ODC-BY; not part of this
 repository). Features of a sentence and its evidence (words and names that are missing, numbers, negation, the reading
@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from evals.fitting.fits import Array, auc, fit_plain
+from evals.fitting.fits import Array, fit_plain
+from evals.reliability import auc
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.static_model import word_rarities
 from webrag_core.retrieval.reader import reading_scores

@@ -32,6 +32,15 @@ class Reliability:
     n: int
 
 
+def auc(probabilities: Array, labels: Array) -> float:
+    """Probability that a positive row ranks above a negative one; ties count half, NaN without one of each."""
+    positive, negative = probabilities[labels > 0], np.sort(probabilities[labels <= 0])
+    if not len(positive) or not len(negative):
+        return float("nan")
+    below_and_not_above = np.searchsorted(negative, positive) + np.searchsorted(negative, positive, side="right")
+    return float(below_and_not_above.mean()) / 2 / len(negative)
+
+
 def reliability_at_stop(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -> Reliability:
     """Of the probability that each run ended with."""
     known = {golden.id: golden for golden in goldens}

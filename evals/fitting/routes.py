@@ -1,6 +1,6 @@
 """Fit what a search is expected to bring (`webrag_core/routing/routes.json`) on recorded arms of the fitting sites.
 
-    python -m evals.routing.fit [--arms FILE] [--write]
+    python -m evals.fitting.routes [--arms FILE] [--write]
 
 Figures: each fitting site is predicted by the fit on the others.
 """
@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from evals.fitting.fits import Array, auc, fit_plain, print_table, provenance
+from evals.fitting.fits import Array, fit_plain, print_table, provenance
+from evals.reliability import auc
 from evals.routing.arms import read_arms, recorded
 from evals.routing.offline import search_only
 from webrag_core.config import load_settings

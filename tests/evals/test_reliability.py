@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.fitting.reliability import reliability_at_stop, reliability_per_round
+from evals.reliability import reliability_at_stop, reliability_per_round
 from evals.walks.recorded import RecordedRound, RecordedRun
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens

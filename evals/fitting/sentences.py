@@ -1,7 +1,7 @@
 """Fit which sentences of the evidence answer (`webrag_core.answering.compose.sentence_scores`).
 
     python -m evals.answers.evidence --split fitting --out runs/evidence-fitting.jsonl
-    python -m evals.answers.fit_sentences runs/evidence-fitting.jsonl [--write]
+    python -m evals.fitting.sentences runs/evidence-fitting.jsonl [--write]
 
 A conditional logit over the units of each answerable question whose evidence holds its gold: the label is that a unit
 holds half of a gold quote. The reader's weight is fitted after it, over the units that the reader would read. Printed:
