@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from typing import Any
 
@@ -106,8 +106,9 @@ ROUTERS: Mapping[str, Callable[[Row], Judged]] = {
 
 
 def features_of(row: Row) -> RouteFeatures:
-    """The features that were recorded."""
-    return RouteFeatures(**dict(row["features"]))
+    """Those of the features that were recorded that plans are made from."""
+    known = {field.name for field in fields(RouteFeatures)}
+    return RouteFeatures(**{name: value for name, value in row["features"].items() if name in known})
 
 
 def _read(row: Row) -> Read:

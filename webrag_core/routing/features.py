@@ -57,7 +57,6 @@ class RouteFeatures:
 
     Of the addresses: `stored_urls` are stored, `stale_urls` older than WEBRAG_MAX_AGE; `site_pages` are the stored
     pages of their sites (up to 10,000), `stored_links` the share of their links within the site that are stored.
-    `names` are names of the question that something stored is or defines.
     """
 
     urls: int = 0
@@ -67,17 +66,7 @@ class RouteFeatures:
     stored_links: float = 0.0
     any_stored: int = 0
     any_past: int = 0
-    sources: int = 0
-    dated: int = 0
     parts: int = 1
-    words: int = 0
-    names: int = 0
-    identifiers: int = 0
-    about_uses: int = 0
-    about_contents: int = 0
-    about_changes: int = 0
-    about_cells: int = 0
-    about_quotes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +154,6 @@ def read_with(question: Question, state: CorpusState, today: date) -> Read:
     identifiers = _identifiers(question)
     analysis = analyze_query(question.text)
     at = question.at if question.at is not None else as_of(question.text, today)
-    kind = None if intent is None else intent.kind
     return Read(
         question=question,
         urls=urls,
@@ -177,17 +165,7 @@ def read_with(question: Question, state: CorpusState, today: date) -> Read:
             stored_links=state.stored_links,
             any_stored=int(state.any_stored),
             any_past=int(state.any_past),
-            sources=len(question.sources),
-            dated=int(at is not None),
             parts=max(1, len(analysis.parts)),
-            words=len(question.text.split()),
-            names=len(state.keys),
-            identifiers=len(identifiers),
-            about_uses=int(kind in ("uses", "replaced")),
-            about_contents=int(kind in ("contains", "holds", "related")),
-            about_changes=int(kind == "changed"),
-            about_cells=int(kind == "cell"),
-            about_quotes=int(kind == "quotes"),
         ),
         parts=tuple(analysis.parts) or (question.text,),
         kind=analysis.query_type,
