@@ -1,4 +1,4 @@
-"""A list reads what it shows: of 3,000 answers, pages or sources no more rows than of 30.
+"""A list reads what it shows: of 3,000 answers, pages or sources no more rows than of 100.
 
 What must be counted or named as a whole is said beside each list.
 """
@@ -21,13 +21,16 @@ from tests.rows_touched import rows_touched
 from tests.web.serving import web_server
 from webrag_core.config import Settings
 from webrag_core.corpus.outbox import Place, read_changes, unfinished_sources
+from webrag_core.corpus.sources import count_sources, list_sources
 from webrag_core.corpus.stated_dates import READER
+from webrag_core.history import pages
 from webrag_core.history.answers import list_answers
+from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.store.database import Database
 
 __all__ = ["webrag_here"]
 
-FEW, MANY = 30, 3_000
+FEW, MANY = 100, 3_000
 BIG = "big.example"
 TEXT = "# Page\n\nThe kettle holds three litres of water.\n"
 
@@ -134,14 +137,16 @@ def stored(server_url: str) -> Iterator[tuple[Stored, Stored]]:
             grow(url, size)
         settings = [Settings(_env_file=None, database_url=url, webrag_reader="none") for url in (small, large)]
         with web_server(settings[0]) as few, web_server(settings[1]) as many:
+            for client in (few, many):
+                client.get("/").raise_for_status()  # what it does once is done
             yield Stored(small, few), Stored(large, many)
 
 
 def grows(stored: tuple[Stored, Stored], work: Callable[[Stored], Counter[str]]) -> tuple[str, ...]:
-    """The tables of which the work reads more rows in the large corpus."""
+    """The tables of which the work reads more rows in the large corpus; another plan may read a few more or fewer."""
     few, many = map(work, stored)
     assert few.total() > 0
-    grown = tuple(sorted(table for table in many if many[table] > few[table]))
+    grown = tuple(sorted(table for table in many if many[table] > 2 * few[table] + 10))
     print({table: (few[table], many[table]) for table in grown})  # what pytest shows of a failure
     return grown
 
@@ -150,11 +155,9 @@ def test_the_counter_tells_a_scan_of_a_table_from_a_look_up(stored: tuple[Stored
     _, many = stored
 
     def reads(statement: str) -> int:
-        async def work(database: Database) -> None:
-            async with database.connection() as connection:
-                await connection.execute(statement.encode())
-
-        return many.core(work).total()
+        with rows_touched(many.url) as touched, psycopg.connect(many.url) as connection:
+            connection.execute(statement.encode())
+        return touched["documents"]
 
     assert reads("SELECT FROM documents WHERE id = 7") == 1
     assert reads("SELECT FROM documents ORDER BY id LIMIT 5") == 5
@@ -207,3 +210,51 @@ def test_what_stopped_half_way(stored: tuple[Stored, Stored]) -> None:
             assert len(await unfinished_sources(connection)) == 5
 
     assert grows(stored, lambda one: one.core(work)) == ()
+
+
+@pytest.mark.parametrize("path", ["/history/changes", f"/history/changes?source={BIG}&kind=changed"])
+def test_the_latest_changes(stored: tuple[Stored, Stored], path: str) -> None:
+    assert grows(stored, lambda one: one.web(path)) == ()
+
+
+def test_a_part_of_the_changes_of_a_source(stored: tuple[Stored, Stored]) -> None:
+    # all are counted: the periods of the source's documents; their texts are looked up for those that are shown
+    path = f"/api/changes?target={BIG}&limit=5&offset=5"
+    assert set(grows(stored, lambda one: one.web(path))) <= {"documents", "version_periods"}
+
+
+def test_the_last_periods_of_a_page(stored: tuple[Stored, Stored]) -> None:
+    # all of its periods are counted
+    path = f"/api/history?url=https://{BIG}/1&limit=5"
+    assert set(grows(stored, lambda one: one.web(path))) <= {"version_periods"}
+
+
+def test_parts_of_lists_are_parts_of_the_whole(stored: tuple[Stored, Stored]) -> None:
+    few, _ = stored
+
+    async def work(database: Database) -> None:
+        async with database.connection() as connection:
+            whole = await pages.changes(connection, BIG)
+            assert {one.kind for one in whole} == set(CHANGE_KINDS)
+            assert await pages.count_changes(connection, BIG) == len(whole) == 3 * FEW
+            parts = [await pages.changes(connection, BIG, limit=70, offset=start) for start in range(0, 3 * FEW, 70)]
+            assert [change for part in parts for change in part] == whole
+            latest = await latest_changes(connection, BIG, limit=3 * FEW)
+            assert sorted(latest, key=lambda one: (one.by, one.url)) == whole
+            for kind in CHANGE_KINDS:
+                of_kind = await latest_changes(connection, BIG, kind=kind, limit=3 * FEW)
+                assert of_kind == [one for one in latest if one.kind == kind]
+            story = await pages.versions(connection, f"https://{BIG}/1")
+            short = await pages.versions(connection, f"https://{BIG}/1", last=5)
+            assert short.periods == story.periods[-5:]
+            assert await pages.count_periods(connection, f"https://{BIG}/1") == len(story.periods)
+            sources = await list_sources(connection)
+            assert await list_sources(connection, limit=7, offset=3) == sources[3:10]
+            assert await count_sources(connection) == len(sources)
+
+    few.core(work)
+
+
+def test_a_part_of_the_sources(stored: tuple[Stored, Stored]) -> None:
+    # all are counted; documents only of those that are shown
+    assert grows(stored, lambda one: one.web("/api/sources?limit=5&offset=5")) == ("sources",)

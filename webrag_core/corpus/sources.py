@@ -173,11 +173,18 @@ KEEP_MAP = sql.SQL(", ").join(
 """For ON CONFLICT DO UPDATE of `sources AS s`: what the site map said is dropped when the source begins elsewhere."""
 
 
-async def list_sources(connection: AsyncConnection) -> list[Source]:
-    """All sources by key."""
+async def list_sources(connection: AsyncConnection, *, limit: int | None = None, offset: int = 0) -> list[Source]:
+    """The sources by key: all, or at most `limit` after the first `offset`."""
     async with connection.cursor(row_factory=class_row(Source)) as cursor:
-        await cursor.execute(f'{_SOURCE} ORDER BY key COLLATE "C"'.encode())
+        await cursor.execute(f'{_SOURCE} ORDER BY key COLLATE "C" LIMIT %s OFFSET %s'.encode(), (limit, offset))
         return await cursor.fetchall()
+
+
+async def count_sources(connection: AsyncConnection) -> int:
+    """How many sources there are."""
+    row = await (await connection.execute("SELECT count(*) FROM sources")).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 async def find_source(connection: AsyncConnection, key: str) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from psycopg import AsyncConnection
@@ -38,21 +39,29 @@ class CorpusStatus(BaseModel):
     breakers: list[BreakerState] = []
 
 
+_STATUSES = """
+SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,
+       count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,
+       count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,
+       coalesce(sum(z.parents), 0) AS parents,
+       coalesce(sum(z.children), 0) AS children, coalesce(sum(z.tokens), 0) AS tokens,
+       max(d.last_checked) AS last_checked
+FROM sources s LEFT JOIN documents d ON d.source_id = s.id LEFT JOIN document_sizes z ON z.document_id = d.id
+WHERE %(keys)s::text[] IS NULL OR s.key = ANY(%(keys)s)
+GROUP BY s.key ORDER BY s.key
+"""
+
+
+async def source_statuses(connection: AsyncConnection, keys: Sequence[str] | None = None) -> list[SourceStatus]:
+    """Count documents, chunks and tokens of the sources with these keys (None = of all)."""
+    async with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
+        await cursor.execute(_STATUSES, {"keys": None if keys is None else list(keys)}, prepare=False)
+        return await cursor.fetchall()
+
+
 async def corpus_status(connection: AsyncConnection) -> CorpusStatus:
     """Count documents, chunks, tokens, answers and failures."""
-    async with connection.cursor(row_factory=class_row(SourceStatus)) as typed:
-        await typed.execute(
-            "SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,"
-            " count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,"
-            " count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,"
-            " coalesce(sum(z.parents), 0) AS parents,"
-            " coalesce(sum(z.children), 0) AS children, coalesce(sum(z.tokens), 0) AS tokens,"
-            " max(d.last_checked) AS last_checked"
-            " FROM sources s LEFT JOIN documents d ON d.source_id = s.id"
-            " LEFT JOIN document_sizes z ON z.document_id = d.id"
-            " GROUP BY s.key ORDER BY s.key"
-        )
-        sources = await typed.fetchall()
+    sources = await source_statuses(connection)
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
             "SELECT (SELECT name FROM embedding_models WHERE state = 'live') AS embedding_model,"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from psycopg import AsyncConnection
+from psycopg import AsyncConnection, sql
 from psycopg.types.range import DateRange
 
 from webrag_core.corpus.stated_dates import READER, Statement, ValidityBasis, read_statements
@@ -19,6 +19,8 @@ from webrag_core.store.database import Database
 OF_TEXTS: tuple[ValidityBasis, ...] = ("text",)
 OF_PAGES: tuple[ValidityBasis, ...] = ("text", "metadata")
 _BATCH = 200  # texts that are read at a time
+# IS DISTINCT FROM, in words for which the index is read
+_UNREAD = sql.SQL("pruned_at IS NULL AND (dates_read IS NULL OR dates_read < %(reader)s OR dates_read > %(reader)s)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,7 @@ async def read_missing(database: Database) -> int:
     waits for whoever reads them already."""
     async with database.connection() as connection:
         cursor = await connection.execute(
-            "SELECT EXISTS (SELECT FROM document_versions WHERE dates_read IS DISTINCT FROM %s AND pruned_at IS NULL)",
-            (READER,),
+            sql.SQL("SELECT EXISTS (SELECT FROM document_versions WHERE {})").format(_UNREAD), {"reader": READER}
         )
         if await cursor.fetchone() == (False,):
             return 0
@@ -72,9 +73,10 @@ async def read_missing(database: Database) -> int:
     while True:
         async with database.transaction() as connection:
             cursor = await connection.execute(
-                "SELECT id, markdown FROM document_versions WHERE dates_read IS DISTINCT FROM %s"
-                " AND pruned_at IS NULL ORDER BY id LIMIT %s FOR UPDATE",
-                (READER, _BATCH),
+                sql.SQL(
+                    "SELECT id, markdown FROM document_versions WHERE {} ORDER BY id LIMIT %(limit)s FOR UPDATE"
+                ).format(_UNREAD),
+                {"reader": READER, "limit": _BATCH},
             )
             rows = await cursor.fetchall()
             read = await asyncio.to_thread(lambda texts: [*map(read_statements, texts)], [row[1] for row in rows])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
-from typing import Literal
 
 from psycopg import AsyncConnection
 from psycopg.rows import class_row
@@ -18,6 +17,7 @@ from webrag_core.corpus.validity import read_missing
 from webrag_core.corpus.works import load_works
 from webrag_core.errors import NotStoredError
 from webrag_core.history.as_of import AsOf
+from webrag_core.history.latest_changes import ChangeScope
 from webrag_core.history.models import (
     Certainty,
     HistoryPeriod,
@@ -34,7 +34,7 @@ _PERIODS = """
 SELECT d.id AS document_id, d.canonical_url AS url, p.version_id, v.number AS version, v.sha256, v.title,
        p.seen_from, p.seen_last, p.seen_until, p.basis, v.cause, coalesce(v.pruned_at IS NULL, true) AS kept
 FROM version_periods p JOIN documents d ON d.id = p.document_id LEFT JOIN document_versions v ON v.id = p.version_id
-WHERE d.id = ANY(%s) ORDER BY array_position(%s, d.id), p.seen_from
+WHERE p.document_id = %s ORDER BY p.seen_from DESC LIMIT %s
 """
 
 
@@ -42,16 +42,20 @@ class _Row(HistoryPeriod):
     document_id: int
 
 
-async def versions(database: Database, url: str) -> PageHistory:
-    """All that is known of a page. Raises NotStoredError for a page of which nothing is."""
+async def versions(database: Database, url: str, *, last: int | None = None) -> PageHistory:
+    """All that is known of a page; with `last` only so many of its periods, the latest. Raises NotStoredError for a
+    page of which nothing is known."""
     await read_missing(database)
     async with database.connection() as connection:
-        address, timelines = await _timelines(connection, url)
-        stated = await stated_times(connection, [rows[0].document_id for rows in timelines])
+        address, documents = await _documents(connection, url)
+        rows: list[_Row] = []
+        for document in reversed(documents):
+            rows[:0] = await _load(connection, document, None if last is None else last - len(rows))
+        stated = await stated_times(connection, documents)
     works = await load_works(database, address)
     return PageHistory(
         url=address,
-        periods=[_plain(row) for rows in timelines for row in rows],
+        periods=[_plain(row) for row in rows],
         stated=stated,
         works={work.key: [OtherVersion(**asdict(one)) for one in work.members] for work in works},
     )
@@ -61,6 +65,15 @@ async def seen_history(connection: AsyncConnection, url: str) -> PageHistory:
     """The periods of a page, without what it says of its time and its other versions. Raises NotStoredError."""
     address, timelines = await _timelines(connection, url)
     return PageHistory(url=address, periods=[_plain(row) for rows in timelines for row in rows])
+
+
+async def count_periods(connection: AsyncConnection, url: str) -> int:
+    """How many periods are known of a page. Raises NotStoredError for a page of which nothing is known."""
+    _, documents = await _documents(connection, url)
+    cursor = await connection.execute("SELECT count(*) FROM version_periods WHERE document_id = ANY(%s)", (documents,))
+    row = await cursor.fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 async def page_at(database: Database, url: str, at: AsOf, time: TimeAxis = "seen") -> PageAt:
@@ -109,46 +122,71 @@ async def is_stored(connection: AsyncConnection, url: str) -> bool:
 
 
 async def changes(
-    connection: AsyncConnection, target: str, *, since: datetime | None = None, until: datetime | None = None
+    connection: AsyncConnection,
+    target: str,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    limit: int | None = None,
+    offset: int = 0,
 ) -> list[PageChange]:
     """Changes of a page (by URL) or of a source (by key) that were first seen from `since` (included) to `until`
-    (excluded), oldest first. Raises NotStoredError for a page or source that is not stored."""
+    (excluded), oldest first; of these at most `limit` after the first `offset`. Raises NotStoredError for a page or
+    source that is not stored."""
+    scope = await _changes_of(connection, target, since, until)
+    return await scope.load(connection, latest_first=False, limit=limit, offset=offset)
+
+
+async def count_changes(
+    connection: AsyncConnection, target: str, *, since: datetime | None = None, until: datetime | None = None
+) -> int:
+    """How many `changes` there are. Raises as that does."""
+    return await (await _changes_of(connection, target, since, until)).count(connection)
+
+
+async def _changes_of(
+    connection: AsyncConnection, target: str, since: datetime | None, until: datetime | None
+) -> ChangeScope:
     if "://" in target:
-        _, timelines = await _timelines(connection, target)
-    else:
-        cursor = await connection.execute(
-            "SELECT d.id FROM documents d JOIN sources s ON s.id = d.source_id WHERE s.key = %s", (target.strip(),)
-        )
-        documents = [int(row[0]) for row in await cursor.fetchall()]
-        if not documents:
-            raise NotStoredError(f"nothing is stored of a source {target.strip()}; `webrag source list` shows them")
-        timelines = await _load(connection, documents)
-    listed = [change for rows in timelines for change in _changes(rows)]
-    within = [one for one in listed if (since is None or one.by >= since) and (until is None or one.by < until)]
-    return sorted(within, key=lambda one: (one.by, one.url))
+        _, documents = await _documents(connection, target)
+        return ChangeScope(documents=documents, since=since, until=until)
+    cursor = await connection.execute(
+        "SELECT s.id FROM sources s WHERE s.key = %s AND EXISTS (SELECT FROM documents d WHERE d.source_id = s.id)",
+        (target.strip(),),
+    )
+    row = await cursor.fetchone()
+    if row is None:
+        raise NotStoredError(f"nothing is stored of a source {target.strip()}; `webrag source list` shows them")
+    return ChangeScope(source_id=int(row[0]), since=since, until=until)
+
+
+async def _documents(connection: AsyncConnection, url: str) -> tuple[str, list[int]]:
+    """The canonical address, and the page that has it or had it, then the page it leads to now; only those with
+    periods. Raises NotStoredError when there is none."""
+    address = canonicalise(url)
+    cursor = await connection.execute(
+        "SELECT n.id FROM (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s"
+        " UNION ALL SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s) n"
+        " WHERE EXISTS (SELECT FROM version_periods p WHERE p.document_id = n.id)",
+        {"url": address},
+    )
+    documents = [int(row[0]) for row in await cursor.fetchall()]
+    if not documents:
+        raise NotStoredError(f"nothing is stored of {address}; `webrag ingest` stores a page")
+    return address, documents
 
 
 async def _timelines(connection: AsyncConnection, url: str) -> tuple[str, list[list[_Row]]]:
-    """The canonical address, and the periods of the page that has it or had it, then of the page it leads to now."""
-    address = canonicalise(url)
-    cursor = await connection.execute(
-        "SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s"
-        " UNION ALL SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s",
-        {"url": address},
-    )
-    timelines = await _load(connection, [int(row[0]) for row in await cursor.fetchall()])
-    if not timelines:
-        raise NotStoredError(f"nothing is stored of {address}; `webrag ingest` stores a page")
-    return address, timelines
+    """The canonical address, and the periods of each page that `_documents` names."""
+    address, documents = await _documents(connection, url)
+    return address, [await _load(connection, document) for document in documents]
 
 
-async def _load(connection: AsyncConnection, documents: list[int]) -> list[list[_Row]]:
+async def _load(connection: AsyncConnection, document: int, last: int | None = None) -> list[_Row]:
+    """The periods of a document, or the last ones of them, in order."""
     async with connection.cursor(row_factory=class_row(_Row)) as cursor:
-        await cursor.execute(_PERIODS, (documents, documents))
-        by_document: dict[int, list[_Row]] = {}
-        for row in await cursor.fetchall():
-            by_document.setdefault(row.document_id, []).append(row)
-    return list(by_document.values())
+        await cursor.execute(_PERIODS, (document, last))
+        return (await cursor.fetchall())[::-1]
 
 
 def _answer(url: str, rows: list[_Row], at: AsOf) -> PageAt:
@@ -202,29 +240,6 @@ def _nearest(rows: list[_Row], at: AsOf) -> HistoryPeriod | None:
     if not texts:
         return None
     return _plain(min(texts, key=lambda row: max(row.seen_from - at.end, at.start - row.seen_last)))
-
-
-def _changes(rows: list[_Row]) -> list[PageChange]:
-    listed = []
-    before: _Row | None = None
-    for row in rows:
-        if before is None:
-            kind: Literal["new", "changed", "gone", "back"] = "new"
-        else:
-            kind = "gone" if row.version is None else "back" if before.version is None else "changed"
-        listed.append(
-            PageChange(
-                url=row.url,
-                kind=kind,
-                from_version=None if before is None else before.version,
-                to_version=row.version,
-                after=None if before is None else before.seen_last,
-                by=row.seen_from,
-                cause=row.cause if kind == "changed" else None,
-            )
-        )
-        before = row
-    return listed
 
 
 def _plain(row: _Row) -> HistoryPeriod:

@@ -41,8 +41,12 @@ FROM document_versions v WHERE v.document_id = ANY(%s) ORDER BY v.document_id, v
 
 async def stated_times(connection: AsyncConnection, documents: Sequence[int]) -> list[StatedTime]:
     """All that the versions of these documents say of their own time, by kind."""
-    numbers = {one.id: one.number for one in await _versions(connection, documents)}
     stated = await load_statements(connection, documents, _ALL_KINDS)
+    cursor = await connection.execute(
+        "SELECT id, number FROM document_versions WHERE id = ANY(%s)",
+        ([one.version_id for listed in stated.values() for one in listed],),
+    )
+    numbers = {int(version): int(number) for version, number in await cursor.fetchall()}
     listed = [
         StatedTime(
             version=numbers[one.version_id],

@@ -34,3 +34,9 @@ BEGIN
 END $$;
 CREATE TRIGGER versions_newest AFTER INSERT OR DELETE OR UPDATE OF fetched_at, document_id ON document_versions
     FOR EACH ROW EXECUTE FUNCTION note_newest_version();
+
+-- the latest changes of all pages
+CREATE INDEX version_periods_seen ON version_periods (seen_from);
+
+-- texts that another reader of dates looked through, or none
+CREATE INDEX document_versions_dates_read ON document_versions (dates_read) WHERE pruned_at IS NULL;

@@ -8,8 +8,8 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.operations import RecordFeedback
 from webrag_core.application.services import Services
-from webrag_core.corpus.sources import list_sources
-from webrag_core.corpus.status import corpus_status
+from webrag_core.corpus.sources import count_sources, list_sources
+from webrag_core.corpus.status import corpus_status, source_statuses
 from webrag_core.errors import WebragError
 from webrag_core.feedback.models import Feedback
 from webrag_core.history import pages
@@ -90,10 +90,11 @@ async def history(api: Api, request: Request, query: HistoryQuery) -> HistoryRep
 
     async def work(services: Services) -> HistoryReply:
         database = services.corpus.database
-        story = await pages.versions(database, url)
+        latest = await pages.versions(database, url, last=query.limit)
+        async with database.connection() as connection:
+            count = await pages.count_periods(connection, url)
         then = None if at is None else await pages.page_at(database, url, at, query.time)
-        latest = story.model_copy(update={"periods": story.periods[-query.limit :]})
-        return HistoryReply(history=latest, periods=len(story.periods), at=then)
+        return HistoryReply(history=latest, periods=count, at=then)
 
     return await api.read(work)
 
@@ -104,8 +105,11 @@ async def changes(api: Api, request: Request, query: ChangesQuery) -> ChangeList
 
     async def work(services: Services) -> ChangeList:
         async with services.corpus.database.connection() as connection:
-            rows = await pages.changes(connection, query.target, since=since, until=until)
-        return ChangeList(changes=rows[query.offset : query.offset + query.limit], total=len(rows))
+            rows = await pages.changes(
+                connection, query.target, since=since, until=until, limit=query.limit, offset=query.offset
+            )
+            total = await pages.count_changes(connection, query.target, since=since, until=until)
+        return ChangeList(changes=rows, total=total)
 
     return await api.read(work)
 
@@ -115,11 +119,11 @@ async def sources(api: Api, request: Request, query: SourcesQuery) -> SourceList
 
     async def work(services: Services) -> SourceList:
         async with services.corpus.database.connection() as connection:
-            known = await list_sources(connection)
-            counts = {one.key: one for one in (await corpus_status(connection)).sources}
-        counted = [one for one in known if one.key in counts]
-        shown = counted[query.offset : query.offset + query.limit]
-        return SourceList(sources=[SourceReply.of(one, counts[one.key]) for one in shown], total=len(counted))
+            shown = await list_sources(connection, limit=query.limit, offset=query.offset)
+            counts = {one.key: one for one in await source_statuses(connection, [one.key for one in shown])}
+            total = await count_sources(connection)
+        listed = [SourceReply.of(one, counts[one.key]) for one in shown if one.key in counts]
+        return SourceList(sources=listed, total=total)
 
     return await api.read(work)
 
