@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import dataclass
 
 import httpx2
@@ -25,6 +26,7 @@ from webrag_core.corpus.sources import count_sources, list_sources
 from webrag_core.corpus.stated_dates import READER
 from webrag_core.history import pages
 from webrag_core.history.answers import list_answers
+from webrag_core.history.citations import citation_states, each_citation_state
 from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.store.database import Database
 
@@ -258,3 +260,31 @@ def test_parts_of_lists_are_parts_of_the_whole(stored: tuple[Stored, Stored]) ->
 def test_a_part_of_the_sources(stored: tuple[Stored, Stored]) -> None:
     # all are counted; documents only of those that are shown
     assert grows(stored, lambda one: one.web("/api/sources?limit=5&offset=5")) == ("sources",)
+
+
+def test_the_state_of_quotes(stored: tuple[Stored, Stored]) -> None:
+    async def of_answers(database: Database) -> None:
+        assert len(await citation_states(database, answers=[2, 3, 4, 7, 8])) == 5
+
+    async def of_documents(database: Database) -> None:
+        assert len(await citation_states(database, documents=[2, 3, 4])) == 6
+
+    assert grows(stored, lambda one: one.core(of_answers)) == ()
+    assert grows(stored, lambda one: one.core(of_documents)) == ()
+
+
+def test_the_states_of_all_quotes_are_read_in_parts(stored: tuple[Stored, Stored]) -> None:
+    async def first(database: Database) -> None:
+        async with aclosing(each_citation_state(database, answers=every)) as states:
+            assert (await anext(states)).answer_id == every[-1]
+
+    async def all_of_them(database: Database) -> None:
+        assert [one.answer_id for one in await citation_states(database)] == [*reversed(every)]
+
+    # the first state costs a part, and all parts together what they hold: no part is found by way of those before
+    reads: list[tuple[int, int]] = []
+    for one, size in zip(stored, (FEW, MANY), strict=True):
+        every = range(1, 2 * size + 1)
+        reads.append((one.core(first).total(), one.core(all_of_them).total() // size))
+    assert reads[1][0] <= reads[0][0]
+    assert reads[1][1] <= 2 * reads[0][1]

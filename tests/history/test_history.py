@@ -183,7 +183,9 @@ def test_page_text_is_escaped_in_a_comparison(ask: Any) -> None:
     ask(work)
 
 
-def test_what_became_of_the_quotes_of_an_answer(ask: Any, settings: Settings, tmp_path: Path) -> None:
+def test_what_became_of_the_quotes_of_an_answer(
+    ask: Any, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(corpus: Corpus) -> None:
         (answer,) = await list_answers(corpus.database)
         opened = await open_answer(corpus.database, answer.answer_id)
@@ -198,6 +200,10 @@ def test_what_became_of_the_quotes_of_an_answer(ask: Any, settings: Settings, tm
         checked = await rows(corpus.database, "SELECT count(*), max(checked_at) FROM citation_checks")
         assert (await citation_states(corpus.database)) == opened.citations
         assert await rows(corpus.database, "SELECT count(*), max(checked_at) FROM citation_checks") == checked
+        # in parts as well
+        monkeypatch.setattr("webrag_core.history.citations._BATCH", 1)
+        assert await rows(corpus.database, "DELETE FROM citation_checks RETURNING 1")
+        assert (await citation_states(corpus.database)) == opened.citations
         with pytest.raises(InvalidInputError, match="there is no answer 99"):
             await open_answer(corpus.database, 99)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,6 +33,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.page_text import one_line, visible
 
 if TYPE_CHECKING:
+    from webrag_core.history.anchoring import State
     from webrag_core.history.answers import StoredAnswer
     from webrag_core.history.citations import CitationState
     from webrag_core.history.compare import PageComparison
@@ -153,20 +155,33 @@ def citations(
 ) -> None:
     """Show whether quotes of past answers still stand. Fetch nothing."""
     from webrag_core.history.answers import open_answer
-    from webrag_core.history.citations import citation_states
+    from webrag_core.history.citations import each_citation_state
     from webrag_core.store.database import Database
 
+    async def chosen(database: Database) -> AsyncIterator[CitationState]:
+        if answer is None:
+            async for one in each_citation_state(database):
+                yield one
+        else:
+            for one in (await open_answer(database, answer)).citations:
+                yield one
+
     async def work() -> None:
+        counts: Counter[State] = Counter()
+        shown: list[dict[str, object]] = []
         async with await Database.open(load_settings()) as database:
-            opened = None if answer is None else await open_answer(database, answer)
-            states = await citation_states(database) if opened is None else opened.citations
-        rows = [one for one in states if not changed or one.state != "valid"]
+            async for one in chosen(database):
+                counts[one.state] += 1
+                if changed and one.state == "valid":
+                    continue
+                if as_json:
+                    shown.append(one.model_dump(mode="json"))
+                else:
+                    _print_citation(one)
         if as_json:
-            print_json({"citations": [one.model_dump(mode="json") for one in rows]})
-            return
-        for one in rows:
-            _print_citation(one)
-        print_line(f"{len(states)} citations: {_counts(states)}")
+            print_json({"citations": shown})
+        else:
+            print_line(f"{counts.total()} citations: {_counts(counts)}")
 
     asyncio.run(work())
 
@@ -241,7 +256,7 @@ def show_command(
             return
         if prose is not None:
             print_prose(prose, show_all=show_all, proof=proof)
-            print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
+            print_line(f"Its quotes today: {_counts(Counter(one.state for one in opened.citations))}", style="bold")
             if prose.trace_id is not None:
                 print_line(f"Trace {prose.trace_id}", style="dim")
             for one in opened.citations:
@@ -257,7 +272,7 @@ def show_command(
         if answer.trace_id is not None:
             print_line(f"Trace {answer.trace_id}", style="dim")
         if opened.citations:
-            print_line(f"Its quotes today: {_counts(opened.citations)}", style="bold")
+            print_line(f"Its quotes today: {_counts(Counter(one.state for one in opened.citations))}", style="bold")
         for one in opened.citations:
             _print_citation(one, whole=True)
 
@@ -378,11 +393,9 @@ def _print_comparison(comparison: PageComparison, html: Path | None, *, as_json:
         print_line(f"Written to {html}")
 
 
-def _counts(citations: Sequence[CitationState]) -> str:
-    counts = {
-        state: sum(one.state == state for one in citations) for state in ("valid", "moved", "changed", "gone", "broken")
-    }
-    return ", ".join(f"{count} {state}" for state, count in counts.items() if count or state != "broken")
+def _counts(counts: Counter[State]) -> str:
+    states: tuple[State, ...] = ("valid", "moved", "changed", "gone", "broken")
+    return ", ".join(f"{counts[state]} {state}" for state in states if counts[state] or state != "broken")
 
 
 def _print_citation(one: CitationState, *, whole: bool = False) -> None:

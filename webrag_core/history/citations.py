@@ -7,7 +7,7 @@ is kept, so the quote itself can always be proved.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from psycopg import AsyncConnection
@@ -31,7 +31,8 @@ _PAGES = 5  # that are then read
 _LEAST_WORDS = 5  # of a quote that is looked for on other pages: shorter ones stand on many
 _TEXTS = 50  # that stay prepared
 _LETTERS = 500  # texts whose letters stay in memory
-_BATCH = 200  # checks of one transaction
+_BATCH = 200  # quotes in memory, and checks of one transaction
+_HIGHEST = 2**63 - 1  # number of an answer
 _NO_PLACE = Place("changed", "lost", 0.0, standing=0)
 _GONE = Place("gone", "lost", 0.0, standing=0)
 
@@ -116,6 +117,11 @@ class _Row:
     def intact(self) -> bool:
         return self.cited.reads(self.quote)
 
+    @property
+    def needs_check(self) -> bool:
+        """Whether its page changed, and nobody has looked what became of it."""
+        return self.state is None and not self.unchanged and self.intact
+
 
 # A document whose URL became another's alias is compared with that one. A check that found the quote on another page
 # counts while that page has the version in which it was found.
@@ -147,7 +153,17 @@ LEFT JOIN document_versions nv ON nv.id = k.now_version
 LEFT JOIN documents o ON o.id = nv.document_id
 WHERE (%(documents)s::integer[] IS NULL OR d.id = ANY(%(documents)s::integer[]))
 AND (%(answers)s::bigint[] IS NULL OR c.answer_id = ANY(%(answers)s::bigint[]))
-ORDER BY c.answer_id DESC, c.number
+"""
+# a part of them, from a place on
+_LISTED = f"""{_CITATIONS}
+AND c.answer_id <= %(answer)s AND (c.answer_id < %(answer)s OR c.number > %(number)s)
+ORDER BY c.answer_id DESC, c.number LIMIT %(limit)s
+"""
+# those of one text after each other: it is then prepared once
+_UNCHECKED = f"""{_CITATIONS}
+AND k.state IS NULL AND n.id IS DISTINCT FROM c.version_id
+AND (c.version_id, c.answer_id, c.number) > (%(version)s, %(answer)s, %(number)s)
+ORDER BY c.version_id, c.answer_id, c.number LIMIT %(limit)s
 """
 
 
@@ -158,32 +174,52 @@ async def citation_states(
 
     Citations whose pages changed since they were last checked are checked, and the result is stored.
     """
-    async with database.connection() as connection:
-        rows = await _load(connection, documents, answers)
-    unchecked = [row for row in rows if row.intact and not row.unchanged and row.state is None]
-    # those of one pair of versions together: both texts are then prepared once
-    unchecked.sort(key=lambda row: (row.version_id, row.current_id or 0))
+    return [state async for state in each_citation_state(database, documents=documents, answers=answers)]
+
+
+async def each_citation_state(
+    database: Database, *, documents: Sequence[int] | None = None, answers: Sequence[int] | None = None
+) -> AsyncIterator[CitationState]:
+    """As `citation_states`, one after the other: of all quotes only a part is in memory. No connection is held while
+    the caller is at work."""
+    scope: dict[str, object] = {
+        "documents": None if documents is None else list(documents),
+        "answers": None if answers is None else list(answers),
+    }
     texts = _Texts()
-    for start in range(0, len(unchecked), _BATCH):
-        await _check(database, texts, unchecked[start : start + _BATCH])
-    if unchecked:
-        async with database.connection() as connection:
-            rows = await _load(connection, documents, answers)
-    return [_state(row) for row in rows]
+    if answers is None:
+        await _check_all(database, texts, scope)
+    place = {"answer": _HIGHEST, "number": 0}
+    while True:
+        rows = await _load(database, _LISTED, {**scope, **place})
+        last = rows[-1] if len(rows) == _BATCH else None
+        unchecked = [row for row in rows if row.needs_check]
+        if unchecked:
+            await _check(database, texts, sorted(unchecked, key=lambda row: (row.version_id, row.current_id or 0)))
+            rows = await _load(database, _LISTED, {**scope, **place})
+        for row in rows:
+            if last is None or (-row.answer_id, row.number) <= (-last.answer_id, last.number):
+                yield _state(row)
+        if last is None:
+            return
+        place = {"answer": last.answer_id, "number": last.number}
 
 
-async def _load(
-    connection: AsyncConnection, documents: Sequence[int] | None, answers: Sequence[int] | None
-) -> list[_Row]:
-    async with connection.cursor(row_factory=class_row(_Row)) as cursor:
-        await cursor.execute(
-            _CITATIONS,
-            {
-                "documents": None if documents is None else list(documents),
-                "answers": None if answers is None else list(answers),
-            },
-            prepare=False,
-        )
+async def _check_all(database: Database, texts: _Texts, scope: Mapping[str, object]) -> None:
+    """Check what needs it."""
+    place = {"version": 0, "answer": 0, "number": 0}
+    while True:
+        rows = await _load(database, _UNCHECKED, {**scope, **place})
+        if rows:
+            await _check(database, texts, [row for row in rows if row.needs_check])
+            place = {"version": rows[-1].version_id, "answer": rows[-1].answer_id, "number": rows[-1].number}
+        if len(rows) < _BATCH:
+            return
+
+
+async def _load(database: Database, statement: str, values: Mapping[str, object]) -> list[_Row]:
+    async with database.connection() as connection, connection.cursor(row_factory=class_row(_Row)) as cursor:
+        await cursor.execute(statement.encode(), {**values, "limit": _BATCH}, prepare=False)
         return await cursor.fetchall()
 
 
