@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from psycopg import AsyncConnection, sql
 
 from webrag_core.corpus.documents import StoredVersion
+from webrag_core.corpus.in_force import KINDS
 from webrag_core.corpus.validity import read_missing
 from webrag_core.errors import EmbeddingError, InvalidInputError
 from webrag_core.history.as_of import AsOf
@@ -56,12 +57,13 @@ _SEARCHED = frozenset({Pattern.RERANKED, Pattern.FILTERED})
 
 @dataclass(frozen=True, slots=True)
 class _Then:
-    """What a page of the scope was at the time: the version, and whether it is what the page is now."""
+    """What the pages of the scope were at the time: documents that are so now, versions that pages had then and have no
+    more, and how many of these were last seen before; how many pages are left out, by reason."""
 
-    document_id: int
-    version_id: int
-    live: bool
-    sure: bool
+    live: list[int]
+    past: list[int]
+    unsure: int
+    left_out: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,99 +112,110 @@ async def search_at(
         await read_missing(corpus.database)
     async with corpus.database.connection() as connection:
         await resolve_scope(connection, filters)  # refuses unknown names
-        pages, unseen = await (_pages_then if time == "seen" else _pages_holding)(connection, filters, at)
-    live = [page.document_id for page in pages if page.live]
-    past = [page for page in pages if not page.live]
-    retrieved = await searcher.search(dataclasses.replace(request, filters=ScopeFilter(documents=live)))
-    if past:
-        retrieved = await _with_past(corpus, model_id, request, retrieved, past)
-    retrieved.warnings += _warnings(at, pages, unseen)
+        then = await (_pages_then if time == "seen" else _pages_holding)(connection, filters, at)
+    retrieved = await searcher.search(dataclasses.replace(request, filters=ScopeFilter(documents=then.live)))
+    if then.past:
+        retrieved = await _with_past(corpus, model_id, request, retrieved, then.past)
+    retrieved.warnings += _warnings(at, then)
     return await finish_search(corpus, request, retrieved, instruction=instruction)
 
 
 _THEN = sql.SQL("""
-SELECT d.id, p.version_id, p.version_id IS NOT DISTINCT FROM d.current_version, p.seen_last >= %(start)s,
-       v.pruned_at IS NOT NULL
-FROM documents d
-LEFT JOIN LATERAL (SELECT o.version_id, o.seen_last FROM version_periods o
-    WHERE o.document_id = d.id AND o.seen_from <= %(end)s ORDER BY o.seen_from DESC LIMIT 1) p ON true
-LEFT JOIN document_versions v ON v.id = p.version_id
-WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id)
-{places}
-ORDER BY d.id
+SELECT coalesce(array_agg(id ORDER BY id) FILTER (WHERE left_out IS NULL AND live), '{{}}'),
+       coalesce(array_agg(version_id ORDER BY id) FILTER (WHERE left_out IS NULL AND NOT live), '{{}}'),
+       count(*) FILTER (WHERE left_out IS NULL AND NOT live AND NOT sure),
+       count(*) FILTER (WHERE left_out = 'later'), count(*) FILTER (WHERE left_out = 'absent'),
+       count(*) FILTER (WHERE left_out = 'pruned')
+FROM (
+    SELECT d.id, p.version_id, p.version_id IS NOT DISTINCT FROM d.current_version AS live,
+           p.seen_last >= %(start)s AS sure,
+           CASE WHEN p.seen_last IS NULL THEN 'later' WHEN p.version_id IS NULL THEN 'absent'
+                WHEN v.pruned_at IS NOT NULL THEN 'pruned' END AS left_out
+    FROM documents d
+    LEFT JOIN LATERAL (SELECT o.version_id, o.seen_last FROM version_periods o
+        WHERE o.document_id = d.id AND o.seen_from <= %(end)s ORDER BY o.seen_from DESC LIMIT 1) p ON true
+    LEFT JOIN document_versions v ON v.id = p.version_id
+    WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id)
+    {places}
+) t
 """).format(places=AT_PLACES)
 
 
-async def _pages_then(
-    connection: AsyncConnection, filters: ScopeFilter, at: AsOf
-) -> tuple[list[_Then], dict[str, int]]:
-    """The pages of the scope as they were, and how many are left out, by reason."""
+async def _pages_then(connection: AsyncConnection, filters: ScopeFilter, at: AsOf) -> _Then:
+    """The pages of the scope as they were."""
     cursor = await connection.execute(
         _THEN,
         {"start": at.start, "end": at.end, **place_parameters(filters)},
         prepare=False,
     )
-    pages: list[_Then] = []
-    left_out = {"first seen later": 0, "absent then": 0, "no longer kept": 0}
-    for document_id, version_id, live, sure, pruned in await cursor.fetchall():
-        if sure is None:
-            left_out["first seen later"] += 1
-        elif version_id is None:
-            left_out["absent then"] += 1
-        elif pruned:
-            left_out["no longer kept"] += 1
-        else:
-            pages.append(_Then(document_id, version_id, live, sure))
-    return pages, {reason: count for reason, count in left_out.items() if count}
+    row = await cursor.fetchone()
+    assert row is not None
+    live, past, unsure, later, absent, pruned = row
+    left_out = {"first seen later": later, "absent then": absent, "no longer kept": pruned}
+    return _Then(live, past, unsure, left_out)
 
 
 _STORED = sql.SQL("""
-SELECT d.id, d.current_version,
-       array(SELECT v.id FROM document_versions v WHERE v.document_id = d.id AND v.pruned_at IS NOT NULL)
-FROM documents d WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id) {places} ORDER BY d.id
+FROM documents d WHERE EXISTS (SELECT FROM version_periods e WHERE e.document_id = d.id) {places}
 """).format(places=AT_PLACES)
+_COUNTED = sql.SQL("SELECT count(*) {stored}").format(stored=_STORED)
+# from the few statements to their documents, not the other way
+_STATING = sql.SQL("""
+WITH stating AS MATERIALIZED (
+    SELECT DISTINCT v.document_id FROM version_validity y JOIN document_versions v ON v.id = y.version_id
+    WHERE y.kind = ANY(%(kinds)s)
+)
+SELECT d.id, d.current_version {stored} AND d.id IN (SELECT document_id FROM stating) ORDER BY d.id
+""").format(stored=_STORED)
 
 
-async def _pages_holding(
-    connection: AsyncConnection, filters: ScopeFilter, at: AsOf
-) -> tuple[list[_Then], dict[str, int]]:
-    """The pages of the scope whose texts hold then, and how many are left out, by reason."""
-    cursor = await connection.execute(_STORED, place_parameters(filters), prepare=False)
-    rows = await cursor.fetchall()
-    answers = await holding_versions(connection, [row[0] for row in rows], at.end.date())
-    pages: list[_Then] = []
-    left_out = {"not in force then": 0, "without a word on when they hold": 0, "no longer kept": 0}
-    for document_id, current, pruned in rows:
-        chosen = answers[document_id].chosen
-        if chosen is None:
-            silent = answers[document_id].certainty == "not_stated"
-            left_out["without a word on when they hold" if silent else "not in force then"] += 1
-        elif chosen.version_id in pruned:
-            left_out["no longer kept"] += 1
-        else:
-            pages.append(_Then(document_id, chosen.version_id, chosen.version_id == current, sure=True))
-    return pages, {reason: count for reason, count in left_out.items() if count}
+async def _pages_holding(connection: AsyncConnection, filters: ScopeFilter, at: AsOf) -> _Then:
+    """The pages of the scope whose texts hold then. Only those are loaded that state when they hold."""
+    places = place_parameters(filters)
+    (stored,) = await (await connection.execute(_COUNTED, places, prepare=False)).fetchone() or (0,)
+    cursor = await connection.execute(_STATING, {**places, "kinds": list(KINDS)}, prepare=False)
+    current = {int(document): version for document, version in await cursor.fetchall()}
+    answers = await holding_versions(connection, list(current), at.end.date())
+    chosen = {document: one.chosen.version_id for document, one in answers.items() if one.chosen is not None}
+    cursor = await connection.execute(
+        "SELECT id FROM document_versions WHERE id = ANY(%s) AND pruned_at IS NOT NULL", (list(chosen.values()),)
+    )
+    pruned = {int(row[0]) for row in await cursor.fetchall()}
+    kept = {document: version for document, version in chosen.items() if version not in pruned}
+    silent = sum(one.chosen is None and one.certainty == "not_stated" for one in answers.values())
+    left_out = {
+        "not in force then": len(current) - len(chosen) - silent,
+        "without a word on when they hold": int(stored) - len(current) + silent,
+        "no longer kept": len(pruned),
+    }
+    return _Then(
+        live=[document for document, version in kept.items() if version == current[document]],
+        past=[version for document, version in kept.items() if version != current[document]],
+        unsure=0,
+        left_out=left_out,
+    )
 
 
-def _warnings(at: AsOf, pages: Sequence[_Then], left_out: Mapping[str, int]) -> list[str]:
-    warnings = [f"pages left out, {reason}: {count}" for reason, count in left_out.items() if at.text != "now"]
-    unsure = sum(not page.sure and not page.live for page in pages)
-    if unsure:
+def _warnings(at: AsOf, then: _Then) -> list[str]:
+    warnings = [
+        f"pages left out, {reason}: {count}" for reason, count in then.left_out.items() if count and at.text != "now"
+    ]
+    if then.unsure:
         warnings.append(
-            f"pages that changed some time between their last sighting before {at.text} and the next: {unsure}"
+            f"pages that changed some time between their last sighting before {at.text} and the next: {then.unsure}"
         )
     return warnings
 
 
 async def _with_past(
-    corpus: Corpus, model_id: int, request: SearchRequest, live: RetrievalResult, past: Sequence[_Then]
+    corpus: Corpus, model_id: int, request: SearchRequest, live: RetrievalResult, past: Sequence[int]
 ) -> RetrievalResult:
-    """The live result with the best chunks of past texts merged in."""
+    """The live result with the best chunks of past versions merged in."""
     vector: NDArray[np.float32] | None = None
     with suppress(EmbeddingError):  # the live result says that only words were searched
         vector = (await corpus.indexer.embedder.embed([request.query], "query"))[0]
     async with corpus.database.snapshot() as connection:
-        versions = await _best_by_words(connection, request.query, [page.version_id for page in past])
+        versions = await _best_by_words(connection, request.query, past)
         pages = await _prepare(corpus, connection, versions, model_id, embeds=vector is not None)
     weights = weights_for(request.query, weights_in_force(corpus.settings), corpus.settings)
     chunks = await asyncio.to_thread(_rank, request.query, vector, pages, live, weights)
