@@ -22,8 +22,9 @@ from typing import Any, Self, TypedDict, TypeVar, Unpack
 
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.answering.events import AnswerEvent
-from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
+from webrag_core.application.operations import Ask, GatherEvidence, search_as_of
+from webrag_core.application.services import Services
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.refresh import RefreshReport
 from webrag_core.corpus.sources import Source, list_sources, sources_to_refresh
@@ -33,13 +34,11 @@ from webrag_core.history.citations import CitationState, citation_states
 from webrag_core.history.compare import PageComparison, compare
 from webrag_core.history.models import PageAt, PageHistory, TimeAxis
 from webrag_core.history.pages import page_at, versions
-from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
-from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.retrieval.request import Mode, ScopeFilter, SearchRequest
-from webrag_core.retrieval.search import CorpusSearch, search
+from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Form
 
@@ -47,7 +46,7 @@ Result = TypeVar("Result")
 
 
 class QuestionOptions(TypedDict, total=False):
-    """Fields of `Question` but its text."""
+    """Parameters of `Ask` but the question."""
 
     urls: tuple[str, ...]
     sources: tuple[str, ...]
@@ -58,7 +57,7 @@ class QuestionOptions(TypedDict, total=False):
 
 
 class AnswerOptions(TypedDict, total=False):
-    """Fields of `AnswerRequest` but its URLs and query."""
+    """Parameters of `GatherEvidence` but its URLs and query."""
 
     intent: QueryType | None
     known_context: str | None
@@ -78,9 +77,7 @@ class _Open:
     not read to their end, `closing` ends the thread."""
 
     loop: asyncio.AbstractEventLoop
-    corpus: Corpus
-    engine: OrchestratorEngine
-    manager: Manager
+    services: Services
     closing: asyncio.Event
     calls: set[asyncio.Task[Any]] = field(default_factory=set)
     streams: set[AsyncGenerator[Any]] = field(default_factory=set)
@@ -135,12 +132,12 @@ class WebRAG:
 
     def ask(self, question: str, **options: Unpack[QuestionOptions]) -> Answer:
         """An answer in prose (`Manager.answer`)."""
-        return self._wait(self._now.manager.answer(Question(question, **options)))
+        return self._wait(Ask.of(question=question, **options).run(self._now.services))
 
     def events(self, question: str, **options: Unpack[QuestionOptions]) -> Generator[AnswerEvent]:
         """As `ask`, told step by step (`Manager.stream`). To close the iterator cancels the run."""
         opened = self._now
-        stream = opened.manager.stream(Question(question, **options))
+        stream = Ask.of(question=question, **options).stream(opened.services)
         opened.streams.add(stream)
         try:
             while (event := self._wait(anext(stream, None))) is not None:
@@ -152,39 +149,39 @@ class WebRAG:
 
     def plan(self, question: str, **options: Unpack[QuestionOptions]) -> ExecutionPlan:
         """What `ask` would do (`Manager.plan`)."""
-        return self._wait(self._now.manager.plan(Question(question, **options)))
+        return self._wait(Ask.of(question=question, **options).plan(self._now.services))
 
     def answer(self, urls: str | Sequence[str], query: str, **options: Unpack[AnswerOptions]) -> OrchestrationResult:
         """All evidence for a query, found by following links from `urls` (`OrchestratorEngine.run`)."""
         start = (urls,) if isinstance(urls, str) else tuple(urls)
-        return self._wait(self._now.engine.run(AnswerRequest(start, query, **options)))
+        return self._wait(GatherEvidence.of(urls=start, query=query, **options).run(self._now.services))
 
     def search(
         self, query: str | SearchRequest, *, sources: Sequence[str] | None = None, at: str | None = None
     ) -> CorpusSearch:
         """Search what is stored, or was at a time (`search`, `search_at`). A `SearchRequest` says all else."""
-        return self._wait(_search(self._now.corpus, query, sources, at))
+        return self._wait(_search(self._now.services.corpus, query, sources, at))
 
     async def asearch(
         self, query: str | SearchRequest, *, sources: Sequence[str] | None = None, at: str | None = None
     ) -> CorpusSearch:
         """As `search`, awaited from any event loop."""
-        return await asyncio.wrap_future(self._begin(_search(self._now.corpus, query, sources, at)))
+        return await asyncio.wrap_future(self._begin(_search(self._now.services.corpus, query, sources, at)))
 
     def ingest(self, url: str, *, refresh: bool = False) -> AddedDocument:
         """Fetch, store and index one page (`Corpus.add`). Raises FetchError."""
-        return self._wait(self._now.corpus.add(url, refresh=refresh))
+        return self._wait(self._now.services.corpus.add(url, refresh=refresh))
 
     def ingest_all(self, urls: Iterable[str], *, refresh: bool = False) -> dict[str, AddedDocument | FetchError]:
         """As `ingest`, several at a time; what failed is among the results (`Corpus.add_all`)."""
         results: dict[str, AddedDocument | FetchError] = {}
-        self._wait(self._now.corpus.add_all(urls, results.__setitem__, refresh=refresh))
+        self._wait(self._now.services.corpus.add_all(urls, results.__setitem__, refresh=refresh))
         return results
 
     def refresh(self, *names: str) -> list[RefreshReport]:
         """Fetch the pages of these sources again, by default of all, and index what changed; paused ones only by their
         own key. Raises InvalidInputError for an unknown source."""
-        return self._wait(_refresh(self._now.corpus, names))
+        return self._wait(_refresh(self._now.services.corpus, names))
 
     def sources(self) -> list[Source]:
         """All sources: attached ones, and hosts of stored pages."""
@@ -225,11 +222,11 @@ class WebRAG:
         pages. Nothing is fetched."""
         numbers = [one if isinstance(one, int) else one.answer_id for one in answers]
         stored = [number for number in numbers if number is not None]
-        return self._wait(citation_states(self._now.corpus.database, answers=stored if answers else None))
+        return self._wait(citation_states(self._now.services.corpus.database, answers=stored if answers else None))
 
     def run(self, work: Callable[[Corpus], Coroutine[Any, Any, Result]]) -> Result:
         """Anything else: `work(corpus)`, in the thread's loop."""
-        return self._wait(work(self._now.corpus))
+        return self._wait(work(self._now.services.corpus))
 
     @property
     def _now(self) -> _Open:
@@ -264,8 +261,7 @@ async def _serve(settings: Settings, acquirer: Acquirer | None, ready: Future[_O
     """Keep the corpus open until it is to be closed. What fails before that is told to who waits for `ready`."""
     try:
         async with Corpus.open(settings, acquirer) as corpus:
-            engine = OrchestratorEngine(corpus)
-            opened = _Open(asyncio.get_running_loop(), corpus, engine, Manager(corpus, engine), asyncio.Event())
+            opened = _Open(asyncio.get_running_loop(), Services.over(corpus), asyncio.Event())
             ready.set_result(opened)
             await opened.closing.wait()
             for task in opened.calls:
@@ -288,9 +284,7 @@ async def _search(
         request = query
     else:
         raise InvalidInputError("sources of a SearchRequest go into its filters")
-    if at is None:
-        return await search(corpus, request)
-    return await search_at(corpus, request, AsOf.parse(at))
+    return await search_as_of(corpus, request, at)
 
 
 async def _refresh(corpus: Corpus, names: Sequence[str]) -> list[RefreshReport]:

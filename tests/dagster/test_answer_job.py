@@ -119,8 +119,8 @@ def test_the_same_question_again_gives_the_same_evidence_and_no_new_corpus_event
     [
         ({"query": "  "}, "the query is empty [invalid_input]"),
         ({"url": "not a url"}, "[invalid_url]"),
-        ({"expansion_budget": -1}, "the expansion budget cannot be negative"),
-        ({"mode": "sideways"}, "mode: Input should be 'auto'"),
+        ({"expansion_budget": -1}, "expansion_budget: cannot be negative"),
+        ({"mode": "sideways"}, "mode: Input should be 'chunk'"),
         ({"policy": "coin-toss"}, "[invalid_input]"),
         ({"url": "https://docs.python.org/3.11/nowhere.html"}, "[not_found]"),
     ],

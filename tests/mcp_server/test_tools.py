@@ -28,7 +28,7 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("answer", {"expansion_budget": -1}, "cannot be negative"),
     ("answer", {"expansion_budget": "many"}, "expansion_budget"),
     ("answer", {"budget": 3}, "did you mean expansion_budget?"),
-    ("answer", {"url": []}, "no URL given"),
+    ("answer", {"url": []}, "urls: none given"),
     ("answer", {"url": "no url"}, "invalid_url"),
     ("answer", {"url": {"a": 1}}, "url"),
     ("answer", {"url": [f"{SITE}/{n}" for n in range(31)]}, "30 at most"),

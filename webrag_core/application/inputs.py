@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
@@ -62,10 +63,26 @@ def explained(error: ValidationError) -> str:
         # of a union the branch of the type is on the path
         place = [part for part in problem["loc"] if not (isinstance(part, str) and "[" in part)]
         name = ".".join(shown(str(part)) for part in place if part not in ("str", "int"))
-        problems[f"{name}: {problem['msg']}"] = None
+        problems[f"{name}: {_words(problem)}"] = None
     lines = list(problems)
     more = f"; and {len(lines) - _MOST_PROBLEMS} more" if len(lines) > _MOST_PROBLEMS else ""
     return "; ".join(lines[:_MOST_PROBLEMS]) + more
+
+
+def _words(problem: ErrorDetails) -> str:
+    """What is wrong with a value, without its name."""
+    limits = problem.get("ctx", {})
+    match problem["type"]:
+        case "string_too_long":
+            return f"too many characters; {limits['max_length']:,} at most"
+        case "too_long":
+            return f"too many; {limits['max_length']:,} at most"
+        case "too_short":
+            return f"none given; {limits['min_length']:,} at least"
+        case "greater_than_equal" if limits["ge"] == 0:
+            return "cannot be negative"
+        case _:
+            return problem["msg"]
 
 
 def shown(text: str) -> str:

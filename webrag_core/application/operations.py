@@ -3,21 +3,26 @@ run them, and show what comes of it."""
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field, ValidationError
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
+from webrag_core.answering.events import AnswerEvent
 from webrag_core.answering.models import Answer
 from webrag_core.application.inputs import (
     LONGEST,
     MOST_CONSTRAINTS,
     MOST_PLACES,
+    MOST_RESULTS,
     At,
+    Date,
     Intent,
     Name,
     Number,
+    Place,
     RetrievalMode,
     Time,
     Url,
@@ -32,15 +37,45 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.feedback.models import LONGEST_QUOTE, LONGEST_TEXT, Better, Feedback, Kind, NewFeedback
 from webrag_core.feedback.store import record
 from webrag_core.history.as_of import AsOf
+from webrag_core.history.models import TimeAxis
+from webrag_core.history.past_search import search_at
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import Progress
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.request import AnswerRequest, check_question
+from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.models import Contract
+from webrag_core.retrieval.request import (
+    MAX_FORMULATIONS,
+    DateRange,
+    DocumentType,
+    Fusion,
+    Pattern,
+    ScopeFilter,
+    SearchRequest,
+)
+from webrag_core.retrieval.search import CorpusSearch, search
+from webrag_core.routing.plan import ExecutionPlan
 from webrag_core.routing.question import Form, Question
 
 MODELS = "models"
 """The actor whose feedback comes from programs."""
+
+
+async def search_as_of(
+    corpus: Corpus,
+    request: SearchRequest,
+    at: str | None,
+    *,
+    time: TimeAxis = "seen",
+    instruction: str | None = None,
+) -> CorpusSearch:
+    """Search what is stored, or with `at` what was (see `history.as_of`). `instruction` is for the reranker. Raises
+    InvalidInputError."""
+    if at is None:
+        return await search(corpus, request, instruction=instruction)
+    return await search_at(corpus, request, AsOf.parse(at, "at"), time=time, instruction=instruction)
 
 
 class Operation(Contract):
@@ -92,6 +127,14 @@ class Ask(Operation):
         """Answer in prose."""
         return await services.manager.answer(self.as_question(), progress)
 
+    def stream(self, services: Services) -> AsyncGenerator[AnswerEvent]:
+        """As `run`, event by event, see `Manager.stream`."""
+        return services.manager.stream(self.as_question())
+
+    async def plan(self, services: Services) -> ExecutionPlan:
+        """What `run` would do; nothing is done."""
+        return await services.manager.plan(self.as_question())
+
 
 class GatherEvidence(Operation):
     """A question for evidence, looked for from `urls` on. All fields are those of `AnswerRequest` in the library."""
@@ -141,6 +184,58 @@ class GatherEvidence(Operation):
     async def run(self, services: Services, progress: Progress | None = None) -> OrchestrationResult:
         """Gather evidence."""
         return await services.engine.run(self.as_request(services.settings), progress)
+
+
+class Search(Operation):
+    """A search of the stored pages. All filters must match; the values of one are alternatives."""
+
+    query: Annotated[str, Field(max_length=LONGEST["query"])]
+    pattern: Annotated[Pattern, Field(description="How passages are found and ordered")] = Pattern.RERANKED
+    formulations: Annotated[tuple[str, ...], Field(max_length=MAX_FORMULATIONS)] = ()
+    sources: tuple[Name, ...] | None = None
+    urls: Annotated[
+        tuple[Place, ...] | None, Field(max_length=MOST_PLACES, description="Only pages at or below these addresses")
+    ] = None
+    since: Date | None = None
+    until: Date | None = None
+    years: Annotated[tuple[int, ...], Field(max_length=MOST_PLACES)] = ()
+    languages: Annotated[tuple[Name, ...] | None, Field(max_length=MOST_PLACES)] = None
+    types: tuple[DocumentType, ...] | None = None
+    flags: tuple[Name, ...] | None = None
+    fusion: Fusion = "weighted"
+    alpha: Annotated[float | None, Field(ge=0, le=1)] = None
+    mode: RetrievalMode = "chunk"
+    top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 20
+    at: At = None
+    time: Time = "seen"
+
+    def as_request(self) -> SearchRequest:
+        """The search, checked. Raises InvalidInputError, FetchError(INVALID_URL)."""
+        check_length("query", self.query)
+        check_date(self.at, self.time)
+        dates = DateRange(*moments(self.since, self.until))
+        return SearchRequest(
+            query=self.query,
+            pattern=self.pattern,
+            formulations=self.formulations,
+            filters=ScopeFilter(
+                sources=self.sources,
+                url_prefixes=self.urls,
+                languages=self.languages,
+                types=self.types,
+                flags=self.flags,
+            ),
+            dated=None if dates == DateRange() else dates,
+            requested_years=self.years,
+            fusion=self.fusion,
+            alpha=self.alpha,
+            mode=self.mode,
+            top_k=self.top_k,
+        )
+
+    async def run(self, services: Services) -> CorpusSearch:
+        """Search."""
+        return await search_as_of(services.corpus, self.as_request(), self.at, time=self.time)
 
 
 class RecordFeedback(Operation):

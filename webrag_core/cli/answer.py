@@ -133,11 +133,13 @@ def answer(
     check_time(time, at)
 
     async def work(show: Show) -> OrchestrationResult:
+        from webrag_core.application.operations import GatherEvidence
+        from webrag_core.application.services import Services
         from webrag_core.indexing.pipeline import Corpus
-        from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
         from webrag_core.orchestration.memory import run_scope
 
-        request = AnswerRequest(
+        settings = load_settings()
+        evidence = GatherEvidence.of(
             urls=tuple(map(with_scheme, (url, *(also or ())))),
             query=query,
             intent=intent,
@@ -150,9 +152,9 @@ def answer(
             scope=run_scope(scope or ()),
             excluded=tuple(map(with_scheme, exclude or ())),
         )
-        request.seeds()
-        async with Corpus.open(load_settings()) as corpus:
-            return await OrchestratorEngine(corpus).run(request, show)
+        evidence.as_request(settings)  # what cannot be meant opens no corpus
+        async with Corpus.open(settings) as corpus:
+            return await evidence.run(Services.over(corpus), show)
 
     with show_progress() as show:
         result = asyncio.run(work(show))
@@ -175,15 +177,14 @@ def _end(
 async def _answer_at(at: str, time: TimeAxis, query: str, urls: list[str]) -> CorpusSearch:
     """Search what is stored of the past, which cannot be fetched."""
     from webrag_core.acquisition.urls import site_roots
-    from webrag_core.history.as_of import AsOf
-    from webrag_core.history.past_search import search_at
+    from webrag_core.application.operations import search_as_of
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 
     sites = site_roots(map(with_scheme, urls))
     request = SearchRequest(query=query, filters=ScopeFilter(url_prefixes=sites), mode="chunk")
     async with Corpus.open(load_settings()) as corpus:
-        return await search_at(corpus, request, AsOf.parse(at), time=time)
+        return await search_as_of(corpus, request, at, time=time)
 
 
 def _print_past(results: CorpusSearch, quotes: int, *, show_all: bool, proof: bool) -> None:

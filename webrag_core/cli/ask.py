@@ -32,8 +32,8 @@ from webrag_core.page_text import visible
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer, SentenceCitation
+    from webrag_core.application.operations import Ask
     from webrag_core.history.models import TimeAxis
-    from webrag_core.routing.question import Question
 
 Forms = Literal["explain", "steps", "compare", "lookup", "list", "timeline"]
 """As `routing.question.Form`, in that order, which is not imported for help alone."""
@@ -86,15 +86,15 @@ def ask(
 
     async def work(show: Show) -> Answer:
         from webrag_core.answering.events import Done
-        from webrag_core.answering.manager import Manager
+        from webrag_core.application.services import Services
         from webrag_core.indexing.pipeline import Corpus
 
         asked = question_of(question, url, source, at, time, budget, form)
         async with Corpus.open(load_settings()) as corpus:
             show("stored", None)
             if not stream:
-                return await Manager(corpus).answer(asked, show)
-            async for event in Manager(corpus).stream(asked):
+                return await asked.run(Services.over(corpus), show)
+            async for event in asked.stream(Services.over(corpus)):
                 print_json(event)
                 sys.stdout.flush()
             assert isinstance(event, Done)
@@ -132,13 +132,13 @@ def question_of(
     time: TimeAxis,
     budget: int | None,
     form: Forms | None = None,
-) -> Question:
-    """The question that options describe. Raises InvalidInputError for --time without --at."""
-    from webrag_core.routing.question import Question
+) -> Ask:
+    """The operation that options describe. Raises InvalidInputError, also for --time without --at."""
+    from webrag_core.application.operations import Ask
 
     check_time(time, at)
-    return Question(
-        text,
+    return Ask.of(
+        question=text,
         urls=tuple(map(with_scheme, url or ())),
         sources=tuple(source or ()),
         at=at,

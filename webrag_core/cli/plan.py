@@ -25,16 +25,16 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
-    from webrag_core.answering.manager import Manager
     from webrag_core.answering.plan_lines import limits_line, plan_lines
     from webrag_core.answering.wording import sentence_case
+    from webrag_core.application.services import Services
     from webrag_core.indexing.pipeline import Corpus
 
     asked = question_of(question, url, source, at, time, budget)
 
     async def work() -> ExecutionPlan:
         async with Corpus.open(load_settings()) as corpus:
-            return await Manager(corpus).plan(asked)
+            return await asked.plan(Services.over(corpus))
 
     made = asyncio.run(work())
     if as_json:

@@ -85,13 +85,11 @@ def search(
     filter are alternatives. A page's date is its last modification, else its
     publication.
     """
-    from webrag_core.history.as_of import AsOf
-    from webrag_core.history.past_search import search_at
+    from webrag_core.application.operations import search_as_of
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.retrieval.dates import moments
     from webrag_core.retrieval.filters import document_types
     from webrag_core.retrieval.request import DateRange, Pattern, ScopeFilter, SearchRequest
-    from webrag_core.retrieval.search import search as search_stored
 
     check_time(time, at)
     request = SearchRequest(
@@ -117,10 +115,7 @@ def search(
 
     async def work() -> None:
         async with Corpus.open(load_settings()) as corpus:
-            if at is None:
-                results = await search_stored(corpus, request)
-            else:
-                results = await search_at(corpus, request, AsOf.parse(at), time=time)
+            results = await search_as_of(corpus, request, at, time=time)
         if as_json:
             print_json(results)
         else:

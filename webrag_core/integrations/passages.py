@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from webrag_core.application.operations import search_as_of
 from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import InvalidInputError
-from webrag_core.history.as_of import AsOf
-from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.request import EVERYTHING, ScopeFilter, SearchRequest
-from webrag_core.retrieval.search import search
 from webrag_core.sync import WebRAG
 
 
@@ -36,9 +34,7 @@ async def apassages(corpus: WebRAG | Corpus, request: SearchRequest, at: str | N
     """As `passages`, for both."""
     if isinstance(corpus, WebRAG):
         return (await corpus.asearch(request, at=at)).chunks
-    if at is None:
-        return (await search(corpus, request)).chunks
-    return (await search_at(corpus, request, AsOf.parse(at))).chunks
+    return (await search_as_of(corpus, request, at)).chunks
 
 
 def metadata_of(passage: RankedChunk) -> dict[str, Any]:

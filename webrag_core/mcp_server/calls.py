@@ -14,7 +14,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
-from webrag_core.application.operations import RecordFeedback
+from webrag_core.application.operations import RecordFeedback, search_as_of
 from webrag_core.application.services import Core, Services, run_apart
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
@@ -32,7 +32,6 @@ from webrag_core.history.as_of import AsOf
 from webrag_core.history.compare import compare
 from webrag_core.history.models import HistoryPeriod
 from webrag_core.history.pages import page_at, versions
-from webrag_core.history.past_search import search_at
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
 from webrag_core.mcp_server.address_guard import AddressGuard, Doubt, KnownAddresses, spellings
@@ -71,7 +70,6 @@ from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, R
 from webrag_core.origin import asked_by
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.request import ScopeFilter
-from webrag_core.retrieval.search import search as search_stored
 from webrag_core.trace import traced, traceparent
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -136,12 +134,13 @@ class Calls:
         relay = ProgressRelay()
 
         async def work(services: Services, session: SessionMemory) -> Response:
-            request = call.request(self._settings)
+            evidence = call.evidence(self._settings)
+            request = evidence.as_request(self._settings)
             question = call.question(self._settings) if call.style == "prose" else None
 
             async def answer() -> CallToolResult:
                 if question is None:
-                    return self._answered(call, await services.engine.run(request, relay), session)
+                    return self._answered(call, await evidence.run(services, relay), session)
                 return self._said(call, await services.manager.answer(question, relay), session)
 
             return await self._admitted(services, session, request.seeds(), answer, context, relay)
@@ -325,14 +324,11 @@ class Calls:
                 filters=ScopeFilter(url_prefixes=call.source_urls or None),
                 mode="chunk",
             )
-            at = AsOf.parse(call.at, "at")
-            instruction = call.instruction(settings)
-            result = await search_at(services.corpus, request, at, time=call.time, instruction=instruction)
         else:
             ids = await self._documents_at(services, call.source_urls, session) if call.source_urls else None
-            result = await search_stored(
-                services.corpus, call.request(ids, settings), instruction=call.instruction(settings)
-            )
+            request = call.request(ids, settings)
+        instruction = call.instruction(settings)
+        result = await search_as_of(services.corpus, request, call.at, time=call.time, instruction=instruction)
         results = search_results(result)
         if call.output == "data":
             return self._as_data(search_data(result, results), results, session)

@@ -8,7 +8,6 @@ from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
 from webrag_core.application.inputs import (
-    MOST_CONSTRAINTS,
     MOST_PLACES,
     MOST_RESULTS,
     Intent,
@@ -18,11 +17,10 @@ from webrag_core.application.inputs import (
     check_list,
     shown,
 )
-from webrag_core.application.operations import Ask
+from webrag_core.application.operations import Ask, GatherEvidence
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
-from webrag_core.orchestration.engine import AnswerRequest
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.request import reranker_instruction
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest
@@ -85,16 +83,9 @@ class AnswerCall:
         """Return the requested mode, or the default."""
         return self.research_mode or settings.mcp_default_research_mode
 
-    def request(self, settings: Settings) -> AnswerRequest:
-        """Build the engine's request. Raises InvalidInputError, FetchError(INVALID_URL)."""
-        check_length("query", self.query)
-        check_list("url", self.urls, settings.webrag_max_pages)
-        check_list("constraint", self.constraints, MOST_CONSTRAINTS)
-        if self.known_context is not None:
-            check_length("known_context", self.known_context)
-        if self.policy is not None:
-            check_length("policy", self.policy)
-        request = AnswerRequest(
+    def evidence(self, settings: Settings) -> GatherEvidence:
+        """The operation that gathers evidence. Raises InvalidInputError."""
+        return GatherEvidence.of(
             urls=self.urls,
             query=self.query,
             intent=self.intent,
@@ -105,13 +96,10 @@ class AnswerCall:
             scope=self.scope,
             policy=self.policy,
         )
-        request.seeds()
-        return request
 
     def question(self, settings: Settings) -> Question:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,
-        and as `request` does."""
-        self.request(settings)
+        and FetchError(INVALID_URL)."""
         shaping = ("intent", "known_context", "constraints", "retrieval_mode", "scope", "policy")
         given = [name for name in shaping if getattr(self, name)]
         if given:

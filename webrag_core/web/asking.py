@@ -12,20 +12,18 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from webrag_core.answering import guard
 from webrag_core.answering.events import AnswerEvent, CitationReady, Done, Planned, SentenceReady, TaskDone
 from webrag_core.answering.manager import Question
 from webrag_core.answering.models import SentenceCitation
 from webrag_core.answering.plan_lines import ending
 from webrag_core.answering.wording import sentence_case
+from webrag_core.application.operations import Ask
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.corpus.sources import list_sources
 from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
-from webrag_core.history.as_of import AsOf
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
-from webrag_core.orchestration.request import check_question
 from webrag_core.routing.asked import asked
 from webrag_core.web.addresses import typed_url
 from webrag_core.web.answers import quote_counts
@@ -54,15 +52,8 @@ class _Draft:
 
     def checked(self) -> Question:
         """The question. Raises InvalidInputError, FetchError or GuardrailsViolationError for what cannot be asked."""
-        guard.check_input(self.question)
-        check_question(self.question)
-        at = AsOf.parse(self.at, "the date").text if self.at else None
-        return Question(
-            self.question,
-            urls=tuple(map(typed_url, self.urls.split())),
-            sources=tuple(self.sources),
-            at=at,
-        )
+        urls = tuple(map(typed_url, self.urls.split()))
+        return Ask.of(question=self.question, urls=urls, sources=tuple(self.sources), at=self.at or None).as_question()
 
 
 async def show_form(request: Request) -> Response:

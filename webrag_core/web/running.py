@@ -16,7 +16,7 @@ from webrag_core.answering.manager import Question
 from webrag_core.application.inputs import check_list
 from webrag_core.application.refusals import DEFECT, Refusal
 from webrag_core.application.services import Services
-from webrag_core.errors import InvalidInputError, WebragError
+from webrag_core.errors import WebragError
 from webrag_core.origin import asked_by
 from webrag_core.page_text import one_line
 from webrag_core.trace import current_trace_id, traced
@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 
 _MOST_WAITING = 32
 _MOST_ENDED = 32  # that can still be watched from their beginning
-_MOST_SOURCES = 1_000
 
 Open = Callable[[], Awaitable[Services]]
 
@@ -139,10 +138,8 @@ class RunningAnswers:
 
     def start(self, question: Question, origin: str = "web") -> RunningAnswer:
         """Begin a run for `origin` (see that module). Raises BusyError when too many are waiting, InvalidInputError for
-        too many pages or sources."""
+        too many pages."""
         check_list("url", question.urls, self._most_urls)
-        if len(question.sources) > _MOST_SOURCES:
-            raise InvalidInputError(f"{len(question.sources):,} sources; {_MOST_SOURCES:,} at most")
         self._check_room()
         over = [key for key, run in self._runs.items() if run.is_over]
         for key in over[: max(len(over) - _MOST_ENDED, 0)]:

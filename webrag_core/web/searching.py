@@ -11,21 +11,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.inputs import MOST_RESULTS
+from webrag_core.application.operations import Search
 from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
 from webrag_core.corpus.source_pages import corpus_contents
 from webrag_core.errors import FetchError, InvalidInputError
-from webrag_core.history.as_of import AsOf
 from webrag_core.history.models import TimeAxis
-from webrag_core.history.past_search import search_at
-from webrag_core.indexing.pipeline import Corpus
 from webrag_core.page_text import visible
 from webrag_core.retrieval.citations import RELEVANCE_FLOOR, relevant
-from webrag_core.retrieval.dates import moment
 from webrag_core.retrieval.filters import document_types
 from webrag_core.retrieval.models import CitationSpan
-from webrag_core.retrieval.request import DateRange, ScopeFilter, SearchRequest
-from webrag_core.retrieval.search import CorpusSearch, search
+from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.web.phrases import FLAGS, TYPES
 from webrag_core.web.query import field, page_number
 from webrag_core.web.rendering import page
@@ -34,7 +31,6 @@ from webrag_core.web.results import Result, load_results
 SEARCH = "/search"
 NUMBERS = (5, 10, 20, 50)
 """How many results a page may have."""
-_PASSAGES = 50  # of one search: what its pages of results are cut from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,21 +104,20 @@ class SearchForm:
         """The address of a search for the same words in all that is stored."""
         return SearchForm(words=self.words, number=self.number).path
 
-    def request(self) -> SearchRequest:
-        """The request that the form means. Raises InvalidInputError."""
-        start = moment(self.since, "since") if self.since else None
-        end = moment(self.until, "until", end=True) if self.until else None
-        return SearchRequest(
+    def search(self) -> Search:
+        """The operation that the form means. Raises InvalidInputError."""
+        return Search.of(
             query=self.words,
-            filters=ScopeFilter(
-                sources=self.sources or None,
-                url_prefixes=[self.below] if self.below else None,
-                languages=self.languages or None,
-                types=document_types(self.types) if self.types else None,
-                flags=self.flags or None,
-            ),
-            dated=None if start is None and end is None else DateRange(start, end),
-            top_k=_PASSAGES,
+            sources=self.sources or None,
+            urls=[self.below] if self.below else None,
+            since=self.since or None,
+            until=self.until or None,
+            languages=self.languages or None,
+            types=document_types(self.types) if self.types else None,
+            flags=self.flags or None,
+            top_k=MOST_RESULTS,
+            at=self.at or None,
+            time=self.time if self.at else "seen",
         )
 
 
@@ -147,13 +142,12 @@ class ResultPage:
 async def show_search(request: Request) -> Response:
     """The form, and the results where it has words."""
     services: Services = await request.app.state.services()
-    corpus = services.corpus
     form = SearchForm.read(request.query_params)
-    async with corpus.database.connection() as connection:
+    async with services.corpus.database.connection() as connection:
         contents = await corpus_contents(connection)
     results, refusal = None, None
     try:
-        results = await _result_page(corpus, form) if form.words else None
+        results = await _result_page(services, form) if form.words else None
     except (InvalidInputError, FetchError) as error:
         refusal = Refusal.of(error)
     return page(
@@ -170,16 +164,12 @@ async def show_search(request: Request) -> Response:
     )
 
 
-async def _result_page(corpus: Corpus, form: SearchForm) -> ResultPage:
-    request = form.request()
-    if form.at:
-        results = await search_at(corpus, request, AsOf.parse(form.at, "at"), time=form.time)
-    else:
-        results = await search(corpus, request)
+async def _result_page(services: Services, form: SearchForm) -> ResultPage:
+    results = await form.search().run(services)
     strong = relevant(results.citations)
     listed: list[CitationSpan] = results.citations if form.every else strong
     first = form.number * (form.page - 1)
-    async with corpus.database.connection() as connection:
+    async with services.corpus.database.connection() as connection:
         quotes = await load_results(connection, results, listed[first : first + form.number])
     return ResultPage(
         search=results,

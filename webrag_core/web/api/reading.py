@@ -6,7 +6,7 @@ from starlette.requests import Request
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering.stored import load_answer
-from webrag_core.application.operations import RecordFeedback
+from webrag_core.application.operations import RecordFeedback, Search
 from webrag_core.application.services import Services
 from webrag_core.corpus.sources import count_sources, list_sources
 from webrag_core.corpus.status import corpus_status, source_statuses
@@ -14,11 +14,8 @@ from webrag_core.errors import WebragError
 from webrag_core.feedback.models import Feedback
 from webrag_core.history import pages
 from webrag_core.history.answers import list_answers, open_answer
-from webrag_core.history.as_of import AsOf
-from webrag_core.history.past_search import search_at
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.search import CorpusSearch
-from webrag_core.retrieval.search import search as search_stored
 from webrag_core.web.api.operations import Api, Operation
 from webrag_core.web.api.replies import (
     AnswerList,
@@ -35,7 +32,6 @@ from webrag_core.web.api.requests import (
     ChangesQuery,
     HistoryQuery,
     Nothing,
-    SearchBody,
     SourcesQuery,
 )
 
@@ -46,16 +42,10 @@ class ForbiddenError(WebragError):
     code = "forbidden"
 
 
-async def search(api: Api, request: Request, body: SearchBody) -> CorpusSearch:
+async def search(api: Api, request: Request, body: Search) -> CorpusSearch:
     """Search the stored pages, or what they said then."""
-    wanted = body.as_request()
-
-    async def work(services: Services) -> CorpusSearch:
-        if body.at is not None:
-            return await search_at(services.corpus, wanted, AsOf.parse(body.at, "at"), time=body.time)
-        return await search_stored(services.corpus, wanted)
-
-    return await api.read(work)
+    body.as_request()  # what cannot be meant waits for no turn
+    return await api.read(body.run)
 
 
 async def answers(api: Api, request: Request, query: AnswersQuery) -> AnswerList:
@@ -146,7 +136,7 @@ async def feedback(api: Api, request: Request, body: RecordFeedback) -> Feedback
 
 
 OPERATIONS = (
-    Operation("POST", "/search", "search", "Search the stored pages", SearchBody, CorpusSearch, search),
+    Operation("POST", "/search", "search", "Search the stored pages", Search, CorpusSearch, search),
     Operation("GET", "/answers", "answers", "List stored answers, the latest first", AnswersQuery, AnswerList, answers),
     Operation(
         "GET",

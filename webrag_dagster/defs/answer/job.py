@@ -15,7 +15,7 @@ from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run_once
 
 if TYPE_CHECKING:
-    from webrag_core.orchestration.engine import AnswerRequest
+    from webrag_core.application.operations import GatherEvidence
     from webrag_core.orchestration.models import OrchestrationResult, Round
 
 _QUERY_CHARS = 60
@@ -75,11 +75,12 @@ async def _find_evidence(
     context: dg.OpExecutionContext, config: AnswerConfig, resource: CorpusResource
 ) -> "OrchestrationResult":
     from webrag_core.acquisition.urls import source_key
-    from webrag_core.orchestration.engine import OrchestratorEngine
+    from webrag_core.application.services import Services
     from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
     from webrag_dagster.metadata import answer_metadata, round_metadata
 
-    request = _request(config)
+    evidence = _evidence(config)
+    request = evidence.as_request(resource.settings())
     seed = request.seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
     asked = query_tag(request.query)
@@ -108,7 +109,7 @@ async def _find_evidence(
     async with resource.open() as opened:
         corpus = WatchedCorpus(opened)
         try:
-            result = await OrchestratorEngine(corpus).run(request, progress)
+            result = await evidence.run(Services.over(corpus), progress)
         except asyncio.CancelledError:
             now = context.instance.get_run_by_id(context.run_id)
             cancelling = now is not None and now.status is dg.DagsterRunStatus.CANCELING
@@ -141,18 +142,11 @@ def _seconds_since_launch(context: dg.OpExecutionContext) -> float:
     return time.time() - record.create_timestamp.timestamp() if record is not None else 0.0
 
 
-def _request(config: AnswerConfig) -> "AnswerRequest":
-    """The core's request. Raises InvalidInputError for a value that is not on its list."""
-    from pydantic import TypeAdapter, ValidationError
-
-    from webrag_core.errors import InvalidInputError
-    from webrag_core.orchestration.engine import AnswerRequest
+def _evidence(config: AnswerConfig) -> "GatherEvidence":
+    """The operation. Raises InvalidInputError for a value that is not on its list."""
+    from webrag_core.application.operations import GatherEvidence
     from webrag_core.orchestration.memory import run_scope
 
     options = {name: value for name, value in config.model_dump(exclude={"url"}).items() if value is not None}
     options["scope"] = run_scope(config.scope or ())
-    try:
-        return TypeAdapter(AnswerRequest).validate_python({"urls": (config.url,), **options})
-    except ValidationError as error:
-        problems = "; ".join(f"{item['loc'][0]}: {item['msg']}" for item in error.errors(include_url=False))
-        raise InvalidInputError(problems) from None
+    return GatherEvidence.of(urls=(config.url,), **options)

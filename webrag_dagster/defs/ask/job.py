@@ -72,17 +72,18 @@ def ask() -> None:
 
 
 async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> "Answer":
-    from webrag_core.answering.manager import Manager, Question
+    from webrag_core.application.operations import Ask
+    from webrag_core.application.services import Services
     from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
     from webrag_dagster.prose import prose_metadata
 
     asked = query_tag(config.question)
     context.instance.add_run_tags(context.run_id, {"webrag/query": asked})
-    question = Question(config.question, tuple(config.urls), tuple(config.sources), config.at)
+    question = Ask.of(question=config.question, urls=config.urls, sources=config.sources, at=config.at)
     async with resource.open() as opened:
         corpus = WatchedCorpus(opened)
         try:
-            answer = await Manager(corpus).answer(question)
+            answer = await question.run(Services.over(corpus))
         finally:
             await log_touched(context, corpus)
     context.log_event(
