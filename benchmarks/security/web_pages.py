@@ -36,7 +36,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.cli.output import out, print_table
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, Reason
-from webrag_core.mcp_server.http import Limits, server_config
+from webrag_core.http_server import Limits, server_config
 from webrag_core.store.embedded import embedded_url
 from webrag_core.web.app import web_app
 

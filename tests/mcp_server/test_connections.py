@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from tests.waiting import await_until
 from webrag_core.config import Settings
-from webrag_core.mcp_server.http import Limits, server_config
+from webrag_core.http_server import Limits, server_config
 
 ended: list[str] = []
 

@@ -25,7 +25,8 @@ from tests.waiting import await_until, wait_until
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.mcp_server.http import DEFAULT_LIMITS, Limits, check_bind, http_app, server_config
+from webrag_core.http_server import DEFAULT_LIMITS, Limits, check_bind, server_config
+from webrag_core.mcp_server.http import http_app
 
 __all__ = ["webrag_here"]
 

@@ -13,7 +13,7 @@ import uvicorn
 from tests.waiting import wait_until
 from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.config import Settings
-from webrag_core.mcp_server.http import DEFAULT_LIMITS, Limits, server_config
+from webrag_core.http_server import DEFAULT_LIMITS, Limits, server_config
 from webrag_core.web.app import web_app
 
 BROWSER = {"accept": "text/html,*/*;q=0.8"}

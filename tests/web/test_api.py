@@ -18,7 +18,7 @@ from tests.conftest import REPOSITORY, fresh_database
 from tests.mcp_server.tea_site import PAGES, QUESTION, SEED, HeldSite, tea_settings
 from tests.waiting import wait_until
 from tests.web.serving import web_server
-from webrag_core.mcp_server.http import Limits
+from webrag_core.http_server import Limits
 
 STREAM = {"accept": "text/event-stream"}
 

@@ -25,7 +25,8 @@ from webrag_core.application.refusals import MEANINGS
 from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError
-from webrag_core.mcp_server.http import HEALTH, http_app
+from webrag_core.http_server import HEALTH
+from webrag_core.mcp_server.http import http_app
 from webrag_core.web import running, signing_in
 from webrag_core.web.api.app import BASE, OPERATIONS, api_app
 from webrag_core.web.app import MCP, STATIC, web_app

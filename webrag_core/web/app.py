@@ -20,7 +20,8 @@ from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.errors import StoreError, WebragError
-from webrag_core.mcp_server.http import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only, tools_app
+from webrag_core.http_server import DEFAULT_LIMITS, HEALTH, Limits, check_bind, own_hosts_only
+from webrag_core.mcp_server.http import tools_app
 from webrag_core.mcp_server.tools import make_server
 from webrag_core.page_text import one_line
 from webrag_core.web import answers, asking, graph, page_history, searching, signing_in, sources, stored_page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from webrag_core.config import Settings
-from webrag_core.mcp_server.http import serve_app
+from webrag_core.http_server import serve_app
 from webrag_core.web.app import web_app
 
 

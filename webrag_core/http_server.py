@@ -1,12 +1,113 @@
-"""Close connections whose request does not arrive, or whose answer is not read: they must not use up the file
-descriptors."""
+"""One HTTP server for every face that has one: where it may listen, which hosts it answers to, when connections close.
+
+Connections whose request does not arrive, or whose answer is not read, must not use up the file descriptors.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
 
+import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from webrag_core.config import Settings
+from webrag_core.errors import InvalidInputError
+from webrag_core.http_guard import Authority, RequireOwnHost, check_token, is_loopback, parsed_hosts
+from webrag_core.store.embedded import exit_on_sigterm
+
+_SHUTDOWN_SECONDS = 10
+HEALTH = "/health"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits against clients that come and never go; 1,024 descriptors suffice for them."""
+
+    request_seconds: float = 30.0  # for a request to arrive, head and body
+    most_connections: int = 384  # further ones push out those that wait for a request
+    backlog: int = 256  # connections that are accepted at once
+    most_idle_sessions: int = 64  # one takes about 36 KB
+
+
+DEFAULT_LIMITS = Limits()
+
+
+def own_hosts_only(app: ASGIApp, settings: Settings, *, links: bool = False, unlinked: Collection[str] = ()) -> ASGIApp:
+    """Wrap `app` in the check of host and origin, see `RequireOwnHost`."""
+    return RequireOwnHost(
+        app,
+        _allowed_hosts(settings),
+        setting="MCP_ALLOWED_HOSTS",
+        loopback=is_loopback(settings.mcp_host),
+        links=links,
+        unlinked=unlinked,
+        open_paths=[HEALTH],
+    )
+
+
+def check_bind(settings: Settings) -> None:
+    """Raise InvalidInputError for an unprotected bind beyond loopback."""
+    if is_loopback(settings.mcp_host):
+        return
+    token = settings.mcp_auth_token
+    missing = [] if token is not None else ["MCP_AUTH_TOKEN (the bearer token that clients must send)"]
+    if not _allowed_hosts(settings):
+        missing.append("MCP_ALLOWED_HOSTS (the accepted host names)")
+    if missing:
+        raise InvalidInputError(f"listening on {settings.mcp_host} needs {' and '.join(missing)}")
+    check_token(token, "MCP_AUTH_TOKEN")
+
+
+def _allowed_hosts(settings: Settings) -> frozenset[Authority]:
+    return parsed_hosts(settings.mcp_allowed_hosts, "MCP_ALLOWED_HOSTS")
+
+
+def server_config(app: ASGIApp, settings: Settings, limits: Limits = DEFAULT_LIMITS) -> uvicorn.Config:
+    """Configure the web server for an application."""
+    connections = Connections(limits.request_seconds, limits.most_connections)
+    return uvicorn.Config(
+        connections.around(app),
+        host=settings.mcp_host,
+        port=settings.mcp_port,
+        http=connections.protocol,
+        log_level=settings.mcp_log_level.lower(),
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,  # they would replace the address of the connection
+        ws="none",
+        limit_concurrency=limits.most_connections + limits.backlog,  # then 503
+        backlog=limits.backlog,
+        timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
+    )
+
+
+class _Server(uvicorn.Server):
+    """Calls `listening` once it listens: its own message at start-up is below the level of our log."""
+
+    def __init__(self, config: uvicorn.Config, listening: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._listening = listening
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        """Start. Raises InvalidInputError where the address cannot be listened at; the log says why."""
+        try:
+            await super().startup(sockets)
+        except SystemExit as error:
+            where = f"{self.config.host}:{self.config.port}"
+            raise InvalidInputError(f"{where} cannot be listened at; --port chooses another port") from error
+        if self.started:
+            self._listening()
+
+
+def serve_app(app: ASGIApp, settings: Settings, listening: Callable[[], None]) -> None:
+    """Serve an application until a signal; call `listening` when it listens."""
+    exit_on_sigterm()  # uvicorn raises the signal again when it is done
+    asyncio.run(_Server(server_config(app, settings), listening).serve())
+
 
 Peer = tuple[str, int]
 
