@@ -20,16 +20,16 @@ def answer_demo(site: Path) -> tuple[OrchestrationResult, Answer]:
 
 
 async def _answers(site: Path) -> tuple[OrchestrationResult, Answer]:
-    from webrag_core.answering.manager import Manager, Question
+    from webrag_core.application.operations import Ask, GatherEvidence
+    from webrag_core.application.services import Services
     from webrag_core.cli.progress import show_progress
     from webrag_core.config import load_settings
     from webrag_core.indexing.pipeline import Corpus
-    from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
-    from webrag_core.orchestration.memory import run_scope
 
     # `run`: the walk is worth seeing the second time, too
-    request = AnswerRequest((DEMO_URL,), DEMO_QUERY, scope=run_scope(["run"]))
+    evidence = GatherEvidence.of(urls=(DEMO_URL,), query=DEMO_QUERY, scope="run")
     async with Corpus.open(load_settings(webrag_warc=site)) as corpus:
+        services = Services.over(corpus)
         with show_progress() as show:
-            result = await OrchestratorEngine(corpus).run(request, show)
-            return result, await Manager(corpus).answer(Question(DEMO_QUERY, (DEMO_URL,)), show)
+            result = await evidence.run(services, show)
+            return result, await Ask.of(question=DEMO_QUERY, urls=(DEMO_URL,)).run(services, show)

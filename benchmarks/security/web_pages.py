@@ -145,7 +145,10 @@ def _client(port: int, watch: Watch) -> httpx2.AsyncClient:
     # a connection each: after a failure the server closes one, which must not hide the attacks that follow
     alone = httpx2.Limits(max_keepalive_connections=0)
     base = f"http://127.0.0.1:{port}"
-    return httpx2.AsyncClient(base_url=base, timeout=60, limits=alone, event_hooks={"response": [watch]})
+    browser = {"accept": "text/html,*/*;q=0.8"}
+    return httpx2.AsyncClient(
+        base_url=base, timeout=60, limits=alone, headers=browser, event_hooks={"response": [watch]}
+    )
 
 
 def main() -> None:

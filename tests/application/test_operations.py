@@ -28,7 +28,7 @@ def test_an_operation_has_each_parameter_of_what_it_runs_with_its_default() -> N
     assert Ask.model_fields.keys() - {"question"} == QuestionOptions.__annotations__.keys()
     request = GatherEvidence.of(urls=[START], query="Which tea?").as_request(Settings())
     assert request == AnswerRequest((START,), "Which tea?")
-    assert GatherEvidence.model_fields.keys() == {one.name for one in fields(AnswerRequest)}
+    assert GatherEvidence.model_fields.keys() == {parameter.name for parameter in fields(AnswerRequest)}
     assert GatherEvidence.model_fields.keys() - {"urls", "query"} == AnswerOptions.__annotations__.keys()
 
 

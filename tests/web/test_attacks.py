@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.security.web_attacks import TOKEN, Attack, Watch, cross_site, redirects, tokens
 from benchmarks.security.web_markup import PAYLOADS, markup_problems
+from tests.web.serving import BROWSER
 from webrag_core.config import Settings
 from webrag_core.web import signing_in
 from webrag_core.web.app import web_app
@@ -24,7 +25,10 @@ def held(group: Group, **settings: object) -> int:
     async def work() -> list[Attack]:
         app = web_app(Settings(_env_file=None, **settings))  # type: ignore[arg-type]
         async with httpx2.AsyncClient(
-            transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1:8765", event_hooks={"response": [watch]}
+            transport=httpx2.ASGITransport(app),
+            base_url="http://127.0.0.1:8765",
+            headers=BROWSER,
+            event_hooks={"response": [watch]},
         ) as client:
             return await group(client)
 
