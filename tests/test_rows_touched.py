@@ -45,12 +45,14 @@ INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE SELECT 1, {big};
 INSERT INTO sources (id, key) OVERRIDING SYSTEM VALUE
 SELECT n + 1, 'host' || n || '.example' FROM generate_series(1, {size}) n;
 
-INSERT INTO documents (id, source_id, canonical_url, status, current_version, newest_version, last_checked, next_check)
+INSERT INTO documents (id, source_id, canonical_url, status, current_version, newest_version, work_version,
+                       last_checked, next_check)
 OVERRIDING SYSTEM VALUE
-SELECT n, 1, 'https://' || {big} || '/' || n, 'ready', 2 * n, 2 * n, now(), now() FROM generate_series(1, {size}) n
+SELECT n, 1, 'https://' || {big} || '/' || n, 'ready', 2 * n, 2 * n, 2 * n, now(), now()
+FROM generate_series(1, {size}) n
 UNION ALL SELECT 100000 + n, n + 1, 'https://host' || n || '.example/',
                  CASE WHEN n > 5 THEN 'ready' ELSE 'running' END,
-                 CASE WHEN n > 5 THEN 100000 + n END, 100000 + n, now(), now()
+                 CASE WHEN n > 5 THEN 100000 + n END, 100000 + n, 100000 + n, now(), now()
 FROM generate_series(1, {size}) n;
 
 INSERT INTO document_versions (id, document_id, number, markdown, sha256, http_status, media_type, fetched_at,
@@ -246,8 +248,8 @@ def test_parts_of_lists_are_parts_of_the_whole(stored: tuple[Stored, Stored]) ->
             for kind in CHANGE_KINDS:
                 of_kind = await latest_changes(connection, BIG, kind=kind, limit=3 * FEW)
                 assert of_kind == [one for one in latest if one.kind == kind]
-            story = await pages.versions(connection, f"https://{BIG}/1")
-            short = await pages.versions(connection, f"https://{BIG}/1", last=5)
+            story = await pages.versions(database, f"https://{BIG}/1")
+            short = await pages.versions(database, f"https://{BIG}/1", last=5)
             assert short.periods == story.periods[-5:]
             assert await pages.count_periods(connection, f"https://{BIG}/1") == len(story.periods)
             sources = await list_sources(connection)

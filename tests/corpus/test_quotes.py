@@ -15,7 +15,6 @@ from webrag_core.errors import IntegrityError
 READ_BACK = {
     "answering/proof/recheck.py",
     "feedback/models.py",
-    "feedback/ratings.py",
     "history/citations.py",
     "retrieval/models.py",
     "routing/results.py",

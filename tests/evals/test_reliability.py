@@ -59,6 +59,7 @@ def test_unanswerable_is_never_complete_and_nothing_gives_no_figure() -> None:
     assert (nothing.bins, nothing.ece, nothing.brier, nothing.n) == ([], None, None, 0)
 
 
+@pytest.mark.slow
 def test_real_runs_have_a_point_per_round(recordings: Recordings) -> None:
     found = reliability_per_round(few_goldens(), recordings.matrix)
     assert found.n == sum(len(run.rounds) for run in recordings.matrix)

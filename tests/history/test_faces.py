@@ -111,7 +111,8 @@ def _as_an_older_version_left_it(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("DELETE FROM version_validity")
         connection.execute("UPDATE document_versions SET dates_read = 'older'")
-        connection.execute("TRUNCATE works, work_members, work_pages")
+        connection.execute("TRUNCATE works, work_members")
+        connection.execute("UPDATE documents SET work_version = NULL")
 
 
 def test_every_face_reads_first_what_an_older_version_left_unread(settings: Settings) -> None:

@@ -150,7 +150,7 @@ class SlowSite(LocalSite):
 
 
 def test_a_page_in_flight_at_the_deadline_is_listed_as_failed(settings: Settings) -> None:
-    hurried = settings.model_copy(update={"webrag_answer_timeout": 15.0})
+    hurried = settings.model_copy(update={"webrag_answer_timeout": 8.0})
     result = ask(hurried, SlowSite(bridges().pages))
     failed = [(document.url, document.reason) for document in result.documents if document.outcome == "failed"]
     assert failed == [(f"{SITE}/spans", "timeout")]

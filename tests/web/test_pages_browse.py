@@ -94,7 +94,7 @@ def test_the_words_of_another_language_are_marked_by_its_rules(site: httpx2.Clie
 
 
 def test_filters_stand_in_the_address_and_in_the_form(site: httpx2.Client) -> None:
-    page = read(site, "/search", q="brewed", source="tea.example", type="html", n="5", below="tea.example/b")
+    page = read(site, "/search", q="brewed", source="tea.example", type="html", n="5", below="tea.example/black")
     assert page.all("//ol[@class='results']/li//h3") == ["Black tea"]
     assert page.document.xpath("//input[@name='source' and @checked]/@value") == ["tea.example"]
     assert page.document.xpath("//select[@name='n']/option[@selected]/text()") == ["5"]

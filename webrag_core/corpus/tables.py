@@ -454,7 +454,6 @@ _DOCUMENTS = (
     ),
     Table("document_sizes", ("document_id",), "webrag_core.store.migrate", goes_with="documents"),
     Table("document_flag_sizes", ("document_id", "flags"), "webrag_core.store.migrate", goes_with="documents"),
-    Table("work_pages", ("document_id",), "webrag_core.corpus.works", goes_with="documents"),
 )
 _SOURCES = (
     Table(

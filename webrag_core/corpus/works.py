@@ -34,18 +34,10 @@ class Work:
     members: tuple[WorkMember, ...]
 
 
-_ANY_UNREAD = """
-SELECT EXISTS (SELECT FROM documents d JOIN sources s ON s.id = d.source_id
-               LEFT JOIN work_pages w ON w.document_id = d.id
-               WHERE d.current_version IS NOT NULL
-                 AND (w.version_id, w.pattern) IS DISTINCT FROM (d.current_version, coalesce(s.versions_in_path, '')))
-"""
 _UNREAD = """
-SELECT d.id, d.canonical_url, d.current_version, v.title, coalesce(s.versions_in_path, '')
+SELECT d.id, d.canonical_url, d.current_version, v.title, s.versions_in_path
 FROM documents d JOIN sources s ON s.id = d.source_id JOIN document_versions v ON v.id = d.current_version
-LEFT JOIN work_pages w ON w.document_id = d.id
-WHERE (w.version_id, w.pattern) IS DISTINCT FROM (d.current_version, coalesce(s.versions_in_path, ''))
-ORDER BY d.id LIMIT %s
+WHERE d.work_unread ORDER BY d.id LIMIT %s
 """
 _WORKS = """
 SELECT k.id, k.key, d.canonical_url, m.label, coalesce(v.title, ''), d.current_version IS NOT NULL
@@ -61,7 +53,8 @@ ORDER BY k.key, k.id, d.canonical_url
 async def update_works(database: Database) -> int:
     """Read the addresses and titles of pages that are new or changed; returns their number. Ends at once if none."""
     async with database.connection() as connection:
-        if await (await connection.execute(_ANY_UNREAD)).fetchone() == (False,):
+        cursor = await connection.execute("SELECT EXISTS (SELECT FROM documents WHERE work_unread)")
+        if await cursor.fetchone() == (False,):
             return 0
     done = 0
     async with database.claims.hold("works"):  # two that make the same works would deadlock
@@ -70,12 +63,9 @@ async def update_works(database: Database) -> int:
                 cursor = await connection.execute(_UNREAD, (_BATCH,))
                 rows = await cursor.fetchall()
                 for document_id, url, version_id, title, pattern in rows:
-                    await _write(connection, document_id, url, title, pattern or None)
+                    await _write(connection, document_id, url, title, pattern)
                     await connection.execute(
-                        "INSERT INTO work_pages (document_id, version_id, pattern) VALUES (%s, %s, %s)"
-                        " ON CONFLICT (document_id) DO UPDATE SET version_id = EXCLUDED.version_id,"
-                        " pattern = EXCLUDED.pattern",
-                        (document_id, version_id, pattern),
+                        "UPDATE documents SET work_version = %s WHERE id = %s", (version_id, document_id)
                     )
                 if len(rows) < _BATCH:
                     await connection.execute(

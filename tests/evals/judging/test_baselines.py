@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from evals.judging.baselines import BASELINES, baseline_table, baselines
 from evals.judging.decisions import default_settings
 from evals.walks.scoring import score_item
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens
+
+pytestmark = pytest.mark.slow
 
 DEFAULTS = default_settings({})
 

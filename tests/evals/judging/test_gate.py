@@ -72,6 +72,7 @@ def test_missing_items_fail_and_no_shared_item_is_no_comparison() -> None:
         judge(GOLDENS, runs(15)[:1], runs(15)[1:])
 
 
+@pytest.mark.slow
 def test_the_exit_code_is_the_verdict(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.matrix, tmp_path / "base.jsonl")
     blind = [

@@ -83,6 +83,7 @@ def test_the_table_is_by_kind() -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_command_on_real_runs(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.until_cap, tmp_path / "log.jsonl")
     done = webrag_here("eval", "regret", "log.jsonl", "--json")

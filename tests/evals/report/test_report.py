@@ -17,6 +17,8 @@ from tests.command_line import Webrag, webrag_here
 from tests.evals.conftest import Recordings
 from tests.evals.recordings import few_goldens, log_of
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["webrag_here"]
 
 HOSTILE = '</script><script>document.title = "owned"</script><img src="https://evil.example/x.png">'
@@ -93,7 +95,6 @@ def test_texts_of_pages_are_escaped(recordings: Recordings) -> None:
     assert 'href="javascript:' not in page
 
 
-@pytest.mark.slow
 def test_the_command_writes_the_page(webrag_here: Webrag, recordings: Recordings, tmp_path: Path) -> None:
     log_of(recordings.matrix, tmp_path / "matrix.jsonl")
     log_of(recordings.two_rounds, tmp_path / "two.jsonl")

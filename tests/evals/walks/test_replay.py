@@ -25,6 +25,8 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import get_policy
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["webrag_here"]
 
 DEFAULTS = default_settings({})
