@@ -57,6 +57,14 @@ EXPECTED: dict[str, set[str]] = {
     "site.example/do": set(),
     "site.example:8443": {"8443/doc"},
 }
+SITES = {
+    "site.example": HTTPS,
+    "//Site.Example": HTTPS,
+    "HTTPS://site.example/x": HTTPS,
+    "http://site.example": {"http:/doc/b"},
+    "site.example.org": {"org/doc"},
+}
+"""The pages of the site that a typed address lies on: what an answer about the past is looked for in."""
 Door = Callable[[str], set[str]]
 
 
@@ -96,7 +104,15 @@ async def core_and_models(settings: Settings, site: ServedPages) -> dict[str, di
         await corpus.add(address(MOVED), refresh=True)
         core = {typed: named(await search(corpus, request(typed))) for typed in EXPECTED}
         past = {typed: named(await search_at(corpus, request(typed), AsOf.now())) for typed in EXPECTED}
+
+    async def sources_of_answer(client: Client, typed: str) -> set[str]:
+        result = await called(client, "answer", url=f"{typed}/doc", query=QUERY, at="now", output="data")
+        assert result.structured_content is not None, text_of(result)
+        return {NAMES[one["url"]] for one in result.structured_content["sources"]}
+
     async with connected(settings) as client:
+        for typed, pages in SITES.items():
+            assert await sources_of_answer(client, typed) == pages, typed
         return {
             "core": core,
             "core, in the past": past,

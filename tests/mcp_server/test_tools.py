@@ -50,6 +50,8 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("history", {"url": None, "answer": 7}, "there is no answer 7"),
     ("history", {}, "nothing is stored of"),
     ("search", {"at": "2199"}, "in the future"),
+    ("answer", {"url": [], "at": "2024"}, "urls: none given"),
+    ("answer", {"url": "notes.html", "at": "2024"}, "invalid_url"),
 ]
 
 

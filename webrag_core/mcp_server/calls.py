@@ -130,7 +130,10 @@ class Calls:
         self._sessions = SessionMemories()
 
     async def answer(self, call: AnswerCall, context: Context[Any, Any]) -> Response:
-        """Answer a question, starting at the URLs and following links."""
+        """Answer a question, starting at the URLs and following links; with `at` gather evidence from what is stored
+        of their sites: the past cannot be fetched."""
+        if call.at is not None and call.style == "evidence":
+            return await self._safely(lambda *given: self._searched(call.past(self._settings), *given), context)
         relay = ProgressRelay()
 
         async def work(services: Services, session: SessionMemory) -> Response:
@@ -150,13 +153,7 @@ class Calls:
 
     async def search(self, call: SearchCall, context: Context[Any, Any]) -> Response:
         """Search the stored pages."""
-
-        async def work(services: Services, session: SessionMemory) -> Response:
-            call.check()
-            async with services.searches:
-                return await self._limited(self._search(services, call, session))
-
-        return await self._safely(work, context)
+        return await self._safely(lambda *given: self._searched(call, *given), context)
 
     async def status(self, call: StatusCall, context: Context[Any, Any]) -> Response:
         """List the stored pages."""
@@ -315,6 +312,11 @@ class Calls:
         async with database.connection(self._settings.mcp_tool_timeout) as connection:
             changed = None if pair is None else await compare(connection, url, *pair)
         return history_text(story, changed, budget)
+
+    async def _searched(self, call: SearchCall, services: Services, session: SessionMemory) -> Response:
+        call.check()
+        async with services.searches:
+            return await self._limited(self._search(services, call, session))
 
     async def _search(self, services: Services, call: SearchCall, session: SessionMemory) -> CallToolResult:
         settings = self._settings

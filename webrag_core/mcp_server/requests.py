@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, get_args
 
+from webrag_core.acquisition.typed_address import typed_address
+from webrag_core.acquisition.urls import site_roots
 from webrag_core.application.inputs import (
     MOST_PLACES,
     MOST_RESULTS,
@@ -96,6 +98,12 @@ class AnswerCall:
             scope=self.scope,
             policy=self.policy,
         )
+
+    def past(self, settings: Settings) -> SearchCall:
+        """The search of all that the sites said at `at`. Raises InvalidInputError, FetchError(INVALID_URL)."""
+        self.evidence(settings)  # the same bounds as without `at`
+        sites = site_roots(typed_address(url) for url in self.urls)
+        return SearchCall(self.query, tuple(sites), self.intent, output=self.output, at=self.at, time=self.time)
 
     def question(self, settings: Settings) -> Question:
         """Build the question of an answer in prose. Raises InvalidInputError for arguments that only shape evidence,

@@ -4,7 +4,6 @@ implements them."""
 from __future__ import annotations
 
 from typing import Annotated
-from urllib.parse import urljoin
 
 from mcp.server.mcpserver import Context
 from mcp_types import ToolAnnotations
@@ -68,11 +67,7 @@ async def answer(
     style: Annotated[Style, Field(description="prose = few sentences, each proved by its quote")] = "evidence",
     output: As = "text",
 ) -> Response:
-    """Answer a question; see `requests.AnswerCall`. With `at`, from what is stored of the sites: the past cannot be
-    fetched."""
-    if at is not None and style == "evidence":
-        sites = tuple(urljoin(one, "/") for one in ([url] if isinstance(url, str) else url))
-        return await _calls(ctx).search(SearchCall(query, sites, intent, output=output, at=at, time=time), ctx)
+    """Answer a question; see `requests.AnswerCall`."""
     call = AnswerCall(
         urls=tuple([url] if isinstance(url, str) else url),
         query=query,
