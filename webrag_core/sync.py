@@ -24,16 +24,15 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.answering.events import AnswerEvent
 from webrag_core.answering.models import Answer
 from webrag_core.application.operations import Ask, GatherEvidence, search_as_of
+from webrag_core.application.reading import Compare, History
 from webrag_core.application.services import Services
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.refresh import RefreshReport
 from webrag_core.corpus.sources import Source, list_sources, sources_to_refresh
 from webrag_core.errors import FetchError, InvalidInputError
-from webrag_core.history.as_of import AsOf
 from webrag_core.history.citations import CitationState, citation_states
-from webrag_core.history.compare import PageComparison, compare
+from webrag_core.history.compare import PageComparison
 from webrag_core.history.models import PageAt, PageHistory, TimeAxis
-from webrag_core.history.pages import page_at, versions
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
@@ -194,28 +193,16 @@ class WebRAG:
 
     def history(self, url: str) -> PageHistory:
         """All that is known of the past of a page. Raises InvalidInputError for a page of which nothing is."""
-
-        async def work(corpus: Corpus) -> PageHistory:
-            return await versions(corpus.database, url)
-
-        return self.run(work)
+        return self._wait(History.of(url=url).versions(self._now.services.corpus.database))
 
     def page_at(self, url: str, at: str, *, time: TimeAxis = "seen") -> PageAt:
         """What a page said at a time: 2024, 2024-05, 2024-05-17, a time (UTC) or now."""
-
-        async def work(corpus: Corpus) -> PageAt:
-            return await page_at(corpus.database, url, AsOf.parse(at), time)
-
-        return self.run(work)
+        return self._wait(History.of(url=url, at=at, time=time).then(self._now.services.corpus.database))
 
     def compare(self, url: str, before: str, after: str) -> PageComparison:
         """What changed on a page between two versions, each given by its number or a date."""
-
-        async def work(corpus: Corpus) -> PageComparison:
-            async with corpus.database.connection() as connection:
-                return await compare(connection, url, before, after)
-
-        return self.run(work)
+        comparing = Compare.of(url=url, before=before, after=after)
+        return self._wait(comparing.read(self._now.services.corpus.database))
 
     def citations(self, *answers: int | Answer | OrchestrationResult) -> list[CitationState]:
         """Whether the quotes of these answers (or answers with these numbers), by default of all, still stand on their

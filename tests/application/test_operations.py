@@ -7,12 +7,15 @@ from dataclasses import fields
 import pytest
 from starlette.datastructures import QueryParams
 
-from webrag_core.application.operations import Ask, GatherEvidence, Operation, RecordFeedback, Search
+from webrag_core.application.inputs import Operation
+from webrag_core.application.operations import Ask, GatherEvidence, RecordFeedback, Search
+from webrag_core.application.reading import Changes, Compare, History, ListAnswers
 from webrag_core.config import Settings
-from webrag_core.errors import GuardrailsViolationError, InvalidInputError
+from webrag_core.errors import FetchError, GuardrailsViolationError, InvalidInputError
 from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.routing.question import Question
 from webrag_core.sync import AnswerOptions, QuestionOptions
+from webrag_core.web.api.app import OPERATIONS
 from webrag_core.web.searching import SearchForm
 
 START = "https://tea.example/"
@@ -49,6 +52,10 @@ def test_an_operation_has_each_parameter_of_what_it_runs_with_its_default() -> N
         ),
         (Search, {"query": "tea", "top_k": 51}, "top_k"),
         (Search, {"query": "tea", "types": ["video"]}, "types"),
+        (ListAnswers, {"limit": 201}, "limit"),
+        (History, {"url": "x" * 8_193}, "url: too many characters; 8,192 at most"),
+        (Compare, {"url": START, "before": "2" * 51}, "before: too many characters; 50 at most"),
+        (Changes, {"target": "tea.example", "offset": -1}, "offset: cannot be negative"),
         (RecordFeedback, {"answer": 0, "kind": "helpful"}, "answer"),
         (RecordFeedback, {"answer": 1, "kind": "praise"}, "kind"),
     ],
@@ -67,11 +74,21 @@ def test_a_search_below_an_address_is_the_same_from_the_page_and_from_rest() -> 
     assert form.search().as_request() == rest.as_request()
 
 
+def test_each_endpoint_takes_an_operation_and_restates_none() -> None:
+    assert [one.name for one in OPERATIONS if not issubclass(one.takes, Operation)] == []
+
+
 def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
     with pytest.raises(InvalidInputError, match="time needs at"):
         Ask.of(question="Which tea?", time="valid").as_question()
     with pytest.raises(InvalidInputError, match="at: 'soon'"):
         Ask.of(question="Which tea?", at="soon").as_question()
+    with pytest.raises(InvalidInputError, match="time needs at"):
+        History.of(url=START, time="valid").check()
+    with pytest.raises(FetchError, match="not an absolute URL"):
+        History.of(url="tea", at="2024").check()
+    with pytest.raises(InvalidInputError, match="'soon' is not a date"):
+        Changes.of(target="tea.example", until="soon").check()
     with pytest.raises(GuardrailsViolationError):
         Ask.of(question="a tea " * 2_000).as_question()
     with pytest.raises(InvalidInputError, match="30 at most"):

@@ -1,16 +1,21 @@
-"""What every face takes: names of modes, limits of texts and lists, and how what breaks them is explained."""
+"""What every face takes: names of modes, limits of texts and lists, how what breaks them is explained; and what an
+operation is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
+from webrag_core.retrieval.models import Contract
 from webrag_core.retrieval.request import check_text
+
+if TYPE_CHECKING:  # to read what is stored takes no more than the database
+    from webrag_core.application.services import Services
 
 RetrievalMode = Literal["chunk", "full_context", "auto"]
 Intent = Literal["factual", "comparison", "how_to", "exploratory"]
@@ -31,6 +36,26 @@ Time = Annotated[
     TimeAxis, Field(description="`at` means when a text was seen, or (valid) when it holds by its own words")
 ]
 Number = Annotated[int, Field(ge=1, le=2**63 - 1)]
+
+
+class Operation(Contract):
+    """The parameters of an operation. Unknown ones are refused."""
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """The operation with these parameters. Raises InvalidInputError for unknown ones and for values out of their
+        bounds."""
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise InvalidInputError(explained(error)) from None
+
+    def check(self) -> None:
+        """Refuse what cannot be meant before anything waits for it. Raises InvalidInputError, FetchError."""
+
+    async def run(self, services: Services) -> BaseModel:
+        """Do it. Raises a WebragError."""
+        raise NotImplementedError
 
 
 def check_length(name: str, text: str) -> None:

@@ -4,9 +4,9 @@ run them, and show what comes of it."""
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Annotated, Any, Self
+from typing import Annotated
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
@@ -22,6 +22,7 @@ from webrag_core.application.inputs import (
     Intent,
     Name,
     Number,
+    Operation,
     Place,
     RetrievalMode,
     Time,
@@ -29,7 +30,6 @@ from webrag_core.application.inputs import (
     check_date,
     check_length,
     check_list,
-    explained,
 )
 from webrag_core.application.services import Services
 from webrag_core.config import Settings
@@ -45,7 +45,6 @@ from webrag_core.orchestration.memory import RunScope
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.request import AnswerRequest, check_question
 from webrag_core.retrieval.dates import moments
-from webrag_core.retrieval.models import Contract
 from webrag_core.retrieval.request import (
     MAX_FORMULATIONS,
     DateRange,
@@ -76,23 +75,6 @@ async def search_as_of(
     if at is None:
         return await search(corpus, request, instruction=instruction)
     return await search_at(corpus, request, AsOf.parse(at, "at"), time=time, instruction=instruction)
-
-
-class Operation(Contract):
-    """The parameters of an operation. Unknown ones are refused."""
-
-    @classmethod
-    def of(cls, **given: Any) -> Self:
-        """The operation with these parameters. Raises InvalidInputError for unknown ones and for values out of their
-        bounds."""
-        try:
-            return cls.model_validate(given)
-        except ValidationError as error:
-            raise InvalidInputError(explained(error)) from None
-
-    async def run(self, services: Services) -> BaseModel:
-        """Do it. Raises a WebragError."""
-        raise NotImplementedError
 
 
 class Ask(Operation):
@@ -232,6 +214,10 @@ class Search(Operation):
             mode=self.mode,
             top_k=self.top_k,
         )
+
+    def check(self) -> None:
+        """Raise InvalidInputError, FetchError(INVALID_URL)."""
+        self.as_request()
 
     async def run(self, services: Services) -> CorpusSearch:
         """Search."""

@@ -78,7 +78,6 @@ def history(
     from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
     from webrag_core.history import pages
     from webrag_core.history.as_of import AsOf
-    from webrag_core.history.compare import compare
     from webrag_core.history.diff_page import render_page
     from webrag_core.history.legal import page_of_law, part_of
     from webrag_core.retrieval.dates import moments
@@ -116,19 +115,17 @@ def history(
             moment, axis = asked, time
             if identifier is not None and identifier.day is not None:
                 moment, axis = AsOf.parse(identifier.day.isoformat()), "valid"
-            story = await pages.versions(database, url)
             if diff is not None or html is not None:
-                pair = diff or story.last_two()
-                if pair is None:
-                    raise InvalidInputError(
-                        f"fewer than two texts of {story.url} are kept: there is nothing to compare"
-                    )
-                async with database.connection() as connection:
-                    comparison = await compare(connection, url, *pair)
+                from webrag_core.application.reading import Compare
+
+                before, after = diff or (None, None)
+                comparison = await Compare.of(url=url, before=before, after=after).read(database)
                 if html is not None:
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
-            elif moment is not None or (identifier is not None and identifier.part is not None):
+                return
+            story = await pages.versions(database, url)
+            if moment is not None or (identifier is not None and identifier.part is not None):
                 page = await pages.page_at(database, url, moment or AsOf.now(), axis)
                 part = None if identifier is None else identifier.part
                 if part is not None and page.version_id is not None and page.text is not None:
@@ -238,17 +235,16 @@ def show_command(
     as_json: Json = False,
 ) -> None:
     """Show a past answer with its quotes, as they were, and what became of them."""
-    from webrag_core.answering.stored import load_answer
+    from webrag_core.application.reading import OpenAnswer
     from webrag_core.cli.ask import print_prose
-    from webrag_core.history.answers import open_answer
     from webrag_core.orchestration.answers import load_stored_run
     from webrag_core.store.database import Database
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:
-            opened = await open_answer(database, number)
+            reply = await OpenAnswer(number=number).read(database)
+            opened, prose = reply.opened, reply.answer
             async with database.connection() as connection:
-                prose = await load_answer(connection, number) if opened.is_prose else None
                 walk = await load_stored_run(connection, number) if opened.answer.kind == "evidence" else None
         write_readable(prose or opened, html, markdown)
         if as_json:

@@ -15,6 +15,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.answering.models import Answer
 from webrag_core.application.operations import RecordFeedback, search_as_of
+from webrag_core.application.reading import Compare
 from webrag_core.application.services import Core, Services, run_apart
 from webrag_core.corpus.status import corpus_status
 from webrag_core.corpus.stored_pages import (
@@ -28,10 +29,7 @@ from webrag_core.corpus.stored_pages import (
 from webrag_core.errors import FetchError, InvalidInputError, Reason, WebragError
 from webrag_core.feedback.proof import NotVerbatimError
 from webrag_core.history.answers import open_answer
-from webrag_core.history.as_of import AsOf
-from webrag_core.history.compare import compare
 from webrag_core.history.models import HistoryPeriod
-from webrag_core.history.pages import page_at, versions
 from webrag_core.indexing.pipeline import AddedDocument
 from webrag_core.mcp_server import consent, errors
 from webrag_core.mcp_server.address_guard import AddressGuard, Doubt, KnownAddresses, spellings
@@ -300,17 +298,16 @@ class Calls:
         budget = self._settings.mcp_search_token_budget
         if call.answer is not None:
             return opened_answer_text(await open_answer(services.corpus.database, call.answer))
-        since, until = moments(call.since, call.until)
-        url = canonicalise(call.url or "")
-        database = services.corpus.database
+        past, database = call.past(), services.corpus.database
         if call.at is not None:
-            return page_at_text(await page_at(database, url, AsOf.parse(call.at, "at"), call.time), budget)
-        story = await versions(database, url)
+            return page_at_text(await past.then(database), budget)
+        since, until = moments(call.since, call.until)
+        story = await past.versions(database)
         periods = [one for one in story.periods if _overlaps(one, since, until)]
         story = story.model_copy(update={"periods": periods})
         pair = story.last_two()
-        async with database.connection(self._settings.mcp_tool_timeout) as connection:
-            changed = None if pair is None else await compare(connection, url, *pair)
+        compared = None if pair is None else Compare.of(url=past.url, before=pair[0], after=pair[1])
+        changed = None if compared is None else await compared.read(database)
         return history_text(story, changed, budget)
 
     async def _searched(self, call: SearchCall, services: Services, session: SessionMemory) -> Response:

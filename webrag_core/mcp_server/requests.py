@@ -20,6 +20,7 @@ from webrag_core.application.inputs import (
     shown,
 )
 from webrag_core.application.operations import Ask, GatherEvidence
+from webrag_core.application.reading import History
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.models import TimeAxis
@@ -184,10 +185,14 @@ class HistoryCall:
             raise InvalidInputError("an answer is shown as it is today: at, since and until are about a page")
         if self.at is not None and (self.since or self.until):
             raise InvalidInputError("at excludes since and until")
-        check_date(self.at, self.time)
-        for name, text in (("url", self.url), ("date", self.since), ("date", self.until)):
-            if text is not None:
-                check_length(name, text)
+        for text in filter(None, (self.since, self.until)):
+            check_length("date", text)
+        if self.url is not None:
+            self.past().check()
+
+    def past(self) -> History:
+        """The operation on a page. Raises InvalidInputError."""
+        return History.of(url=self.url, at=self.at, time=self.time)
 
 
 @dataclass(frozen=True, slots=True)

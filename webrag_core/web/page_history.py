@@ -8,14 +8,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from webrag_core.application.reading import Compare, History
 from webrag_core.application.refusals import Refusal
 from webrag_core.application.services import Services
-from webrag_core.errors import FetchError, InvalidInputError, NotStoredError
-from webrag_core.history.as_of import AsOf
-from webrag_core.history.compare import compare
+from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
-from webrag_core.history.pages import page_at, seen_history, versions
 from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
 from webrag_core.retrieval.dates import moment
 from webrag_core.web.addresses import typed_url
@@ -47,7 +45,7 @@ async def show_history(request: Request) -> Response:
         return await show_changes(request)
     number = page_number(request.query_params)
     try:
-        story = await versions(services.corpus.database, typed_url(url))
+        story = await History.of(url=typed_url(url)).versions(services.corpus.database)
     except (InvalidInputError, FetchError) as error:
         return _unknown(request, url, error)
     pairs = _pairs(story)
@@ -75,7 +73,7 @@ async def show_page_at(request: Request) -> Response:
     url, at = field(query, "url"), field(query, "at") or "now"
     time: TimeAxis = "valid" if field(query, "time") == "valid" else "seen"
     try:
-        answer = await page_at(services.corpus.database, typed_url(url), AsOf.parse(at, "the date"), time)
+        answer = await History.of(url=typed_url(url), at=at, time=time).then(services.corpus.database)
     except (InvalidInputError, FetchError) as error:
         return _unknown(request, url, error)
     part = part_from(answer.text, 0) if answer.text else None
@@ -87,17 +85,11 @@ async def show_comparison(request: Request) -> Response:
     services: Services = await request.app.state.services()
     query = request.query_params
     url, before, after = (field(query, name) for name in ("url", "from", "to"))
-    async with services.corpus.database.connection() as connection:
-        try:
-            address = typed_url(url)
-            if not (before and after):
-                pair = (await seen_history(connection, address)).last_two()
-                if pair is None:
-                    raise NotStoredError(f"fewer than two texts of {address} are kept: there is nothing to compare")
-                before, after = before or pair[0], after or pair[1]
-            comparison = await compare(connection, address, before, after)
-        except (InvalidInputError, FetchError) as error:
-            return _unknown(request, url, error)
+    try:
+        wanted = Compare.of(url=typed_url(url), before=before or None, after=after or None)
+        comparison = await wanted.read(services.corpus.database)
+    except (InvalidInputError, FetchError) as error:
+        return _unknown(request, url, error)
     return page(
         request,
         "comparison",

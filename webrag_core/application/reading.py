@@ -1,0 +1,314 @@
+"""What a user can read of the corpus. Nothing is fetched, and nothing but the database is needed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, Field
+
+from webrag_core.acquisition.urls import canonicalise
+from webrag_core.answering.models import Answer
+from webrag_core.answering.stored import load_answer
+from webrag_core.application.inputs import LONGEST, At, Date, Number, Operation, Time, Url, check_date
+from webrag_core.corpus.sources import Source, count_sources, list_sources
+from webrag_core.corpus.status import CorpusStatus, SourceStatus, corpus_status, source_statuses
+from webrag_core.errors import NotStoredError
+from webrag_core.history import compare, pages
+from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.citations import CitationState
+from webrag_core.history.models import PageAt, PageChange, PageHistory
+from webrag_core.retrieval.dates import moments
+from webrag_core.retrieval.models import Contract
+from webrag_core.store.database import Database
+
+if TYPE_CHECKING:
+    from webrag_core.application.services import Services
+
+_LISTED = 200
+_BIGINT = 2**63 - 1
+
+Limit = Annotated[int, Field(ge=1, le=_LISTED, description="Most items of one page")]
+Offset = Annotated[int, Field(ge=0, le=_BIGINT, description="Items before this page")]
+Version = Annotated[Date | None, Field(description="Its number, or a date")]
+
+
+class AnswerList(Contract):
+    """The latest answers first. `next` is `before` of the next page, None on the last."""
+
+    answers: list[StoredAnswer]
+    next: int | None
+
+
+class AnswerReply(Contract):
+    """A stored answer: `answer` in prose as it was given (None for a run of evidence), and what each of its quotes
+    is today."""
+
+    run: StoredAnswer
+    answer: Answer | None
+    citations: list[CitationState]
+
+    @property
+    def opened(self) -> OpenedAnswer:
+        """The run with its quotes."""
+        return OpenedAnswer(answer=self.run, citations=self.citations)
+
+
+class HistoryReply(Contract):
+    """The latest periods of a page in order, and with `at` what it said then; `periods` counts all of them."""
+
+    history: PageHistory
+    periods: int
+    at: PageAt | None
+
+
+class ChangeList(Contract):
+    """Changes, oldest first; `total` counts those of all pages."""
+
+    changes: list[PageChange]
+    total: int
+
+
+class SourceReply(Contract):
+    """A source, and how fresh its pages are: `due` are those whose next check has come, `last_checked` is the latest
+    check of any. `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say."""
+
+    key: str
+    seed_url: str | None
+    attached: bool
+    declared: bool
+    paused: bool
+    page_limit: int | None
+    refresh_hours: float | None
+    watch_minutes: float | None
+    documents: int
+    ready: int
+    failed: int
+    gone: int
+    due: int
+    tokens: int
+    last_checked: datetime | None
+
+    @classmethod
+    def of(cls, source: Source, status: SourceStatus) -> SourceReply:
+        """What is known of a source; the file that declares it is the server's own business."""
+        return cls(
+            key=source.key,
+            seed_url=source.seed_url,
+            attached=source.attached,
+            declared=source.declared_in is not None,
+            paused=source.paused,
+            page_limit=source.page_limit,
+            refresh_hours=source.refresh_hours,
+            watch_minutes=source.watch_minutes,
+            documents=status.documents,
+            ready=status.ready,
+            failed=status.failed,
+            gone=status.gone,
+            due=status.due,
+            tokens=status.tokens,
+            last_checked=status.last_checked,
+        )
+
+
+class SourceList(Contract):
+    """Sources by key; `total` counts all of them."""
+
+    sources: list[SourceReply]
+    total: int
+
+
+class Waiting(Contract):
+    """An endpoint that failed again and again, and is not asked before `retry_at`."""
+
+    name: str
+    failures: int
+    retry_at: datetime
+
+
+class StatusReply(Contract):
+    """The corpus in numbers. `failures` counts pages by the reason why they have no text."""
+
+    sources: int
+    documents: int
+    ready: int
+    failed: int
+    gone: int
+    due: int
+    passages: int
+    tokens: int
+    answers: int
+    failures: dict[str, int]
+    embedding_model: str | None
+    database_bytes: int
+    waiting: list[Waiting]
+
+    @classmethod
+    def of(cls, status: CorpusStatus) -> StatusReply:
+        """The sums over all sources."""
+        each = status.sources
+        return cls(
+            sources=len(each),
+            documents=sum(one.documents for one in each),
+            ready=sum(one.ready for one in each),
+            failed=sum(one.failed for one in each),
+            gone=sum(one.gone for one in each),
+            due=sum(one.due for one in each),
+            passages=sum(one.parents for one in each),
+            tokens=sum(one.tokens for one in each),
+            answers=status.answers,
+            failures=status.failures,
+            embedding_model=status.embedding_model,
+            database_bytes=status.database_bytes,
+            waiting=[
+                Waiting(name=one.name, failures=one.failures, retry_at=one.retry_at)
+                for one in status.breakers
+                if one.retry_at is not None
+            ],
+        )
+
+
+class Reading(Operation):
+    """An operation that only reads what is stored."""
+
+    async def read(self, database: Database) -> BaseModel:
+        """Do it, where no more of a corpus is open than its database. Raises a WebragError."""
+        raise NotImplementedError
+
+    async def run(self, services: Services) -> BaseModel:
+        """Do it. Raises a WebragError."""
+        return await self.read(services.corpus.database)
+
+
+class ListAnswers(Reading):
+    """Which of the stored answers, the latest first."""
+
+    limit: Limit = 50
+    before: Annotated[
+        Number | None, Field(description="Only answers with a lower number: `next` of the page before")
+    ] = None
+    every_run: Annotated[bool, Field(description="Also runs that gathered evidence for others, and failed ones")] = (
+        False
+    )
+
+    async def read(self, database: Database) -> AnswerList:
+        """List them."""
+        listed = await list_answers(database, limit=self.limit + 1, every_run=self.every_run, before=self.before)
+        shown = listed[: self.limit]
+        return AnswerList(answers=shown, next=shown[-1].answer_id if len(listed) > len(shown) else None)
+
+
+class OpenAnswer(Reading):
+    """One stored answer, by its number. There is none with a number out of the bounds."""
+
+    number: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": _BIGINT})]
+
+    async def read(self, database: Database) -> AnswerReply:
+        """Open it with the state of its quotes today. Raises NotStoredError when there is none with this number."""
+        opened = await open_answer(database, self.number)
+        async with database.connection() as connection:
+            prose = await load_answer(connection, self.number) if opened.is_prose else None
+        return AnswerReply(run=opened.answer, answer=prose, citations=opened.citations)
+
+
+class History(Reading):
+    """The past of a stored page."""
+
+    url: Url
+    at: At = None
+    time: Time = "seen"
+    limit: Annotated[Limit, Field(description="Most periods, the latest")] = 50
+
+    def check(self) -> None:
+        """Raise InvalidInputError, FetchError(INVALID_URL)."""
+        canonicalise(self.url)
+        self._as_of()
+
+    async def versions(self, database: Database) -> PageHistory:
+        """All that is known of it, whatever the limit. Raises NotStoredError for a page of which nothing is."""
+        return await pages.versions(database, self.url)
+
+    async def then(self, database: Database) -> PageAt:
+        """What it said at the time, by default now. Raises as `versions`."""
+        return await pages.page_at(database, self.url, self._as_of() or AsOf.now(), self.time)
+
+    async def read(self, database: Database) -> HistoryReply:
+        """Its latest periods, and what it said then. Raises as `versions`."""
+        latest = await pages.versions(database, self.url, last=self.limit)
+        async with database.connection() as connection:
+            count = await pages.count_periods(connection, self.url)
+        return HistoryReply(history=latest, periods=count, at=None if self.at is None else await self.then(database))
+
+    def _as_of(self) -> AsOf | None:
+        check_date(self.at, self.time)
+        return None if self.at is None else AsOf.parse(self.at, "at")
+
+
+class Compare(Reading):
+    """Two versions of a stored page: without them the last two texts that are kept."""
+
+    url: Url
+    before: Version = None
+    after: Version = None
+
+    async def read(self, database: Database) -> compare.PageComparison:
+        """What changed from one to the other. Raises InvalidInputError for what is not stored or kept, FetchError."""
+        before, after = self.before, self.after
+        async with database.connection() as connection:
+            if before is None or after is None:
+                story = await pages.seen_history(connection, self.url)
+                pair = story.last_two()
+                if pair is None:
+                    raise NotStoredError(f"fewer than two texts of {story.url} are kept: there is nothing to compare")
+                before, after = before or pair[0], after or pair[1]
+            return await compare.compare(connection, self.url, before, after)
+
+
+class Changes(Reading):
+    """Changes of a page, by its URL, or of a source, by its key."""
+
+    target: Annotated[str, Field(min_length=1, max_length=LONGEST["url"])]
+    since: Date | None = None
+    until: Date | None = None
+    limit: Limit = 50
+    offset: Offset = 0
+
+    def check(self) -> None:
+        """Raise InvalidInputError."""
+        moments(self.since, self.until)
+
+    async def read(self, database: Database) -> ChangeList:
+        """List them, the oldest first. Raises NotStoredError for a page or source that is not stored."""
+        since, until = moments(self.since, self.until)
+        async with database.connection() as connection:
+            rows = await pages.changes(
+                connection, self.target, since=since, until=until, limit=self.limit, offset=self.offset
+            )
+            total = await pages.count_changes(connection, self.target, since=since, until=until)
+        return ChangeList(changes=rows, total=total)
+
+
+class ListSources(Reading):
+    """Which of the sources, by key."""
+
+    limit: Limit = 50
+    offset: Offset = 0
+
+    async def read(self, database: Database) -> SourceList:
+        """List them with the freshness of their pages."""
+        async with database.connection() as connection:
+            shown = await list_sources(connection, limit=self.limit, offset=self.offset)
+            counts = {status.key: status for status in await source_statuses(connection, [s.key for s in shown])}
+            total = await count_sources(connection)
+        listed = [SourceReply.of(source, counts[source.key]) for source in shown if source.key in counts]
+        return SourceList(sources=listed, total=total)
+
+
+class Status(Reading):
+    """What is stored, in numbers."""
+
+    async def read(self, database: Database) -> StatusReply:
+        """Count it."""
+        async with database.connection() as connection:
+            return StatusReply.of(await corpus_status(connection))
