@@ -68,9 +68,10 @@ def test_what_is_out_of_bounds_is_refused_by_name(
     assert words in caught.value.message
 
 
-def test_a_search_below_an_address_is_the_same_from_the_page_and_from_rest() -> None:
-    form = SearchForm.read(QueryParams({"q": "tea", "below": "Tea.Example/green", "since": "2024"}))
-    rest = Search.of(query="tea", urls=["Tea.Example/green"], since="2024", top_k=50)
+@pytest.mark.parametrize("below", ["Tea.Example/green", "https://tea.example/green"])
+def test_a_search_below_an_address_is_the_same_from_the_page_and_from_rest(below: str) -> None:
+    form = SearchForm.read(QueryParams({"q": "tea", "below": below, "since": "2024"}))
+    rest = Search.of(query="tea", urls=[below], since="2024", top_k=50)
     assert form.search().as_request() == rest.as_request()
 
 
