@@ -15,7 +15,6 @@ from webrag_core.errors import FetchError, GuardrailsViolationError, InvalidInpu
 from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.routing.question import Question
 from webrag_core.sync import AnswerOptions, QuestionOptions
-from webrag_core.web.api.app import OPERATIONS
 from webrag_core.web.searching import SearchForm
 
 START = "https://tea.example/"
@@ -75,10 +74,6 @@ def test_a_search_below_an_address_is_the_same_from_the_page_and_from_rest(below
     assert form.search().as_request() == rest.as_request()
 
 
-def test_each_endpoint_takes_an_operation_and_restates_none() -> None:
-    assert [one.name for one in OPERATIONS if not issubclass(one.takes, Operation)] == []
-
-
 def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
     with pytest.raises(InvalidInputError, match="time needs at"):
         Ask.of(question="Which tea?", time="valid").as_question()
@@ -88,7 +83,7 @@ def test_what_cannot_be_meant_is_refused_before_anything_runs() -> None:
         History.of(url=START, time="valid").check()
     with pytest.raises(FetchError, match="not an absolute URL"):
         History.of(url="tea", at="2024").check()
-    with pytest.raises(InvalidInputError, match="'soon' is not a date"):
+    with pytest.raises(InvalidInputError, match=r"^until: 'soon' is not a date"):
         Changes.of(target="tea.example", until="soon").check()
     with pytest.raises(GuardrailsViolationError):
         Ask.of(question="a tea " * 2_000).as_question()

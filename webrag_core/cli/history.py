@@ -92,7 +92,7 @@ def history(
     if (since is not None or until is not None) and not changes:
         raise InvalidInputError("--since and --until need --changes")
     asked = None if at is None else AsOf.parse(at)
-    first, last = moments(since, until)
+    first, last = moments(since, until, "--")
 
     async def work() -> None:
         async with await Database.open(load_settings()) as database:

@@ -103,7 +103,7 @@ def search(
             types=document_types(kind),
             flags=flag,
         ),
-        dated=None if since is None and until is None else DateRange(*moments(since, until)),
+        dated=None if since is None and until is None else DateRange(*moments(since, until, "--")),
         requested_years=year or (),
         fusion=fusion,
         alpha=alpha,

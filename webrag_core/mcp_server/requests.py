@@ -185,8 +185,9 @@ class HistoryCall:
             raise InvalidInputError("an answer is shown as it is today: at, since and until are about a page")
         if self.at is not None and (self.since or self.until):
             raise InvalidInputError("at excludes since and until")
-        for text in filter(None, (self.since, self.until)):
-            check_length("date", text)
+        for text in (self.since, self.until):
+            if text is not None:
+                check_length("date", text)
         if self.url is not None:
             self.past().check()
 

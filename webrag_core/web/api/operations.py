@@ -12,12 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from webrag_core.application.inputs import explained
+from webrag_core.application import inputs
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services, run_apart
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.retrieval.models import Contract
 from webrag_core.trace import traced
 from webrag_core.web.running import BusyError, Open, RunningAnswers, TimeLimitError
 
@@ -52,6 +51,12 @@ class Api:
             self._readers -= 1
 
 
+async def read(api: Api, request: Request, wanted: inputs.Operation) -> BaseModel:
+    """Run an operation that fetches nothing, in its turn."""
+    wanted.check()
+    return await api.read(wanted.run)
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """One endpoint below `/api`. `takes` are its parameters (GET: of the path and the query) or its body (POST).
@@ -64,9 +69,9 @@ class Operation:
     path: str
     name: str
     summary: str
-    takes: type[Contract]
+    takes: type[inputs.Operation]
     gives: type[BaseModel]
-    run: Callable[[Api, Request, Any], Awaitable[BaseModel | Response]]
+    run: Callable[[Api, Request, Any], Awaitable[BaseModel | Response]] = read
     status: int = 200
     events: Any = None
     refusals: tuple[int, ...] = ()
@@ -91,7 +96,7 @@ def routes(operations: Sequence[Operation], api: Api) -> list[Route]:
     return [operation.route(api) for operation in operations]
 
 
-def _parameters(model: type[Contract], request: Request) -> Contract:
+def _parameters(model: type[inputs.Operation], request: Request) -> inputs.Operation:
     """The parameters of path and query. Raises InvalidInputError for unknown, repeated and malformed ones."""
     given: dict[str, Any] = dict(request.path_params)
     for name, value in request.query_params.multi_items():
@@ -101,14 +106,14 @@ def _parameters(model: type[Contract], request: Request) -> Contract:
     try:
         return model.model_validate(given)
     except ValidationError as error:
-        raise InvalidInputError(explained(error)) from None
+        raise InvalidInputError(inputs.explained(error)) from None
 
 
-async def _body(model: type[Contract], request: Request) -> Contract:
+async def _body(model: type[inputs.Operation], request: Request) -> inputs.Operation:
     """The JSON body. Raises InvalidInputError, RefusedError(415) for what is not said to be JSON."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
         raise RefusedError(Refusal(415, "unsupported_media_type", f"the body must be {_JSON}"))
     try:
         return model.model_validate_json(await request.body(), strict=True)
     except ValidationError as error:
-        raise InvalidInputError(explained(error).removeprefix(": ")) from None
+        raise InvalidInputError(inputs.explained(error).removeprefix(": ")) from None

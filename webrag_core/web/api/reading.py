@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
 from starlette.requests import Request
 
-from webrag_core.application.inputs import Operation as Wanted
 from webrag_core.application.operations import RecordFeedback, Search
 from webrag_core.application.reading import (
     AnswerList,
@@ -33,12 +31,6 @@ class ForbiddenError(WebragError):
     code = "forbidden"
 
 
-async def read(api: Api, request: Request, wanted: Wanted) -> BaseModel:
-    """Run an operation that fetches nothing, in its turn."""
-    wanted.check()
-    return await api.read(wanted.run)
-
-
 async def feedback(api: Api, request: Request, body: RecordFeedback) -> Feedback:
     """Note feedback."""
     if not api.settings.mcp_feedback:
@@ -47,8 +39,8 @@ async def feedback(api: Api, request: Request, body: RecordFeedback) -> Feedback
 
 
 OPERATIONS = (
-    Operation("POST", "/search", "search", "Search the stored pages", Search, CorpusSearch, read),
-    Operation("GET", "/answers", "answers", "List stored answers, the latest first", ListAnswers, AnswerList, read),
+    Operation("POST", "/search", "search", "Search the stored pages", Search, CorpusSearch),
+    Operation("GET", "/answers", "answers", "List stored answers, the latest first", ListAnswers, AnswerList),
     Operation(
         "GET",
         "/answers/{number}",
@@ -56,7 +48,6 @@ OPERATIONS = (
         "Open a stored answer with the state of its quotes today",
         OpenAnswer,
         AnswerReply,
-        read,
         refusals=(404,),
     ),
     Operation(
@@ -66,7 +57,6 @@ OPERATIONS = (
         "When a stored page had which text, and what it said at a time",
         History,
         HistoryReply,
-        read,
         refusals=(404,),
     ),
     Operation(
@@ -76,11 +66,10 @@ OPERATIONS = (
         "List changes of a page or a source",
         Changes,
         ChangeList,
-        read,
         refusals=(404,),
     ),
-    Operation("GET", "/sources", "sources", "List sources with their freshness", ListSources, SourceList, read),
-    Operation("GET", "/status", "status", "Count what is stored", Status, StatusReply, read),
+    Operation("GET", "/sources", "sources", "List sources with their freshness", ListSources, SourceList),
+    Operation("GET", "/status", "status", "Count what is stored", Status, StatusReply),
     Operation(
         "POST",
         "/feedback",
