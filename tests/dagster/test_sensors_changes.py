@@ -165,8 +165,8 @@ def names_used(function: FunctionType, seen: set[FunctionType]) -> set[str]:
         code = codes.pop()
         names |= set(code.co_names)
         codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-    for name in names & set(function.__globals__):
-        called = function.__globals__[name]
+    known = [function.__globals__[name] for name in names & set(function.__globals__)]
+    for called in (*known, *(cell.cell_contents for cell in function.__closure__ or ())):  # what a factory was given
         if isinstance(called, FunctionType) and called.__module__.startswith("webrag_") and called not in seen:
             names |= names_used(called, seen)
     return names
@@ -178,7 +178,7 @@ def jobs_that_answer(definitions: dg.Definitions) -> list[dg.JobDefinition]:
     for job in definitions.get_repository_def().get_all_jobs():
         steps = [node for node in job.all_node_defs if isinstance(node, dg.OpDefinition)]
         functions = [getattr(node.compute_fn, "decorated_fn", node.compute_fn) for node in steps]
-        if any("log_touched" in names_used(one, set()) for one in functions if isinstance(one, FunctionType)):
+        if any("reporting_services" in names_used(one, set()) for one in functions if isinstance(one, FunctionType)):
             answering.append(job)
     return answering
 

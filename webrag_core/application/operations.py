@@ -34,7 +34,7 @@ from webrag_core.application.inputs import (
 from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
-from webrag_core.feedback.models import LONGEST_QUOTE, LONGEST_TEXT, Better, Feedback, Kind, NewFeedback
+from webrag_core.feedback.models import LONGEST_QUOTE, LONGEST_TEXT, ActorKind, Better, Feedback, Kind, NewFeedback
 from webrag_core.feedback.store import record
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.models import TimeAxis
@@ -238,7 +238,7 @@ class RecordFeedback(Operation):
     better_url: Url | None = None
     quote: Annotated[str | None, Field(max_length=LONGEST_QUOTE, description="Letter for letter, of better_url")] = None
 
-    def as_feedback(self) -> NewFeedback:
+    def as_feedback(self, actor: str = MODELS, actor_kind: ActorKind = "model") -> NewFeedback:
         """What is to be stored. All models are one actor, whatever they call themselves: names cost nothing here.
 
         Raises InvalidInputError.
@@ -248,8 +248,8 @@ class RecordFeedback(Operation):
         new = NewFeedback(
             answer_id=self.answer,
             kind=self.kind,
-            actor=MODELS,
-            actor_kind="model",
+            actor=actor,
+            actor_kind=actor_kind,
             sentence=self.sentence,
             citation=self.citation,
             value=self.value,

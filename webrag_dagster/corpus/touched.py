@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
 
 import dagster as dg
 
 from webrag_core.acquisition.urls import canonicalise
+from webrag_core.application.services import Services
 from webrag_core.config import Settings
 from webrag_core.corpus.sources import keys_of, sources_of_urls
 from webrag_core.indexing.embedding_models import live_identity
@@ -19,6 +21,7 @@ from webrag_dagster.corpus.state import Layer, Page, source_pages
 from webrag_dagster.corpus.tables import rows_of, table_metadata
 from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import Metadata, page_path, short_title, table
+from webrag_dagster.resources import CorpusResource
 
 _VERSION = "dagster/data_version"
 _NEVER_OBSERVED = "INITIAL"
@@ -42,8 +45,20 @@ class WatchedCorpus(Corpus):
         return added
 
 
-async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> list[str]:
-    """Log every layer of the touched sources with content unknown to Dagster. Return the sources."""
+@asynccontextmanager
+async def reporting_services(context: dg.OpExecutionContext, resource: CorpusResource) -> AsyncIterator[Services]:
+    """What operations work with, over an open corpus. Whatever they change of it, also when they are cancelled, becomes
+    events of the corpus assets. Raises StoreError, InvalidInputError."""
+    async with resource.open() as opened:
+        corpus = WatchedCorpus(opened)
+        try:
+            yield Services.over(corpus)
+        finally:
+            await _log_touched(context, corpus)
+
+
+async def _log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> None:
+    """Log every layer of the touched sources with content unknown to Dagster."""
     await corpus.indexer.model_id()
     async with corpus.database.connection() as connection:
         keys = keys_of(await sources_of_urls(connection, sorted(corpus.urls)))
@@ -52,7 +67,6 @@ async def log_touched(context: dg.OpExecutionContext, corpus: WatchedCorpus) -> 
     )
     for event in events:
         context.log_event(event)
-    return sorted({str(event.partition) for event in events})
 
 
 async def unreported_materializations(

@@ -23,7 +23,7 @@ from webrag_dagster.dagster_private import CheckRunHealthResult, ExecuteRunArgs,
 
 WORKER = ".dagster/webrag_worker"  # hidden tag of a run: id and start time of its process
 _WARM = (sys.executable, "-m", "webrag_dagster.processes.launcher")
-_PRELOADED = ("webrag_core.orchestration.engine", "webrag_dagster.corpus.refreshing", "webrag_dagster.metadata")
+_PRELOADED = ("webrag_core.application.operations", "webrag_dagster.corpus.refreshing", "webrag_dagster.metadata")
 
 
 class ForkingRunLauncher(dg.DefaultRunLauncher):

@@ -1,24 +1,45 @@
 """Job `answer`: a URL and a question in, cited evidence out, every decision on record."""
 
+from __future__ import annotations
+
 import asyncio
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import dagster as dg
 from pydantic import Field
 
-from webrag_dagster.console import console
 from webrag_dagster.corpus.activity import ANSWERS
 from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
+from webrag_dagster.launchpad import launchpad_job, query_tag
 from webrag_dagster.resources import CorpusResource
-from webrag_dagster.running import run_once
 
 if TYPE_CHECKING:
     from webrag_core.application.operations import GatherEvidence
     from webrag_core.orchestration.models import OrchestrationResult, Round
 
-_QUERY_CHARS = 60
+answer_rounds = dg.AssetSpec(
+    key="answer_rounds",
+    deps=["embeddings", "link_candidates"],
+    group_name="answers",
+    kinds={"python"},
+    description=(
+        "One observation per round of the loop: scores, decision, rule and reason, and all rounds of its question so"
+        " far. Written by job `answer`."
+    ),
+)
+
+answers = dg.AssetSpec(
+    key="answers",
+    deps=[answer_rounds],
+    group_name="answers",
+    kinds={"markdown"},
+    description=(
+        "Verbatim evidence for a question, and why the search stopped. Launch job `answer` to get one; sensor"
+        " `answers_elsewhere` adds those that the command line, MCP clients and the library asked for."
+    ),
+)
 
 
 class AnswerConfig(dg.Config):
@@ -39,56 +60,22 @@ class AnswerConfig(dg.Config):
     )
 
 
-@dg.config_mapping
-def question(config: AnswerConfig) -> dict[str, Any]:
-    """Lifts the op's config to the top of the launchpad. Dagster uses a job's logger only if the config names it."""
-    return {"ops": {"find_evidence": {"config": config.model_dump()}}, "loggers": {"console": {"config": {}}}}
-
-
-@dg.op(
-    description="Retrieve, rerank, evaluate; stop or expand; cite.",
-    out=dg.Out(dict, io_manager_key="result_of_run", description="The OrchestrationResult, for execute_in_process."),
-    pool="answers",
-)
-def find_evidence(context: dg.OpExecutionContext, config: AnswerConfig, corpus: CorpusResource) -> dict[str, Any]:
-    """One answer run."""
-    return run_once(context, _find_evidence(context, config, corpus)).model_dump(mode="json")
-
-
-@dg.job(
-    config=question,
-    executor_def=dg.in_process_executor,
-    logger_defs={"console": console},
-    # no retries: a retry could report the same answer twice
-    tags={"dagster/max_retries": "0", **ANSWERS},
-    description=(
-        "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
-        " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."
-    ),
-)
-def answer() -> None:
-    """One op: the number of rounds is not known before it runs."""
-    find_evidence()
-
-
 async def _find_evidence(
     context: dg.OpExecutionContext, config: AnswerConfig, resource: CorpusResource
-) -> "OrchestrationResult":
+) -> OrchestrationResult:
     from webrag_core.acquisition.urls import source_key
-    from webrag_core.application.services import Services
-    from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
+    from webrag_dagster.corpus.touched import reporting_services
     from webrag_dagster.metadata import answer_metadata, round_metadata
 
-    evidence = _evidence(config)
-    request = evidence.as_request(resource.settings())
-    seed = request.seeds()[0]
+    wanted = _wanted(config)
+    seed = wanted.as_request(resource.settings()).seeds()[0]
     tag = partial(context.instance.add_run_tags, context.run_id)
-    asked = query_tag(request.query)
+    asked = query_tag(wanted.query)
     tag({"webrag/source": source_key(seed), "webrag/query": asked})
 
     rounds: list[Round] = []
 
-    def progress(phase: str, done: "Round | None") -> None:
+    def progress(phase: str, done: Round | None) -> None:
         if done is None:
             context.log.info(phase.replace("_", " "))
             return
@@ -97,7 +84,7 @@ async def _find_evidence(
             dg.AssetObservation(
                 "answer_rounds",
                 description=f"round {done.round} of: {asked}",
-                metadata=round_metadata(request.query, rounds),
+                metadata=round_metadata(wanted.query, rounds),
             )
         )
         decision = done.decision
@@ -106,17 +93,14 @@ async def _find_evidence(
             f" {decision.action} [{decision.rule}] {decision.reason}"
         )
 
-    async with resource.open() as opened:
-        corpus = WatchedCorpus(opened)
+    async with reporting_services(context, resource) as services:
         try:
-            result = await evidence.run(Services.over(corpus), progress)
+            result = await wanted.run(services, progress)
         except asyncio.CancelledError:
             now = context.instance.get_run_by_id(context.run_id)
             cancelling = now is not None and now.status is dg.DagsterRunStatus.CANCELING
             tag({"webrag/stop_reason": "cancelled" if cancelling else "interrupted"})
             raise
-        finally:
-            await log_touched(context, corpus)
     decision = result.final_decision
     context.log_event(
         dg.AssetMaterialization(
@@ -132,9 +116,13 @@ async def _find_evidence(
     return result
 
 
-def query_tag(question: str) -> str:
-    """The first characters of a question on one line, for the list of runs."""
-    return " ".join(question.split())[:_QUERY_CHARS]
+def _wanted(config: AnswerConfig) -> GatherEvidence:
+    """The operation. Raises InvalidInputError for a value that is not on its list."""
+    from webrag_core.application.operations import GatherEvidence
+    from webrag_core.orchestration.memory import run_scope
+
+    given = {name: value for name, value in config.model_dump(exclude={"url", "scope"}).items() if value is not None}
+    return GatherEvidence.of(urls=(config.url,), scope=run_scope(config.scope or ()), **given)
 
 
 def _seconds_since_launch(context: dg.OpExecutionContext) -> float:
@@ -142,11 +130,17 @@ def _seconds_since_launch(context: dg.OpExecutionContext) -> float:
     return time.time() - record.create_timestamp.timestamp() if record is not None else 0.0
 
 
-def _evidence(config: AnswerConfig) -> "GatherEvidence":
-    """The operation. Raises InvalidInputError for a value that is not on its list."""
-    from webrag_core.application.operations import GatherEvidence
-    from webrag_core.orchestration.memory import run_scope
-
-    options = {name: value for name, value in config.model_dump(exclude={"url"}).items() if value is not None}
-    options["scope"] = run_scope(config.scope or ())
-    return GatherEvidence.of(urls=(config.url,), **options)
+answer = launchpad_job(
+    "answer",
+    AnswerConfig,
+    _find_evidence,
+    op="find_evidence",
+    does="Retrieve, rerank, evaluate; stop or expand; cite.",
+    result="The OrchestrationResult, for execute_in_process.",
+    pool="answers",
+    tags=ANSWERS,
+    description=(
+        "Ask a website a question. Fill in `url` and `query`; the answer is the newest materialization of asset"
+        " `answers`, with a link from this run, and every round is an observation of `answer_rounds`."
+    ),
+)

@@ -1,17 +1,17 @@
 """Job `ask`: a question in, an answer in prose out, every sentence proved against the stored page that it quotes."""
 
-from typing import TYPE_CHECKING, Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import dagster as dg
 from pydantic import Field
 
 from webrag_core.percentages import percent
-from webrag_dagster.console import console
 from webrag_dagster.corpus.activity import ANSWERS
-from webrag_dagster.defs.answer.job import query_tag
 from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
+from webrag_dagster.launchpad import launchpad_job, query_tag
 from webrag_dagster.resources import CorpusResource
-from webrag_dagster.running import run_once
 
 if TYPE_CHECKING:
     from webrag_core.answering.models import Answer
@@ -39,53 +39,16 @@ class AskConfig(dg.Config):
     at: str | None = Field(default=None, description="Answer from what the pages said then (2024-05-17).")
 
 
-@dg.config_mapping
-def asked(config: AskConfig) -> dict[str, Any]:
-    """Lifts the op's config to the top of the launchpad. Dagster uses a job's logger only if the config names it."""
-    return {"ops": {"compose_answer": {"config": config.model_dump()}}, "loggers": {"console": {"config": {}}}}
-
-
-@dg.op(
-    description="Gather evidence, compose sentences, prove them.",
-    out=dg.Out(dict, io_manager_key="result_of_run", description="The Answer, for execute_in_process."),
-    pool="answers",
-)
-def compose_answer(context: dg.OpExecutionContext, config: AskConfig, corpus: CorpusResource) -> dict[str, Any]:
-    """One answer."""
-    return run_once(context, _compose_answer(context, config, corpus)).model_dump(mode="json")
-
-
-@dg.job(
-    config=asked,
-    executor_def=dg.in_process_executor,
-    logger_defs={"console": console},
-    # no retries: a retry could report the same answer twice
-    tags={"dagster/max_retries": "0", **ANSWERS},
-    description=(
-        "Ask a question and get sentences, each with the quote that proves it, or the nearest passages where no answer"
-        " is sure enough. The answer is the newest materialization of asset `prose_answers`."
-    ),
-)
-def ask() -> None:
-    """One op."""
-    compose_answer()
-
-
-async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> "Answer":
+async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, resource: CorpusResource) -> Answer:
     from webrag_core.application.operations import Ask
-    from webrag_core.application.services import Services
-    from webrag_dagster.corpus.touched import WatchedCorpus, log_touched
+    from webrag_dagster.corpus.touched import reporting_services
     from webrag_dagster.prose import prose_metadata
 
     asked = query_tag(config.question)
     context.instance.add_run_tags(context.run_id, {"webrag/query": asked})
-    question = Ask.of(question=config.question, urls=config.urls, sources=config.sources, at=config.at)
-    async with resource.open() as opened:
-        corpus = WatchedCorpus(opened)
-        try:
-            answer = await question.run(Services.over(corpus))
-        finally:
-            await log_touched(context, corpus)
+    question = Ask.of(**config.model_dump())
+    async with reporting_services(context, resource) as services:
+        answer = await question.run(services)
     context.log_event(
         dg.AssetMaterialization(
             "prose_answers",
@@ -97,3 +60,19 @@ async def _compose_answer(context: dg.OpExecutionContext, config: AskConfig, res
         context.run_id, {"webrag/verdict": answer.status, "webrag/answer": str(answer.answer_id)}
     )
     return answer
+
+
+ask = launchpad_job(
+    "ask",
+    AskConfig,
+    _compose_answer,
+    op="compose_answer",
+    does="Gather evidence, compose sentences, prove them.",
+    result="The Answer, for execute_in_process.",
+    pool="answers",
+    tags=ANSWERS,
+    description=(
+        "Ask a question and get sentences, each with the quote that proves it, or the nearest passages where no answer"
+        " is sure enough. The answer is the newest materialization of asset `prose_answers`."
+    ),
+)
