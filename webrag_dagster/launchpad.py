@@ -32,7 +32,7 @@ def launchpad_job(
     `does` describes the op, `result` what it returns, as JSON, to `execute_in_process`. The fields of `config` open the
     launchpad. Their bounds are checked by the core: a bound there would be an HTTP 500 at launch.
     """
-    schema = config.to_config_schema()
+    schema = config.to_config_schema().as_field()
 
     def in_launchpad(fields: Mapping[str, Any]) -> dict[str, Any]:
         # Dagster uses a job's logger only if the config names it

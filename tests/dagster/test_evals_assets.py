@@ -10,8 +10,8 @@ from typing import Any
 import dagster as dg
 import pytest
 
-import evals.judging.decisions
 from webrag_dagster.evaluation import retrieval as eval_retrieval
+from webrag_dagster.evaluation import rules as eval_rules
 
 pytestmark = pytest.mark.slow
 
@@ -136,12 +136,12 @@ def test_a_decision_golden_that_comes_out_wrong_is_shown_with_its_reason(
     assert event.metadata["share_right"].value == 1.0
     assert checks["every_rule_decides_right"].passed
 
-    lines = evals.judging.decisions.DEFAULT_DECISIONS.read_text().splitlines()
+    lines = eval_rules.DEFAULT_DECISIONS.read_text().splitlines()
     first = json.loads(lines[0])
     first |= {"fires": True, "rule": "never", "expect": {"rule": "never", "action": "stop"}, "why": "it cannot be"}
     wrong = tmp_path / "decisions.jsonl"
     wrong.write_text("\n".join([json.dumps(first), *lines[1:]]))
-    monkeypatch.setattr(evals.judging.decisions, "DEFAULT_DECISIONS", wrong)
+    monkeypatch.setattr(eval_rules, "DEFAULT_DECISIONS", wrong)
     event, checks = score(definitions, instance, "decision_scores")
     assert event.metadata["right"].value == len(lines) - 1
     check = checks["every_rule_decides_right"]

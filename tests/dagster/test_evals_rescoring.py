@@ -13,7 +13,7 @@ import pytest
 
 import webrag_core
 from evals.walks.suites import own_suites
-from webrag_dagster.defs.evals import decisions, retrieval, sitewalk
+from webrag_dagster.defs import evals
 from webrag_dagster.evaluation import versions as eval_versions
 
 SUITES = [suite.name for suite in own_suites().values() if suite.warc.is_file()]
@@ -35,12 +35,9 @@ def reload_definitions() -> Callable[[], dg.Definitions]:
     """The evaluation assets as a reloaded code location would have them."""
 
     def load() -> dg.Definitions:
+        loaded = importlib.reload(evals)
         return dg.Definitions(
-            assets=[
-                *sitewalk.sitewalks().assets,
-                importlib.reload(decisions).decision_scores,
-                importlib.reload(retrieval).retrieval_scores,
-            ],
+            assets=[*loaded.sitewalks, loaded.decision_scores, loaded.retrieval_scores],
             resources={"corpus": object()},
         )
 

@@ -16,19 +16,15 @@ from evals.report.figures import reliability_diagram
 from evals.walks.goldens import cluster_of, load_goldens
 from evals.walks.suites import own_suites, sample_goldens
 from webrag_core.errors import InvalidInputError
-from webrag_dagster.evaluation.gate import gate, last_passing
 from webrag_dagster.evaluation.scores import number, picture
+from webrag_dagster.evaluation.suite import Scored
 from webrag_dagster.metadata import table
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
 
-GATED = ("said", "highlights")
 
-
-async def score_answers(
-    context: dg.AssetExecutionContext, settings: Settings, *, items: int, accept: bool
-) -> dg.MaterializeResult[None]:
+async def score_answers(context: dg.AssetExecutionContext, settings: Settings, *, items: int) -> Scored:
     """One run over `items` golden questions of each site. Raises InvalidInputError where no frozen site is present."""
     recorded: list[RecordedEvidence] = []
     started = time.perf_counter()
@@ -42,19 +38,11 @@ async def score_answers(
         raise InvalidInputError("no frozen site to ask is present (they are not part of the installed package)")
     pairs = [(item, composed.chosen()) for item, composed in await compose_all(recorded, read=True)]
     scores = {item.golden.id: hits_of(item, composed) for item, composed in pairs if item.golden.gold_pages}
-    verdict, gate_metadata = gate(
-        "no_regression",
-        last_passing(context.instance, "answer_scores", items=scores),
-        {item: {name: float(row[name]) for name in GATED} for item, row in scores.items()},
-        clusters={item.golden.id: cluster_of(item.golden) for item, _ in pairs},
-        metrics=GATED,
-        accept=accept,
-    )
     report = quality_report(pairs)
     confidence = report["confidence"]
     curve = Reliability(confidence["reliability"], confidence["ece"], None, confidence["questions"])
     diagram = reliability_diagram(curve, stated="confidence", observed="all gold said")
-    return dg.MaterializeResult(
+    return Scored(
         metadata={
             "said": number(report["said"]["any"]),
             "highlights": number(report["highlights of 400 words"]["any"]),
@@ -69,7 +57,7 @@ async def score_answers(
                 for item, _ in pairs
                 if (row := scores.get(item.golden.id)) is not None
             ),
-            **gate_metadata,
         },
-        check_results=[verdict],
+        scores=scores,
+        clusters={item.golden.id: cluster_of(item.golden) for item, _ in pairs},
     )

@@ -11,9 +11,8 @@ from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_docu
 from evals.retrieval.quality import ask, bench_settings, open_bench
 from evals.retrieval.scoring import METRICS, aggregate, lowest_third
 from webrag_core.errors import InvalidInputError
-from webrag_dagster.evaluation.files import run_files
-from webrag_dagster.evaluation.gate import gate, last_passing
 from webrag_dagster.evaluation.scores import number
+from webrag_dagster.evaluation.suite import Scored, run_files
 from webrag_dagster.markdown import rows_markdown
 
 if TYPE_CHECKING:
@@ -22,12 +21,8 @@ if TYPE_CHECKING:
 SYSTEMS = ("local", "bm25")
 """What a user gets, and the plainest thing beside it."""
 
-GATED = ("hits@4", "mrr@10", "evrec@4k")
 
-
-async def rank(
-    context: dg.AssetExecutionContext, settings: Settings, *, sample: int, accept: bool
-) -> dg.MaterializeResult[None]:
+async def rank(context: dg.AssetExecutionContext, settings: Settings, *, sample: int) -> Scored:
     """One run of the benchmark on every n-th question, `sample` of them at most. Raises InvalidInputError."""
     documents = load_documents(DEFAULT_DOCUMENTS)
     questions = load_questions(DEFAULT_QUESTIONS, documents)
@@ -46,15 +41,6 @@ async def rank(
         parents = len(bench.parents)
     low = lowest_third(questions, {document.id: document for document in documents})
     tables = {name: aggregate(questions, scores_of, low) for name, scores_of in scores.items()}
-    product = scores["local"]
-    verdict, gate_metadata = gate(
-        "no_regression",
-        last_passing(context.instance, "retrieval_scores", items=product),
-        {item: {name: row[name] for name in GATED} for item, row in product.items()},
-        clusters={question.id: question.evidence[0].document for question in questions},
-        metrics=GATED,
-        accept=accept,
-    )
     rows: list[dict[str, object]] = [
         {
             "system": name,
@@ -65,7 +51,7 @@ async def rank(
         for name, groups in tables.items()
         for group, row in groups.items()
     ]
-    return dg.MaterializeResult(
+    return Scored(
         metadata={
             "scores": dg.MetadataValue.md("\n".join(rows_markdown(rows))),
             **{metric: number(cell.mean) for metric, cell in tables["local"]["all"].items()},
@@ -80,7 +66,7 @@ async def rank(
             "parents": dg.MetadataValue.int(parents),
             "seconds": number(seconds),
             "rankings": dg.MetadataValue.path(files.log),
-            **gate_metadata,
         },
-        check_results=[verdict],
+        scores=scores["local"],
+        clusters={question.id: question.evidence[0].document for question in questions},
     )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from evals.judging.gate import GATED
 from evals.judging.regret import regrets_of
 from evals.report.page import NamedRun, render_report
 from evals.walks.goldens import cluster_of, load_goldens
@@ -16,11 +14,10 @@ from evals.walks.recorded import RecordedRun, load_run_log
 from evals.walks.replay import replay_all
 from evals.walks.scoring import score_item
 from evals.walks.sitewalk import log_digest, run_suite, suite_settings
-from evals.walks.suites import links_of, pages_of, sample_goldens
+from evals.walks.suites import Suite, links_of, pages_of, sample_goldens
 from webrag_core.orchestration.policies import get_policy
-from webrag_dagster.evaluation.files import run_files
-from webrag_dagster.evaluation.gate import gate, last_passing
 from webrag_dagster.evaluation.scores import walk_metadata
+from webrag_dagster.evaluation.suite import REPLAY, Scored, run_files
 from webrag_dagster.metadata import table
 
 if TYPE_CHECKING:
@@ -30,52 +27,42 @@ if TYPE_CHECKING:
 async def walk(
     context: dg.AssetExecutionContext,
     settings: Settings,
-    *,
     asset: str,
-    golden: Path,
-    warc: Path,
+    suite: Suite,
+    *,
     items: int,
     policy: str,
-    accept: bool,
-) -> dg.MaterializeResult[None]:
+) -> Scored:
     """One run of a suite. Raises InvalidInputError for a policy or a number of items that do not exist."""
-    goldens = sample_goldens(load_goldens(golden), items)
+    goldens = sample_goldens(load_goldens(suite.golden), items)
     get_policy(policy, settings)
     files = run_files(settings, asset, context.run.run_id)
     with files.log.open("w", encoding="utf-8") as stream:
         records = await run_suite(
             goldens,
-            warc=warc,
+            warc=suite.warc,
             policy=policy,
-            settings=suite_settings(settings, warc),
+            settings=suite_settings(settings, suite.warc),
             out=stream,
             advance=lambda item: context.log.info(f"{item} walked"),
         )
     runs = load_run_log(files.log)
     # read in a thread of its own, as it drives an event loop itself
-    links = await asyncio.to_thread(links_of, [warc], pages_of(goldens, runs))
+    links = await asyncio.to_thread(links_of, [suite.warc], pages_of(goldens, runs))
     page = render_report([NamedRun(asset, runs)], goldens=goldens, recording=None, links=links, settings=settings)
     files.report.write_text(page, encoding="utf-8")
-    scores = {one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)}
-    verdict, gate_metadata = gate(
-        "no_regression",
-        last_passing(context.instance, asset, policy, scores),
-        {item: {name: float(score) for name, score in row.items() if name in GATED} for item, row in scores.items()},
-        clusters={one.id: cluster_of(one) for one in goldens},
-        metrics=GATED,
-        accept=accept,
-        policy=policy,
-    )
-    return dg.MaterializeResult(
+    return Scored(
         metadata={
             **walk_metadata(goldens, runs, regrets_of(goldens, {run.id: run.record for run in runs}, links)),
             "report": dg.MetadataValue.path(files.report),
             "run_log": dg.MetadataValue.path(files.log),
             "digest": dg.MetadataValue.text(log_digest(records)),
-            **gate_metadata,
         },
-        data_version=dg.DataVersion(log_digest(records)),
-        check_results=[verdict, _replayed(runs, settings)],
+        checks=[_replayed(runs, settings)],
+        scores={one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)},
+        clusters={one.id: cluster_of(one) for one in goldens},
+        policy=policy,
+        digest=log_digest(records),
     )
 
 
@@ -84,7 +71,7 @@ def _replayed(runs: list[RecordedRun], settings: Settings) -> dg.AssetCheckResul
     strays = [(one.run.id, step) for one in again for step in one.steps if not step.agrees]
     rounds = sum(len(one.steps) for one in again)
     return dg.AssetCheckResult(
-        check_name="decisions_replay",
+        check_name=REPLAY,
         passed=not strays,
         description=f"{rounds - len(strays)} of {rounds} decisions replay exactly.",
         metadata={

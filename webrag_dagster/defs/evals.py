@@ -1,0 +1,188 @@
+"""The evaluations: an asset for each, what they are asked, and when they run."""
+
+import dagster as dg
+from pydantic import Field
+
+from evals.judging.gate import GATED
+from evals.walks.suites import Suite, own_suites
+from webrag_dagster.evaluation import versions
+from webrag_dagster.evaluation.suite import DECIDES, GATE, GOLDENS, PLANS, REPLAY, Scored, SuiteConfig, suite_asset
+
+golden_queries = dg.AssetSpec(
+    key=GOLDENS,
+    group_name="evals",
+    kinds={"json"},
+    owners=["team:webrag"],
+    description=(
+        "Questions with known answers that come with the code: runs on three WARC snapshots, signal histories for"
+        " every rule of the stop policies, and retrieval questions with evidence spans (`evals/golden/`)."
+    ),
+)
+
+
+async def _decide(context: dg.AssetExecutionContext, config: SuiteConfig) -> Scored:
+    from webrag_dagster.evaluation.rules import score_decisions
+
+    return score_decisions()
+
+
+decision_scores = suite_asset(
+    "decision_scores",
+    _decide,
+    config=SuiteConfig,
+    on_corpus=False,
+    code_version=versions.decisions(),
+    checks={DECIDES: "Every decision golden comes out as its author says; the table lists those that do not."},
+    blocking=DECIDES,
+    description=(
+        "Signal histories from `evals/golden/decisions.jsonl`, decided by the policies with their default thresholds."
+        " Pure functions: no page, no database, a second of work."
+    ),
+)
+
+
+class RoutesConfig(SuiteConfig):
+    """Whether to take the scores as they are."""
+
+
+async def _plan(context: dg.AssetExecutionContext, config: RoutesConfig) -> Scored:
+    from webrag_dagster.evaluation.rules import score_routes
+
+    return score_routes()
+
+
+route_scores = suite_asset(
+    "route_scores",
+    _plan,
+    ("found",),
+    config=RoutesConfig,
+    on_corpus=False,
+    code_version=versions.routes(),
+    checks={
+        PLANS: "Every golden question is planned by the rules that its author says.",
+        GATE: "The router finds no less, question by question, than in the newest run that passed.",
+    },
+    blocking=PLANS,
+    description=(
+        "Plans of the goldens in `evals/golden/routes.jsonl`, and what the router would have found and cost on recorded"
+        " runs of every agent (`evals/golden/routing/`). Pure functions: no page, no database, seconds of work."
+    ),
+)
+
+
+class RetrievalConfig(SuiteConfig):
+    """Sample size of the benchmark."""
+
+    questions: int = Field(default=120, description="Every n-th question of the file; 1000 for all of them.")
+
+
+async def _rank(context: dg.AssetExecutionContext, config: RetrievalConfig) -> Scored:
+    from webrag_dagster.evaluation.retrieval import rank
+
+    return await rank(context, context.resources.corpus.settings(), sample=config.questions)
+
+
+retrieval_scores = suite_asset(
+    "retrieval_scores",
+    _rank,
+    ("hits@4", "mrr@10", "evrec@4k"),
+    config=RetrievalConfig,
+    kinds=frozenset({"python", "postgres"}),
+    code_version=versions.retrieval(),
+    checks={GATE: "No metric fell, question by question, against the newest run that passed."},
+    description=(
+        "Search and local reranker on a sample of retrieval questions, compared with BM25 alone. The documents of the"
+        " benchmark are indexed once into a database of their own."
+    ),
+)
+
+
+class AnswersConfig(SuiteConfig):
+    """Sample size of the evaluation."""
+
+    items: int = Field(default=6, description="Golden questions of each site, every kind in turn; 1000 for all.")
+
+
+async def _compose(context: dg.AssetExecutionContext, config: AnswersConfig) -> Scored:
+    from webrag_dagster.evaluation.answers import score_answers
+
+    return await score_answers(context, context.resources.corpus.settings(), items=config.items)
+
+
+answer_scores = suite_asset(
+    "answer_scores",
+    _compose,
+    ("said", "highlights"),
+    config=AnswersConfig,
+    code_version=versions.answers(),
+    checks={GATE: "No metric fell, question by question, against the newest run that passed."},
+    description=(
+        "Golden questions of the frozen sites that are present and that nothing was fitted on: whether the sentences"
+        " and the highlights of an answer in prose hold a gold quote, and how right its confidence is."
+    ),
+)
+
+
+class SitewalkConfig(SuiteConfig):
+    """Sample size of the suite."""
+
+    items: int = Field(default=12, description="Golden questions, every kind in turn; 1000 for all of them.")
+    policy: str = Field(default="calibrated", description="Stop policy; each has a base of its own.")
+
+
+def _sitewalk(suite: Suite) -> dg.AssetsDefinition:
+    name = f"sitewalk_{suite.name.replace('-', '_').replace('.', '_')}"
+
+    async def work(context: dg.AssetExecutionContext, config: SitewalkConfig) -> Scored:
+        from webrag_dagster.evaluation.walks import walk
+
+        settings = context.resources.corpus.settings()
+        return await walk(context, settings, name, suite, items=config.items, policy=config.policy)
+
+    return suite_asset(
+        name,
+        work,
+        GATED,
+        config=SitewalkConfig,
+        tags={"webrag/split": suite.split, "webrag/site": suite.kind},
+        code_version=versions.sitewalk(suite.golden),
+        checks={
+            GATE: "No metric fell, item by item, against the newest run under the same policy that passed.",
+            REPLAY: "Deciding every recorded round again gives what was decided.",
+        },
+        description=(
+            f"Runs on the WARC snapshot {suite.name}: each golden question from its seed page, from an empty corpus,"
+            " scored against gold pages and gold quotes. "
+            + ("Rules were fitted on this site. " if suite.split == "fitting" else "Nothing was fitted on this site. ")
+            + "Under Metadata the UI plots every score over time."
+        ),
+    )
+
+
+sitewalks = [_sitewalk(suite) for suite in own_suites().values() if suite.warc.is_file()]
+"""An asset per WARC snapshot that is present: an installed package contains none of them."""
+
+EVALS = dg.AssetSelection.groups("evals")
+
+evals_job = dg.define_asset_job(
+    "evals",
+    selection=EVALS,
+    description="All evaluations: decision goldens, samples of retrieval questions, of runs per site, of answers.",
+    executor_def=dg.in_process_executor,
+)
+
+nightly_evals = dg.ScheduleDefinition(
+    name="nightly_evals",
+    job=evals_job,
+    cron_schedule="30 3 * * *",
+    default_status=dg.DefaultScheduleStatus.RUNNING,
+    description="Scores every night, so that their plots have a point for every day. Stop it here to save the minutes.",
+)
+
+rescoring = dg.AutomationConditionSensorDefinition(
+    "rescoring",
+    target=EVALS,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    minimum_interval_seconds=30,
+    description="Scores again what an edit of a policy, of ranking or of the goldens has put out of date.",
+)
