@@ -44,7 +44,7 @@ def demo(
 
         result, prose, run_id = run_demo(DEMO_SITE)
     else:
-        from webrag_dagster.demo_question import answer_demo
+        from webrag_dagster.demo import answer_demo
 
         result, prose = answer_demo(DEMO_SITE)
     if as_json:

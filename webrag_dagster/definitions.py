@@ -8,14 +8,16 @@ from pathlib import Path
 
 import dagster as dg
 
-from webrag_dagster.components.source import GROUP
+from webrag_dagster.components import GROUP
 from webrag_dagster.corpus.layers import WEB_PAGES
 from webrag_dagster.processes.code_identity import CODE, code_identity
+from webrag_dagster.resources import CorpusResource
 
 
 @dg.definitions
 def definitions() -> dg.Definitions:
-    """All definitions. Steps run in the process of their run: a run of one site has nothing to gain from more."""
+    """All definitions. Steps run in the process of their run: a run of one site has nothing to gain from more. Resource
+    `corpus` is as the environment asks for it; `result_of_run` keeps an op's result for the process of its run."""
     return _loaded()
 
 
@@ -24,7 +26,11 @@ def _loaded() -> dg.Definitions:
     # once per process: a worker that waits for its run has them ready
     return dg.Definitions.merge(
         _with_declared_sources(dg.load_from_defs_folder(path_within_project=Path(__file__).parent)),
-        dg.Definitions(executor=dg.in_process_executor, metadata={CODE: code_identity()}),
+        dg.Definitions(
+            executor=dg.in_process_executor,
+            resources={"corpus": CorpusResource(), "result_of_run": dg.mem_io_manager},
+            metadata={CODE: code_identity()},
+        ),
     )
 
 

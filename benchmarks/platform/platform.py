@@ -51,7 +51,7 @@ def main() -> None:
 
 def answers(place: Workplace, count: int) -> None:
     """Launch the demo question `count` times on a source that is indexed already."""
-    from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
+    from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
 
     config = {"url": DEMO_URL, "query": DEMO_QUERY}
     rows = []

@@ -125,7 +125,7 @@ async def library(attack: Attack) -> None:
 
 async def sources(attack: Attack) -> None:
     """Sources attached and declared; discovery files, page markup and links of a site that leads to payloads."""
-    from webrag_dagster.components.source import CuratedSource
+    from webrag_dagster.components import CuratedSource
 
     async with attack.corpus(webrag_map_timeout=20.0) as corpus:
 

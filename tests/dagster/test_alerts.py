@@ -20,7 +20,7 @@ from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.providers.alerts import Alert, send_alert
 from webrag_core.providers.endpoint import mail_trust
-from webrag_dagster.defs.ops.alerts import alert_on_failed_runs, alert_on_staleness
+from webrag_dagster.defs.alerts import alert_on_failed_runs, alert_on_staleness
 from webrag_dagster.resources import CorpusResource
 
 SECRET = "hook-5ecret"

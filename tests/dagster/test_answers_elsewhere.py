@@ -15,8 +15,8 @@ from webrag_core.config import load_settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.origin import asked_by
-from webrag_dagster.defs.answer import elsewhere
-from webrag_dagster.defs.answer.elsewhere import answers_elsewhere
+from webrag_dagster.defs import answers_elsewhere as elsewhere
+from webrag_dagster.defs.answers_elsewhere import answers_elsewhere
 from webrag_dagster.resources import CorpusResource
 
 QUESTION = "At which temperature is green tea brewed?"

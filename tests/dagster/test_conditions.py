@@ -19,13 +19,13 @@ from webrag_core.errors import StoreError
 from webrag_core.indexing.graph import model as graph_model
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.indexing.pipeline import Corpus as OpenCorpus
-from webrag_dagster import partitions
+from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.layers import code_version
-from webrag_dagster.defs.corpus.chunks import chunks
-from webrag_dagster.defs.corpus.documents import documents
-from webrag_dagster.defs.corpus.embeddings import embeddings
-from webrag_dagster.defs.corpus.link_candidates import link_candidates
-from webrag_dagster.defs.corpus.web_pages import web_pages
+from webrag_dagster.defs.chunks import chunks
+from webrag_dagster.defs.documents import documents
+from webrag_dagster.defs.embeddings import embeddings
+from webrag_dagster.defs.link_candidates import link_candidates
+from webrag_dagster.defs.web_pages import web_pages
 from webrag_dagster.resources import CorpusResource
 
 pytestmark = pytest.mark.slow
@@ -41,7 +41,7 @@ class Corpus:
         self.definitions, self.instance = definitions, instance
         self.cursor: Any = None
         self.ticks_meanwhile: list[dict[str, set[str | None]]] = []
-        partitions.register(instance, (TEA, COFFEE))
+        layers.register_partitions(instance, (TEA, COFFEE))
         for key in (TEA, COFFEE):
             self.see(key, "seen 0")
             self.make(key, *LAYERS, version="0")
@@ -132,7 +132,7 @@ def test_a_changed_page_asks_for_exactly_the_assets_of_its_source_once(corpus: C
 
 
 def test_an_answer_run_that_brought_new_pages_causes_no_second_work(corpus: Corpus) -> None:
-    partitions.register(corpus.instance, ["new.example"])
+    layers.register_partitions(corpus.instance, ["new.example"])
     assert corpus.tick() == {}, "a source that is known and not read yet is for the schedule"
     for key in (TEA, "new.example"):
         corpus.make(key, *LAYERS, version="1")
@@ -211,7 +211,7 @@ async def _refuse(self: Indexer, version_ids: list[int], stage: str) -> list[int
 def test_another_code_version_makes_its_assets_again_for_every_source_that_has_them(
     corpus: Corpus, layer: str, asked: set[str]
 ) -> None:
-    partitions.register(corpus.instance, ["never-read.example"])
+    layers.register_partitions(corpus.instance, ["never-read.example"])
     assert corpus.tick() == {}
     made = dg.map_asset_specs(
         lambda spec: spec.replace_attributes(code_version="another") if spec.key == dg.AssetKey(layer) else spec,

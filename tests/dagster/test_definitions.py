@@ -11,7 +11,7 @@ import dagster as dg
 import pytest
 
 from tests.conftest import REPOSITORY
-from webrag_dagster.partitions import SOURCES
+from webrag_dagster.corpus.layers import SOURCES
 
 CORPUS = ("documents", "link_candidates", "chunks", "embeddings")
 

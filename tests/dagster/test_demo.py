@@ -5,7 +5,7 @@ from __future__ import annotations
 from evals.walks.goldens import load_goldens
 from evals.walks.scoring import page_of
 from evals.walks.suites import own_suites
-from webrag_dagster.demo_question import DEMO_URL
+from webrag_dagster.demo import DEMO_URL
 
 ANSWER = "https://docs.python.org/3.11/library/math.html"
 

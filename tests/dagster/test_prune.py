@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.conftest import REPOSITORY
-from webrag_dagster.defs.storage import prune
+from webrag_dagster.defs import prune
 from webrag_dagster.evaluation.gate import SCORES
 
 pytestmark = pytest.mark.slow

@@ -31,8 +31,8 @@ from tests.local_site import page
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import load_settings
 from webrag_core.indexing.pipeline import Corpus
-from webrag_dagster.corpus.activity import ANSWERS, activity
-from webrag_dagster.defs.ops.corpus_changes import corpus_changes
+from webrag_dagster.corpus.runs import ANSWERS, activity
+from webrag_dagster.defs.corpus_changes import corpus_changes
 from webrag_dagster.resources import CorpusResource
 
 pytestmark = pytest.mark.slow
@@ -205,8 +205,8 @@ def test_while_a_question_is_being_answered_everything_waits(
 def test_sources_that_a_tick_has_no_time_for_are_told_by_the_next(
     sensor: Sensor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: float
 ) -> None:
-    monkeypatch.setattr(f"webrag_dagster.defs.ops.corpus_changes.{limit}", value)
-    monkeypatch.setattr("webrag_dagster.defs.ops.corpus_changes._AT_ONCE", 1)
+    monkeypatch.setattr(f"webrag_dagster.defs.corpus_changes.{limit}", value)
+    monkeypatch.setattr("webrag_dagster.defs.corpus_changes._AT_ONCE", 1)
     both = write_site(tmp_path / "both.warc.gz", {**SITE, OTHER: page("Coffee", "Coffee is brewed hot.")})
     add(both, *SITE, OTHER)
     assert sensor.tick() == (all_of("coffee.example"), [])

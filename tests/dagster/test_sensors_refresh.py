@@ -14,7 +14,7 @@ import pytest
 from webrag_core.config import load_settings
 from webrag_core.corpus.refresh_store import WHOLE
 from webrag_core.store.database import Database
-from webrag_dagster.defs.ops.refresh_due import refresh_due
+from webrag_dagster.defs.refresh import refresh_due
 from webrag_dagster.resources import CorpusResource
 
 Tick = Callable[[], list[dg.RunRequest]]
@@ -159,7 +159,7 @@ def test_after_a_downtime_of_weeks_every_source_is_asked_for_once_and_in_slices(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     most = 4
-    monkeypatch.setattr("webrag_dagster.defs.ops.refresh_due.MOST_RUNS", most)
+    monkeypatch.setattr("webrag_dagster.defs.refresh.MOST_RUNS", most)
     names = [f"site-{number:02d}.example" for number in range(most + 3)]
     attach(database, *names, hours=1)
     for number, name in enumerate(names):

@@ -13,8 +13,8 @@ from tests.conftest import FROZEN_SITE
 from tests.dagster.corpus_runs import BLACK, GREEN, HOME, KEY, LATER, LAYERS, OTHER, SITE, add, materialized, run_job
 from tests.dagster.small_warc import write_site
 from tests.local_site import page
-from webrag_dagster.defs.ops.corpus_changes import corpus_changes
-from webrag_dagster.defs.ops.site_watch import site_watch
+from webrag_dagster.defs.corpus_changes import corpus_changes
+from webrag_dagster.defs.web_pages import site_watch
 from webrag_dagster.resources import CorpusResource
 
 COFFEE = page("Coffee", "Coffee is brewed hot.")
@@ -86,7 +86,7 @@ def test_a_site_that_a_tick_has_no_time_for_is_looked_at_by_the_next(
     world.look()
     world.becomes({**LATER, OTHER: COFFEE}, {**TAGS, GREEN: '"new"'})
     with monkeypatch.context() as hurried:
-        hurried.setattr("webrag_dagster.defs.ops.site_watch.BEGIN_SECONDS", 0.0)
+        hurried.setattr("webrag_dagster.defs.web_pages.BEGIN_SECONDS", 0.0)
         assert world.look() == []
     assert len(world.look()) == 1
 

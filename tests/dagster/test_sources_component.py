@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from tests.conftest import REPOSITORY
 from webrag_core.corpus.declared import Declaration
 from webrag_core.errors import InvalidInputError
-from webrag_dagster.components.source import CuratedSource, declarations_of, hours_of
+from webrag_dagster.components import CuratedSource, declarations_of, hours_of
 
 
 def source(**attributes: Any) -> CuratedSource:

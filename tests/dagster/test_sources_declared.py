@@ -18,9 +18,8 @@ from webrag_core.cli.main import app
 from webrag_core.corpus.declared import Declaration, apply_declarations
 from webrag_core.corpus.sources import Source, list_sources, shard_keys
 from webrag_core.store.database import Database
-from webrag_dagster.components.source import CuratedSource
-from webrag_dagster.defs.ops.declared_sources import declared_sources
-from webrag_dagster.defs.ops.source_refreshes import source_refreshes
+from webrag_dagster.components import CuratedSource
+from webrag_dagster.defs.declared_sources import declared_sources, source_refreshes
 from webrag_dagster.resources import CorpusResource
 
 GUIDE = f"{KEY}/guide"

@@ -1,12 +1,13 @@
-"""Work of the corpus assets: one stage of one source, or of one shard."""
+"""Work of the corpus assets: one stage of one source, or of one shard; and what changed on its pages, as Markdown."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import dagster as dg
+from psycopg import AsyncConnection
 
 from webrag_core.corpus.documents import confirmed_missing
 from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, acquirer_of
@@ -15,8 +16,11 @@ from webrag_core.corpus.sources import ensure_source, split_key
 from webrag_core.indexing.pipeline import Corpus
 from webrag_dagster.corpus import layers
 from webrag_dagster.corpus.state import Layer, Page, source_pages
+from webrag_dagster.markdown import block, code, link
 
 _ORDER = ("failed", "changed", "new", "unchanged", "not due")
+_PAGES, _LINES = 20, 40
+"""Limits of what is shown of a refresh: pages, and lines of a page's changes."""
 _SITE_IS_DOWN = 0.5
 """A site counts as down when no page was fetched and at least this share of its known pages failed."""
 
@@ -135,3 +139,32 @@ def _change(page: Page, before: Page | None, failure: str | None, requested: boo
     else:
         change = "unchanged" if requested else "not due"
     return PageChange(page.url, change, reason, page.title, page.characters)
+
+
+def compare_command(url: str, before: str | int, after: str | int) -> str:
+    """The command that writes two versions of a page side by side."""
+    return f"webrag history {url} --diff {before} {after} --html diff.html"
+
+
+async def changed_pages_markdown(connection: AsyncConnection, changes: Sequence[PageChange]) -> str | None:
+    """The changes of each changed page between its last two texts, at most `_PAGES`; None when no page changed."""
+    from webrag_core.history.compare import compare
+    from webrag_core.history.pages import seen_history
+
+    changed = [change for change in changes if change.change == "changed"]
+    lines: list[str] = []
+    for change in changed[:_PAGES]:
+        lines += [f"### {link(change.title or change.url, change.url)}", ""]
+        pair = (await seen_history(connection, change.url)).last_two()
+        if pair is None:
+            lines += ["*The text before this one is no longer kept.*", ""]
+            continue
+        difference = (await compare(connection, change.url, *pair)).unified().splitlines()
+        lines += [block("\n".join(difference[:_LINES])), ""]
+        if len(difference) > _LINES:
+            lines += [f"*{len(difference) - _LINES} more lines.*", ""]
+        before, after = pair
+        lines += [f"Side by side: {code(compare_command(change.url, before, after))}", ""]
+    if len(changed) > _PAGES:
+        lines += [f"*{len(changed) - _PAGES} more pages changed; `webrag history SOURCE --changes` lists them.*", ""]
+    return "\n".join(lines).rstrip() or None

@@ -15,11 +15,9 @@ from webrag_core.indexing.embedding_models import live_identity
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.providers.embedder import identity_of
 from webrag_core.store.database import Database
-from webrag_dagster import partitions
 from webrag_dagster.corpus import layers
+from webrag_dagster.corpus.layer_metadata import layer_metadata, rows_of, table_metadata
 from webrag_dagster.corpus.state import Layer, Page, source_pages
-from webrag_dagster.corpus.tables import rows_of, table_metadata
-from webrag_dagster.corpus.totals import layer_metadata
 from webrag_dagster.metadata import Metadata, page_path, short_title, table
 from webrag_dagster.resources import CorpusResource
 
@@ -92,7 +90,7 @@ async def unreported_materializations(
             if any(page.version_id is not None for page in pages):
                 touched.append((key, pages, {name: await layers.state(connection, pages, name) for name in names}))
     touched_keys = [key for key, _, _ in touched]
-    partitions.register(instance, touched_keys)
+    layers.register_partitions(instance, touched_keys)
     reported = [name for name in names if name in only]
     last_versions = {name: _last_versions(instance, name, touched_keys) for name in reported}
     changed = [

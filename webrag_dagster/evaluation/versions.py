@@ -13,7 +13,7 @@ from pathlib import Path
 import evals
 import webrag_core
 from evals.walks.suites import own_suites
-from webrag_dagster.corpus import code_versions
+from webrag_dagster.corpus import layers
 
 _CORE = Path(webrag_core.__file__).parent
 _EVALS = Path(evals.__file__).parent
@@ -54,7 +54,7 @@ def content_version(files: Iterable[Path], *besides: str) -> str:
 def sitewalk(golden: Path) -> str:
     """Of the walks over one file of golden queries."""
     files = [*policy_files(), *evidence_files(), golden]
-    return content_version(files, code_versions.chunker(), code_versions.embedding())
+    return content_version(files, layers.chunker_version(), layers.embedding_version())
 
 
 def decisions() -> str:
@@ -65,7 +65,7 @@ def decisions() -> str:
 def retrieval() -> str:
     """Of the retrieval benchmark."""
     questions = _EVALS / "golden" / "retrieval" / "questions.jsonl.gz"
-    return content_version([*ranking_files(), questions], code_versions.chunker(), code_versions.embedding())
+    return content_version([*ranking_files(), questions], layers.chunker_version(), layers.embedding_version())
 
 
 def routes() -> str:
@@ -80,4 +80,4 @@ def answers() -> str:
     suites = [suite.golden for suite in own_suites("reporting").values()]
     composing = sorted((_CORE / "answering").rglob("*.py")) + sorted((_CORE / "answering").rglob("*.json"))
     files = [*policy_files(), *evidence_files(), *ranking_files(), *composing, *suites]
-    return content_version(files, code_versions.chunker(), code_versions.embedding())
+    return content_version(files, layers.chunker_version(), layers.embedding_version())

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from webrag_dagster.corpus import code_versions
+from webrag_dagster.corpus import layers
 
 CODE = "webrag/code"
 """Metadata key of the code location, and tag of runs on other machines: the identity of the code and its settings."""
@@ -22,8 +22,8 @@ def code_identity() -> str:
     The layers' versions hold the settings that shape a corpus, such as its embedding model. Fixed at the first call:
     call it when a process starts. Raises InvalidInputError for invalid settings.
     """
-    layers = (code_versions.extractor(), code_versions.chunker(), code_versions.index())
-    return " ".join((f"{version('webrag')}+{_sources()[:12]}", *layers))
+    versions = (layers.extractor_version(), layers.chunker_version(), layers.index_version())
+    return " ".join((f"{version('webrag')}+{_sources()[:12]}", *versions))
 
 
 def queue_of(identity: str) -> str:

@@ -6,6 +6,9 @@ web pages, so the browser treats each as a site of its own, without scripts and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from psycopg import AsyncConnection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -14,6 +17,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError, WebragError
 from webrag_dagster.page_addresses import GRAPHS, PREFIX, SOURCE, answer_at
 
+_NEAR = 30  # nodes of a graph that are drawn
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; sandbox"
 _LINKS = "allow-popups allow-popups-to-escape-sandbox allow-top-navigation-by-user-activation"
 _HEADERS = {"Content-Security-Policy": f"{_POLICY} {_LINKS}", "Cache-Control": "no-store"}
@@ -63,11 +67,22 @@ async def _answer_page(settings: Settings, answer_id: int) -> str:
 async def _graph_page(settings: Settings, source: str) -> str:
     """The graph of a source as it is stored now. Raises InvalidInputError where none is, StoreError."""
     from webrag_core.store.database import Database
-    from webrag_dagster.corpus.graph_picture import draw_source
     from webrag_dagster.corpus.state import source_pages
 
     async with await Database.open(settings) as database, database.snapshot() as connection:
-        picture = await draw_source(connection, [page.url for page in await source_pages(connection, source)])
+        picture = await _draw_source(connection, [page.url for page in await source_pages(connection, source)])
     if picture is None:
         raise InvalidInputError(f"nothing is stored of the graph of {source}")
     return picture
+
+
+async def _draw_source(connection: AsyncConnection, urls: Sequence[str]) -> str | None:
+    """Draw the neighbourhood of the most linked of a source's pages as one HTML page; None without any edges."""
+    from webrag_core.indexing.graph.totals import most_linked_page
+    from webrag_core.retrieval.graph.picture import render_picture
+    from webrag_core.retrieval.graph.tasks import expand_related
+
+    page = await most_linked_page(connection, urls)
+    if page is None:
+        return None
+    return render_picture(await expand_related(connection, [page], k=_NEAR))

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_dagster.conditions import rebuild_on_change
-from webrag_dagster.corpus import code_versions
-from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, code_version
-from webrag_dagster.corpus.totals import graph_metadata, layer_metadata
+from webrag_dagster.corpus import layers
+from webrag_dagster.corpus.layer_metadata import graph_metadata, layer_metadata
+from webrag_dagster.corpus.layers import CHUNKS, EMBEDDINGS, SOURCES, code_version
 from webrag_dagster.metadata import Metadata, page_path, table
-from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -44,10 +43,10 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
     from webrag_core.indexing.graph.totals import graph_totals
     from webrag_core.indexing.model_switch import adopt_model
     from webrag_core.providers.embedder import embedding_tokens
-    from webrag_dagster.corpus.checks import broken_chunks
+    from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
     from webrag_dagster.corpus.refreshing import layer_of, retire_missing
     from webrag_dagster.corpus.state import source_pages
-    from webrag_dagster.corpus.tables import rows_of, table_metadata
+    from webrag_dagster.defs.corpus_checks import broken_chunks
 
     progress = _Progress(context)
 
@@ -87,7 +86,7 @@ def embeddings(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.
             "embedding_tokens": dg.MetadataValue.int(tokens),
             "vector_index": dg.MetadataValue.bool(vector_index),
             **graph_metadata(graph, context.partition_key),
-            "model": dg.MetadataValue.text(code_versions.embedding()),
+            "model": dg.MetadataValue.text(layers.embedding_version()),
             "page_list": table(
                 {
                     "page": page_path(page.url),

@@ -4,10 +4,9 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.conditions import rebuild_on_change
-from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, code_version
-from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.corpus.layer_metadata import layer_metadata
+from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, SOURCES, code_version
 from webrag_dagster.metadata import Metadata, page_path, table
-from webrag_dagster.partitions import SOURCES
 from webrag_dagster.plots import bar_plot
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
@@ -38,11 +37,11 @@ def chunks(
     context: dg.AssetExecutionContext, config: ChunksConfig, corpus: CorpusResource
 ) -> dg.MaterializeResult[None]:
     """Chunk the pending pages."""
-    from webrag_dagster.corpus.checks import broken_chunks
+    from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import token_histogram
-    from webrag_dagster.corpus.tables import rows_of, table_metadata
     from webrag_dagster.corpus.touched import unreported_materializations
+    from webrag_dagster.defs.corpus_checks import broken_chunks
 
     key = context.partition_key
     rechunked: list[str] = []

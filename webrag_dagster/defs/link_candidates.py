@@ -3,10 +3,9 @@
 import dagster as dg
 
 from webrag_dagster.conditions import rebuild_on_change
-from webrag_dagster.corpus.layers import DOCUMENTS, LINKS, code_version
-from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.corpus.layer_metadata import layer_metadata
+from webrag_dagster.corpus.layers import DOCUMENTS, LINKS, SOURCES, code_version
 from webrag_dagster.metadata import page_path, short_title, table
-from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -28,9 +27,9 @@ from webrag_dagster.running import run
 )
 def link_candidates(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.MaterializeResult[None]:
     """Report one source's links."""
+    from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
     from webrag_dagster.corpus.refreshing import layer_of
     from webrag_dagster.corpus.state import top_targets
-    from webrag_dagster.corpus.tables import rows_of, table_metadata
 
     async def work() -> dg.MaterializeResult[None]:
         async with corpus.open() as opened:

@@ -1,4 +1,4 @@
-"""Asset checks of the corpus: counts, a table of violations, and a one-sentence summary."""
+"""Blocking checks of a source: broken data must not reach the layer below, nor an answer."""
 
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
+from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, SOURCES
 from webrag_dagster.metadata import MAX_ROWS, table
-from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -99,3 +99,72 @@ def verdict(
         description=description,
         metadata=metadata,
     )
+
+
+async def _ledger(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
+    from webrag_core.corpus.sources import split_key
+    from webrag_core.corpus.verification import verify_ledger
+
+    async with corpus.database.snapshot() as connection:
+        violations = await verify_ledger(connection, split_key(key)[0], [page.document_id for page in pages])
+    return {"documents": len(pages)}, violations
+
+
+async def _slices(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
+    from webrag_core.corpus.verification import VerificationCounts, verify_slices
+
+    counted = VerificationCounts()
+    async with corpus.database.snapshot() as connection:
+        violations = await verify_slices(connection, _versions(pages), counted)
+    numbers = {"versions": counted.versions, "parents": counted.parents, "children": counted.children}
+    return numbers, violations
+
+
+async def _counts(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
+    from webrag_core.corpus.verification import verify_counts
+
+    versions = _versions(pages)
+    async with corpus.database.snapshot() as connection:
+        violations = await verify_counts(connection, [page.document_id for page in pages])
+    return {"versions": len(versions)}, violations
+
+
+async def _vectors(corpus: "Corpus", key: str, pages: "list[Page]") -> "tuple[Numbers, list[Violation]]":
+    from webrag_core.corpus.verification import verify_vectors
+
+    model_id = await corpus.indexer.model_id()
+    async with corpus.database.snapshot() as connection:
+        violations = await verify_vectors(connection, [page.document_id for page in pages], model_id)
+    return {"documents": len(pages)}, violations
+
+
+def _versions(pages: "list[Page]") -> list[int]:
+    return [page.version_id for page in pages if page.version_id is not None]
+
+
+ledger_balances = source_check(
+    DOCUMENTS,
+    "ledger_balances",
+    "The last fetch of every document is in the coverage ledger and leads to a document, and the counts of the latest"
+    " refreshes add up.",
+    _ledger,
+)
+offsets_equal_slices = source_check(
+    CHUNKS,
+    "offsets_equal_slices",
+    "Every chunk is the exact slice of its page's text, parents cover the text, children partition their parents, and"
+    " texts have their sha256.",
+    _slices,
+)
+counts_agree = source_check(
+    CHUNKS,
+    "counts_agree",
+    "As many chunks as were written down for the version, and the lexical index knows as many parents.",
+    _counts,
+)
+every_child_has_a_vector = source_check(
+    EMBEDDINGS,
+    "every_child_has_a_vector",
+    "One vector of the live model for every child of a current version, and no other.",
+    _vectors,
+)

@@ -1,4 +1,5 @@
-"""Sensor `refresh_due`: one refresh run per due source."""
+"""Refreshes of sources: jobs `refresh` and `index`, and the sensors that request them, where they are due and where the
+automation conditions of the corpus ask for them."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -6,18 +7,43 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster import partitions
-from webrag_dagster.corpus.activity import activity
-from webrag_dagster.corpus.layers import DOCUMENTS
-from webrag_dagster.defs.ops.jobs import refresh
+from webrag_dagster.corpus import layers
+from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
+from webrag_dagster.corpus.runs import activity
+from webrag_dagster.defs.citations import CITATIONS
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
     from webrag_core.corpus.refresh_store import DueSource
 
+
 MOST_RUNS = 20
 """Limit of unfinished runs. After a long downtime ticks catch up in slices, the longest due first."""
+
+refresh = dg.define_asset_job(
+    "refresh",
+    selection=dg.AssetSelection.assets(DOCUMENTS, LINKS, CHUNKS, EMBEDDINGS, CITATIONS),
+    executor_def=dg.in_process_executor,
+    description="Refresh one source and index its changed pages, with all checks. Pick the source as partition.",
+)
+
+index = dg.define_asset_job(
+    "index",
+    selection=dg.AssetSelection.assets(LINKS, CHUNKS, EMBEDDINGS, CITATIONS),
+    executor_def=dg.in_process_executor,
+    description="Index pages of one source that are stored but not searchable yet. Sends no request to the site.",
+)
+
+
+corpus_automation = dg.AutomationConditionSensorDefinition(
+    "corpus_automation",
+    target=dg.AssetSelection.groups("corpus"),
+    minimum_interval_seconds=10,
+    default_status=dg.DefaultSensorStatus.RUNNING,
+    emit_backfills=False,  # a run per source at once, and no backfill daemon between a change and its run
+    description="Reads a source again when its site was seen to change, and makes what depends on it.",
+)
 
 
 @dg.sensor(
@@ -54,7 +80,7 @@ def refresh_due(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> 
             f" {now.runs} runs are unfinished (limit {MOST_RUNS})"
         )
         return
-    partitions.register(context.instance, (key for key, _ in taken))
+    layers.register_partitions(context.instance, (key for key, _ in taken))
     today = datetime.now(UTC)
     for key, due in taken:
         yield dg.RunRequest(

@@ -7,10 +7,9 @@ import dagster as dg
 from pydantic import Field
 
 from webrag_dagster.conditions import refresh_on_change
-from webrag_dagster.corpus.layers import DOCUMENTS, WEB_PAGES, code_version
-from webrag_dagster.corpus.totals import layer_metadata
+from webrag_dagster.corpus.layer_metadata import layer_metadata
+from webrag_dagster.corpus.layers import DOCUMENTS, SOURCES, WEB_PAGES, code_version
 from webrag_dagster.metadata import MAX_ROWS, Metadata, page_path, short_title, table
-from webrag_dagster.partitions import SOURCES
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
@@ -55,9 +54,8 @@ def documents(
 ) -> dg.MaterializeResult[None]:
     """Refresh one source."""
     from webrag_core.errors import InvalidInputError
-    from webrag_dagster.corpus.page_diffs import changed_pages_markdown
-    from webrag_dagster.corpus.refreshing import layer_of, refresh_source
-    from webrag_dagster.corpus.tables import rows_of, table_metadata
+    from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
+    from webrag_dagster.corpus.refreshing import changed_pages_markdown, layer_of, refresh_source
 
     key = context.partition_key
     attempt = f"-{context.retry_number}" if context.retry_number else ""

@@ -3,11 +3,19 @@
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import dagster as dg
 
+from webrag_dagster.launchpad import query_tag
+from webrag_dagster.markdown import code, prose
+from webrag_dagster.metadata import MAX_QUOTES, Metadata
+from webrag_dagster.prose import cited_markdown, prose_metadata
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import ORIGIN, run
+
+if TYPE_CHECKING:
+    from webrag_core.answering.finished import Evidence, FinishedAnswer
 
 MOST = 20
 """Answers per tick; the daemon stores the event of one in some 20 ms."""
@@ -15,6 +23,7 @@ _BEGIN = timedelta(days=7)
 """How old the answers may be that a new instance reports first."""
 _OVERLAP = timedelta(minutes=5)
 """An answer is visible when its transaction ends, which may be after a later one's."""
+_PAGES_FROM = "not known to Dagster"
 
 
 @dg.sensor(
@@ -29,14 +38,13 @@ _OVERLAP = timedelta(minutes=5)
 )
 def answers_elsewhere(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
     """Report what ended since the cursor."""
-    from webrag_core.answering.finished import FinishedAnswer, finished_answers
+    from webrag_core.answering.finished import finished_answers
     from webrag_core.store.database import Database
-    from webrag_dagster.corpus.reported_answers import materialization
 
     place = _read_cursor(context.cursor)
     settings = corpus.settings()
 
-    async def work() -> list[FinishedAnswer]:
+    async def work() -> "list[FinishedAnswer]":
         async with await Database.open(settings) as database, database.snapshot() as connection:
             return await finished_answers(
                 connection, since=place.since - _OVERLAP, reported=place.reported.keys(), not_by=ORIGIN, limit=MOST
@@ -46,7 +54,7 @@ def answers_elsewhere(context: dg.SensorEvaluationContext, corpus: CorpusResourc
     if not answers:
         return dg.SkipReason("no new answer from elsewhere")
     return dg.SensorResult(
-        asset_events=[materialization(one) for one in answers],
+        asset_events=[_materialization(one) for one in answers],
         cursor=place.after(answers[-1].ended_at, {one.answer_id: one.ended_at for one in answers}).written(),
     )
 
@@ -77,3 +85,49 @@ def _read_cursor(cursor: str | None) -> _Place:
         return _Place(datetime.fromisoformat(fields["since"]), reported)
     except (ValueError, KeyError, TypeError, AttributeError):
         return _Place(datetime.now(UTC) - _BEGIN, {})
+
+
+def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
+    """The event of an answer that another program asked for."""
+    asked = query_tag(answer.question)
+    if answer.prose is not None:
+        return dg.AssetMaterialization(
+            "prose_answers",
+            description=f"{answer.prose.status}, asked by {answer.origin}: {asked}",
+            metadata={
+                **prose_metadata(answer.prose, pages_from=_PAGES_FROM, origin=answer.origin),
+                "ended_at": dg.MetadataValue.timestamp(answer.ended_at),
+            },
+        )
+    assert answer.evidence is not None
+    return dg.AssetMaterialization(
+        "answers",
+        description=f"{answer.evidence.status}, asked by {answer.origin}: {asked}",
+        metadata=_metadata(answer, answer.evidence),
+    )
+
+
+def _metadata(answer: "FinishedAnswer", evidence: "Evidence") -> Metadata:
+    complete = f"estimated completeness {evidence.probability_complete:.0%}"
+    verdict = f"{evidence.status.replace('_', ' ').capitalize()}: {complete}"
+    lines = [f"**{verdict}**", "", "### Question", "", prose(answer.question), ""]
+    lines += ["### Evidence" if evidence.status == "answered" else "### The nearest passages", ""]
+    for citation in answer.citations[:MAX_QUOTES]:
+        lines += [*cited_markdown(citation), ""]
+    if len(answer.citations) > MAX_QUOTES:
+        lines += [f"*{len(answer.citations) - MAX_QUOTES} more quotes: `webrag answers show {answer.answer_id}`*", ""]
+    lines += ["### Why it stopped", "", f"- rule {code(evidence.rule)}: {code(evidence.reason)}"]
+    return {
+        "verdict": dg.MetadataValue.text(verdict),
+        "question": dg.MetadataValue.text(answer.question),
+        "answer": dg.MetadataValue.md("\n".join(lines)),
+        "url": dg.MetadataValue.url(evidence.url),
+        "rule": dg.MetadataValue.text(evidence.rule),
+        "reason": dg.MetadataValue.text(evidence.reason),
+        "probability_complete": dg.MetadataValue.float(round(evidence.probability_complete, 4)),
+        "quotes": dg.MetadataValue.int(len(answer.citations)),
+        "rounds": dg.MetadataValue.int(evidence.rounds),
+        "asked_by": dg.MetadataValue.text(answer.origin),
+        "ended_at": dg.MetadataValue.timestamp(answer.ended_at),
+        "answer_id": dg.MetadataValue.int(answer.answer_id),
+    }

@@ -1,4 +1,4 @@
-"""Component `CuratedSource`: one YAML file declares a source, its seed and its refresh cadence.
+"""What a YAML file under `defs/` can be: component `CuratedSource` declares a source, its seed and its refresh cadence.
 
 The file is the only place for these facts; sensor `declared_sources` takes them over into the corpus. Whether the
 source is paused is not among them: that is the operator's switch (`webrag source pause`), and it wins.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import dagster as dg
 from pydantic import Field
 
-from webrag_dagster.corpus.activity import ANSWERS
-from webrag_dagster.demo_question import DEMO_QUERY, DEMO_URL
+from webrag_dagster.corpus.runs import ANSWERS
+from webrag_dagster.demo import DEMO_QUERY, DEMO_URL
 from webrag_dagster.launchpad import launchpad_job, query_tag
 from webrag_dagster.resources import CorpusResource
 

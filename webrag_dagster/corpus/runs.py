@@ -1,14 +1,40 @@
-"""Failed partitions and overdue sources of the corpus."""
+"""Runs of the instance: those in progress, to avoid duplicate requests, and partitions whose last attempt failed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import dagster as dg
-from dagster import AssetKey
 
-from webrag_dagster.corpus import layers
-from webrag_dagster.partitions import SOURCES
+from webrag_dagster.corpus.layers import SOURCES, UPSTREAM
+
+_UNFINISHED = [
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+]
+_MOST = 2_000
+
+ANSWERS = {"webrag/kind": "answer"}
+"""Tag of jobs that answer: their runs may fetch pages of any source, and report those themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Partitions with an unfinished run, whether an answer run is unfinished, and the number of unfinished runs."""
+
+    partitions: frozenset[str]
+    answering: bool
+    runs: int
+
+
+def activity(instance: dg.DagsterInstance) -> Activity:
+    """Query the unfinished runs. An answer run has no partition: it may touch any source."""
+    runs = instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED), limit=_MOST)
+    keys = {run.tags["dagster/partition"] for run in runs if "dagster/partition" in run.tags}
+    return Activity(frozenset(keys), any(run.tags.items() >= ANSWERS.items() for run in runs), len(runs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +52,10 @@ def failed_partitions(instance: dg.DagsterInstance) -> list[FailedPartition]:
     """Partitions whose last attempt failed, by key; the upstream asset counts when several failed in one run."""
     keys = set(instance.get_dynamic_partitions(str(SOURCES.name)))
     failed: dict[str, FailedPartition] = {}
-    for name in layers.UPSTREAM:
+    for name in UPSTREAM:
         attempts = (
             instance.event_log_storage.get_latest_asset_partition_materialization_attempts_without_materializations(
-                AssetKey(name)
+                dg.AssetKey(name)
             )
         )
         for key, (run_id, _) in attempts.items():

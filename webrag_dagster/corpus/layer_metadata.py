@@ -1,4 +1,5 @@
-"""The database table behind an asset, as the UI shows tables: its columns, its rows, its name."""
+"""Metadata of a layer's asset: its totals, those of its graph, and the database table behind it as the UI shows tables:
+its columns, its rows, its name."""
 
 from __future__ import annotations
 
@@ -9,15 +10,36 @@ import dagster as dg
 
 from webrag_dagster.corpus.layers import CHUNKS, DOCUMENTS, EMBEDDINGS, LINKS
 from webrag_dagster.metadata import Metadata
+from webrag_dagster.page_addresses import graph_address
 
 if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
+    from webrag_core.indexing.graph.totals import GraphTotals
     from webrag_dagster.corpus.state import Layer, Page
+
 
 _TABLES = {DOCUMENTS: "documents", LINKS: "link_candidates", CHUNKS: "chunks", "citations": "citations"}
 _COUNTED_UP_TO = 1_000_000
 """Rows up to which they are counted; a larger table has the planner's estimate."""
+
+
+def layer_metadata(layer: Layer) -> Metadata:
+    """Totals of one layer of a source."""
+    return {name: dg.MetadataValue.int(total) for name, total in layer.totals.items()}
+
+
+def graph_metadata(totals: GraphTotals, source: str) -> Metadata:
+    """The picture of a source's graph, its nodes and edges, edges by kind, and the pages of whose edges or mark-up only
+    a part is there."""
+    return {
+        **({"graph_page": dg.MetadataValue.url(graph_address(source))} if totals.edges else {}),
+        "graph_nodes": dg.MetadataValue.int(totals.nodes),
+        "graph_edges": dg.MetadataValue.int(sum(totals.edges.values())),
+        "graph_edges_by_kind": dg.MetadataValue.json(totals.edges),
+        "pages_with_too_large_a_graph": dg.MetadataValue.int(sum(totals.left_out.values())),
+        "pages_with_markup_left_out": dg.MetadataValue.json(totals.markup_left_out),
+    }
 
 
 def rows_of(asset: str, pages: Sequence[Page], layer: Layer) -> int:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.corpus.activity import activity
-from webrag_dagster.defs.ops.jobs import index
+from webrag_dagster.corpus.runs import activity
+from webrag_dagster.defs.refresh import index
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 

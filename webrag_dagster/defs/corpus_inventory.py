@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from webrag_dagster.corpus.inventory import failed_partitions
 from webrag_dagster.corpus.layers import DOCUMENTS
+from webrag_dagster.corpus.runs import failed_partitions
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
