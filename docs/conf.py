@@ -51,8 +51,8 @@ _LOADED_FROM_ELSEWHERE = re.compile(
 CONTENTS = {
     "Start": ["install", "tutorial"],
     "How to": [
-        *("how-to/own-site", "how-to/keep-fresh", "how-to/command-line", "library", "web", "mcp", "operators-guide"),
-        *("how-to/texts-in-force", "how-to/own-models", "how-to/feedback", "how-to/*", "examples/*"),
+        *("how-to/own-site", "how-to/keep-fresh", "how-to/command-line", "library", "plugins", "web", "mcp"),
+        *("operators-guide", "how-to/texts-in-force", "how-to/own-models", "how-to/feedback", "how-to/*", "examples/*"),
     ],
     "Reference": [
         *("reference", "reference/commands", "reference/settings", "reference/all-settings"),

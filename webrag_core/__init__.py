@@ -27,7 +27,7 @@ Public names (everything else may change):
   - `AgentsFailedError`: no task of a plan brought a result.
   - `GuardrailsViolationError`: a question or an answer is not let through.
   - `NotStoredError`: the caller names something that is not stored.
-  - `MissingExtraError`: an extra of the package is not installed.
+  - `MissingExtraError`: an extra of the package is not installed. `PluginError`: a plugin is broken or there twice.
   - `UnsupportedPlatformError`: the system has no POSIX; the import of this package raises it, as an ImportError.
   - `EmbeddingError`, `RerankError`, `ChatError`, `ReadingModelError`: a model failed.
 
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         InvalidInputError,
         MissingExtraError,
         NotStoredError,
+        PluginError,
         ReadingModelError,
         Reason,
         RerankError,
@@ -112,6 +113,7 @@ _MODULES = {
     "PageComparison": "history.compare",
     "PageHistory": "history.models",
     "Pattern": "retrieval.request",
+    "PluginError": "errors",
     "Question": "answering.manager",
     "ReadingModelError": "errors",
     "Reason": "errors",
@@ -165,6 +167,7 @@ __all__ = [
     "PageComparison",
     "PageHistory",
     "Pattern",
+    "PluginError",
     "Question",
     "ReadingModelError",
     "Reason",

@@ -28,6 +28,7 @@ from webrag_core.env_file import (
     warn_stray,
 )
 from webrag_core.errors import InvalidInputError
+from webrag_core.plugins import ACQUIRERS, PluginGroup
 
 _KEYS_AND_ENDPOINTS = (
     ("embedding_api_key", "embedding_base_url"),
@@ -37,6 +38,14 @@ _KEYS_AND_ENDPOINTS = (
 )
 
 LinkScorer = Literal["words-and-meaning", "seed-weights"]
+
+
+def _installed(group: PluginGroup, name: str) -> str:
+    """`name`, where the group has it. Raises ValueError, which becomes the setting's error."""
+    try:
+        return group.check(name)
+    except InvalidInputError as error:
+        raise ValueError(error.message) from None
 
 
 class _Environment(PydanticBaseSettingsSource):
@@ -90,6 +99,11 @@ class Settings(BaseSettings):
     # Ingestion
     webrag_warc: Path | None = Field(
         default=None, description="Replay this frozen site (WARC) instead of fetching live pages"
+    )
+    webrag_acquirer: str | None = Field(
+        default=None,
+        description="Who fetches live pages: http, or a plugin such as firecrawl; unset = firecrawl where that is set"
+        " up, else http",
     )
     webrag_allow_hosts: str = Field(
         default="", description="host:port,… that may be private addresses (everything else must be public)"
@@ -428,6 +442,11 @@ class Settings(BaseSettings):
         warn_retired("WEBRAG_ROUTER=model", "rules plan instead")
         return "rules"
 
+    @field_validator("webrag_acquirer")
+    @classmethod
+    def _an_acquirer_that_is_there(cls, name: str | None) -> str | None:
+        return name if name is None else _installed(ACQUIRERS, name)
+
     @model_validator(mode="after")
     def _blank_means_unset(self) -> Self:
         if self.database_url is not None and not self.database_url.strip():
@@ -443,6 +462,7 @@ class Settings(BaseSettings):
         return self
 
     @field_validator(
+        "webrag_acquirer",
         "firecrawl_api_key",
         "firecrawl_api_url",
         "memento_timegate",

@@ -101,6 +101,12 @@ class MissingExtraError(InvalidInputError):
     code = "missing_extra"
 
 
+class PluginError(InvalidInputError):
+    """A plugin cannot be used: it is broken, or two packages have its name. The message names the entry point."""
+
+    code = "bad_plugin"
+
+
 class UnsupportedPlatformError(WebragError, ImportError):
     """This system is not one that WebRAG runs on. Raised by the import of the package."""
 

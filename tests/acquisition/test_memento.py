@@ -11,7 +11,7 @@ import pytest
 
 from tests.acquisition.local_server import Page, Site, gate_to, redirect, reply, serving
 from webrag_core.acquisition.http import HttpAcquirer
-from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.errors import FetchError, Reason
 
 PAGE = "https://tea.example/kinds"

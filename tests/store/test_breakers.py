@@ -19,7 +19,7 @@ from tests.provider_server import Call, Provider, Reply, serving
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
-from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.config import Settings
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.corpus.status import corpus_status

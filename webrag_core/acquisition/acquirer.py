@@ -51,9 +51,10 @@ class AcquiredPage:
         return self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
 
 
+@runtime_checkable
 class Acquirer(Protocol):
-    """Fetches one page. Implementations: `http` (live, through the network gate), `firecrawl`, `browser` (renders),
-    `warc` (frozen site).
+    """Fetches one page. Implementations: `http` (live, through the network gate), `warc` (frozen site), and the plugins
+    of the group `webrag.acquirers`, such as `firecrawl` and `browser` (renders).
 
     `frozen` = it serves a snapshot without a network, and the same of it each time; `metered` = every page costs money.
     """

@@ -104,6 +104,11 @@ class HttpAcquirer:
             redirects=answer.redirects,
         )
 
+    async def admit(self, url: str) -> str:
+        """The canonical URL of `url`, after every check that comes before a request: address, and robots.txt where it
+        is obeyed. For a URL that somebody else is going to fetch. Raises FetchError. Sets no time limit."""
+        return (await self._gate.admit(url)).url
+
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
     ) -> SiteMap:

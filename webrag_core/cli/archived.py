@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
 
-from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.cli.addresses import canonical_urls
 from webrag_core.cli.output import complain, print_json, print_line
 from webrag_core.cli.progress import progress

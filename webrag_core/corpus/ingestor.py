@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
-from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.acquisition.plugins import Fetching, plugin_acquirer
 from webrag_core.acquisition.politeness import HostQueues
 from webrag_core.acquisition.robots import ObedientGate, Robots
 from webrag_core.acquisition.urls import page_url
@@ -27,22 +27,23 @@ from webrag_core.conversion.soft_404 import word_count
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
-from webrag_core.corpus.periods import basis_of, newest_sighting
+from webrag_core.corpus.periods import ARCHIVES, basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
 from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
-from webrag_core.errors import FetchError, InvalidInputError, Reason
-from webrag_core.extras import BROWSER, FIRECRAWL, require_extra
+from webrag_core.errors import FetchError, Reason
+from webrag_core.plugins import ACQUIRERS
 from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
 from webrag_core.store.leases import HostLeases
 from webrag_core.trace import span
 
-LIVE = frozenset({"http", "firecrawl", "browser"})
-"""Acquirers of the live web: a page that one of them brought is as good as another's."""
+if TYPE_CHECKING:
+    from webrag_core.acquisition.memento.acquirer import MementoAcquirer
+
 _RETRY_AFTER = timedelta(days=1)
 _PERMANENT = frozenset(
     {
@@ -78,32 +79,19 @@ class IngestOutcome:
 def make_acquirer(settings: Settings, choice: str | None = None, *, database: Database | None = None) -> Acquirer:
     """Create the configured acquirer: a WARC snapshot when WEBRAG_WARC is set, else the live web.
 
-    The live web is fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, with direct HTTP as
-    the fallback. `choice` is a source's setting: `http` never uses Firecrawl, `firecrawl` requires it, `browser`
-    renders pages here. With `database` the limits per host hold over all processes that share it, else in this
-    acquirer only. Raises InvalidInputError.
+    `choice`, a source's setting, or WEBRAG_ACQUIRER names it: `http`, or a plugin. Where neither does, the live web is
+    fetched through Firecrawl where FIRECRAWL_API_KEY or FIRECRAWL_API_URL is set, with direct HTTP as the fallback.
+    With `database` the limits per host hold over all processes that share it, else in this acquirer only. Raises
+    InvalidInputError, PluginError.
     """
     if settings.webrag_warc is not None:
         return WarcAcquirer(settings.webrag_warc)
-    gate = NetworkGate(settings)
-    breakers = None if database is None else Breakers.for_settings(database, settings)
-    own = _polite_acquirer(settings, gate, database)
-    if choice == "http":
-        return own
-    if choice == "browser":
-        require_extra(BROWSER, "the acquirer `browser`")
-        from webrag_core.acquisition.browser.acquirer import BrowserAcquirer
-
-        return BrowserAcquirer(settings, own)
-    if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
-        if choice == "firecrawl":
-            raise InvalidInputError("the source requires Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
-        return own
-    require_extra(FIRECRAWL, "FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
-    from webrag_core.acquisition.fallback import FallbackAcquirer  # import its client on demand
-    from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
-
-    return FallbackAcquirer(FirecrawlAcquirer(settings, gate, breakers), own)
+    fetching = make_fetching(settings, database)
+    choice = choice or settings.webrag_acquirer
+    if choice is None:
+        unset = settings.firecrawl_api_key is None and settings.firecrawl_api_url is None
+        choice = "http" if unset else "firecrawl"
+    return fetching.direct if choice == "http" else plugin_acquirer(choice, fetching)
 
 
 @asynccontextmanager
@@ -124,26 +112,24 @@ async def acquirer_of(
         await own.aclose()
 
 
+def make_fetching(settings: Settings, database: Database | None, *, leased: bool = True) -> Fetching:
+    """What fetches live pages, for plugins too. With `database` failing services are shared over processes, and with
+    `leased` the limits per host as well. Raises InvalidInputError."""
+    gate = NetworkGate(settings)
+    leases = HostLeases(database) if leased and database is not None else None
+    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout, leases=leases)
+    robots = Robots(gate, settings.webrag_user_agent) if settings.webrag_obey_robots else None
+    polite = gate if robots is None else ObedientGate(settings, robots)
+    direct = HttpAcquirer(polite, robots=robots, hosts=hosts, map_seconds=settings.webrag_map_timeout)
+    breakers = None if database is None else Breakers.for_settings(database, settings)
+    return Fetching(settings, gate, direct, breakers)
+
+
 def make_memento_acquirer(settings: Settings, database: Database | None = None) -> MementoAcquirer:
     """Create the acquirer of copies in a web archive. Raises InvalidInputError without MEMENTO_TIMEGATE."""
-    if settings.memento_timegate is None:
-        raise InvalidInputError(
-            "no web archive is configured: MEMENTO_TIMEGATE is the address of its TimeGate (RFC 7089), such as"
-            " https://web.archive.org/web/"
-        )
-    timegate = settings.memento_timegate
-    breaker = None if database is None else Breakers.for_settings(database, settings).of("archive", timegate)
-    return MementoAcquirer(_polite_acquirer(settings, NetworkGate(settings), None), timegate, breaker)
+    from webrag_core.acquisition.memento.plugin import make
 
-
-def _polite_acquirer(settings: Settings, gate: NetworkGate, database: Database | None) -> HttpAcquirer:
-    leases = HostLeases(database) if database is not None else None
-    hosts = HostQueues(settings.webrag_host_concurrency, settings.webrag_fetch_timeout, leases=leases)
-    seconds = settings.webrag_map_timeout
-    if not settings.webrag_obey_robots:
-        return HttpAcquirer(gate, hosts=hosts, map_seconds=seconds)
-    robots = Robots(gate, settings.webrag_user_agent)
-    return HttpAcquirer(ObedientGate(settings, robots), robots=robots, hosts=hosts, map_seconds=seconds)
+    return make(make_fetching(settings, database, leased=False))
 
 
 class Ingestor:
@@ -170,13 +156,14 @@ class Ingestor:
                 forgotten = await documents.ask_forgotten(connection, url)
                 stored = await documents.find_document(connection, url)
             await documents.read_forgotten(forgotten)
-        if stored is not None and not _same_web(stored.acquirer, self.acquirer.name):
+        alike = same_web(self.acquirer.name)
+        if stored is not None and stored.acquirer not in alike:
             stored = None  # a snapshot copy never replaces the live page, nor vice versa
         if stored is not None and stored.latest_version is not None and not refresh and self._fresh(stored, max_age):
             return IngestOutcome(stored.canonical_url, stored.id, stored.latest_version, "reused")
-        if not refresh and self.acquirer.name in LIVE:
+        if not refresh and "http" in alike:  # a snapshot is not asked in vain: it is no network
             async with self._database.connection() as connection:
-                failure = await recent_failure(connection, url, LIVE, self._settings, max_age)
+                failure = await recent_failure(connection, url, alike, self._settings, max_age)
             if failure is not None:
                 raise failure
         started = datetime.now(UTC)
@@ -371,9 +358,13 @@ async def _learn_validators(
         await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
 
 
-def _same_web(stored: str | None, current: str) -> bool:
-    """True when the acquirers are equal or both fetch the live web."""
-    return stored == current or (stored in LIVE and current in LIVE)
+def same_web(acquirer: str) -> list[str]:
+    """Names of the acquirers whose pages are as good as those of `acquirer`: all that fetch the live web, or itself.
+
+    Every plugin but those of archives fetches the live web.
+    """
+    live = {"http", *ACQUIRERS.names()} - ARCHIVES
+    return sorted(live) if acquirer in live else [acquirer]
 
 
 async def gather_bounded(

@@ -6,6 +6,7 @@ connection, TLS and configuration failures are always retried.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from psycopg import AsyncConnection
@@ -23,7 +24,7 @@ _LASTING = frozenset(
 
 
 async def recent_failure(
-    connection: AsyncConnection, url: str, acquirers: frozenset[str], settings: Settings, max_age: float | None = None
+    connection: AsyncConnection, url: str, acquirers: Collection[str], settings: Settings, max_age: float | None = None
 ) -> FetchError | None:
     """Return the last failure of canonical `url` by one of `acquirers` while it is valid, at most `max_age` seconds."""
     cursor = await connection.execute(

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from psycopg import AsyncConnection
 
 from webrag_core.acquisition.urls import page_key
-from webrag_core.corpus.ingestor import LIVE
+from webrag_core.corpus.ingestor import same_web
 from webrag_core.indexing.terms import beginnings
 from webrag_core.language.detection import detected
 from webrag_core.retrieval.scope import source_scope
@@ -62,7 +62,7 @@ async def stored_pages(
         {
             **inside.parameters,
             "seeds": list(seeds) if scope == "source" else None,
-            "acquirers": list(LIVE) if acquirer in LIVE else [acquirer],
+            "acquirers": same_web(acquirer),
             "max_age": max_age,
         },
         prepare=False,  # unused conditions drop out of the plan only when the values are known

@@ -12,7 +12,7 @@ from psycopg import AsyncConnection
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
 from webrag_core.acquisition.urls import canonicalise, site_roots
 from webrag_core.config import Settings
-from webrag_core.corpus.ingestor import LIVE
+from webrag_core.corpus.ingestor import same_web
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.query_analyzer import analyze_query
@@ -125,7 +125,7 @@ async def read_question(
         {
             "roots": site_roots(urls),
             "urls": list(urls),
-            "acquirers": list(LIVE) if acquirer in LIVE else [acquirer],
+            "acquirers": same_web(acquirer),
             "max_age": settings.webrag_max_age,
         },
         prepare=False,  # the plan depends on how many addresses there are

@@ -13,9 +13,9 @@ from tests.acquisition.local_server import resolver
 from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Call, Provider, Reply
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.acquisition.fallback import FallbackAcquirer
 from webrag_core.acquisition.firecrawl import batches
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+from webrag_core.acquisition.firecrawl.fallback import FallbackAcquirer
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.refresh import RefreshReport

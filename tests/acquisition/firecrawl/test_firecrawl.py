@@ -15,8 +15,8 @@ from tests.acquisition.firecrawl_server import KEY, PAGE, firecrawl, scraped
 from tests.acquisition.local_server import resolver
 from tests.provider_server import Provider, Reply, silent_url
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
-from webrag_core.acquisition.fallback import FallbackAcquirer
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+from webrag_core.acquisition.firecrawl.fallback import FallbackAcquirer
 from webrag_core.acquisition.firecrawl.wire import MappedPage
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer

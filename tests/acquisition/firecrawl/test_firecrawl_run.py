@@ -11,8 +11,8 @@ from tests.acquisition.firecrawl_server import KEY, document, firecrawl
 from tests.acquisition.local_server import resolver
 from tests.local_site import SITE, LocalSite, page
 from tests.provider_server import Call, Reply
-from webrag_core.acquisition.fallback import FallbackAcquirer
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+from webrag_core.acquisition.firecrawl.fallback import FallbackAcquirer
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus

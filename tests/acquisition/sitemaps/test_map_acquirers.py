@@ -17,9 +17,9 @@ from tests.acquisition.served_map import inventory, urlset
 from tests.conftest import FROZEN_SITE
 from tests.provider_server import Reply
 from webrag_core.acquisition.acquirer import Acquirer
-from webrag_core.acquisition.fallback import FallbackAcquirer
 from webrag_core.acquisition.firecrawl import acquirer as module
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
+from webrag_core.acquisition.firecrawl.fallback import FallbackAcquirer
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile, SiteMap
 from webrag_core.acquisition.warc import WarcAcquirer

@@ -11,7 +11,7 @@ from tests.acquisition.local_server import Page, Site, gate_to, redirect, reply,
 from tests.corpus.corpora import broken_rules, rows
 from tests.local_site import LocalSite
 from webrag_core.acquisition.http import HttpAcquirer
-from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, InvalidInputError
 from webrag_core.history.as_of import AsOf

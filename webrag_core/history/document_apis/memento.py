@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from webrag_core.acquisition.memento import MementoAcquirer
+from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.acquisition.urls import page_url
 from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError

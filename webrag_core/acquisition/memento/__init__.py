@@ -1,0 +1,1 @@
+"""Copies of pages in web archives (RFC 7089)."""
