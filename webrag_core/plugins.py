@@ -6,6 +6,7 @@ the metadata of the installed packages; a plugin is imported when its name is as
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -39,7 +40,7 @@ class Plugin:
             if not callable(factory):
                 raise self.broken("names nothing that can be called")
             return factory(*arguments)
-        except WebragError:
+        except (WebragError, MemoryError, RecursionError):  # the last two are about the page that is converted
             raise
         except Exception as error:
             raise self.broken(f"fails: {type(error).__name__}: {error}") from error
@@ -86,11 +87,24 @@ class PluginGroup:
             if len(entries) == 1 and name not in self.core
         }
 
+    def folders(self) -> list[str]:
+        """Where the packages of others with such plugins lie, sorted: for the path of another process."""
+        entries = (entry for entries in self._entries().values() for entry in entries if _package(entry) != _OURS)
+        found = {str(entry.dist.locate_file("")) for entry in entries if entry.dist is not None}
+        return sorted(os.path.abspath(folder) for folder in found)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a plugin has this name."""
+        return name not in self.core and name in self._entries()
+
     def _entries(self) -> Mapping[str, tuple[EntryPoint, ...]]:
         return _entries_of(self.group, tuple(sys.path))
 
 
 ACQUIRERS = PluginGroup("webrag.acquirers", "acquirer", frozenset({"http", "warc", "git"}))
+_PAGES = ("text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain", "application/pdf")
+FORMATS = PluginGroup("webrag.formats", "format", frozenset(_PAGES))
+"""Names are media types, so that nobody imports a plugin to know what it reads."""
 
 
 @lru_cache(maxsize=16)  # the metadata of all packages is read for it

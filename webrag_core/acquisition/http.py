@@ -15,6 +15,7 @@ from webrag_core.acquisition.robots import Robots
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
 from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.plugins import FORMATS
 from webrag_core.providers.retry import retry_after_s
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
@@ -89,7 +90,8 @@ class HttpAcquirer:
 
         def inspect(status: int, answered: Mapping[str, str]) -> None:
             _check_status(status, answered, conditional=conditional)
-            if status not in (204, 304) and _media_type(answered) not in _PAGES | _UNSTATED:
+            media_type = _media_type(answered)
+            if status not in (204, 304) and media_type not in _PAGES | _UNSTATED and media_type not in FORMATS:
                 raise _unsupported()
 
         answer = await self._ask(url, sent, inspect)
@@ -212,6 +214,8 @@ def _page_headers(answer: GateResponse) -> Mapping[str, str]:
         return {**answer.headers, "content-type": DECLARED[declared]}
     if declared == AKOMA_NTOSO or (declared in XML_TYPES and is_akoma_ntoso(answer.body)):
         return {**answer.headers, "content-type": AKOMA_NTOSO}
+    if declared in FORMATS:  # of another package: its reader tells what is wrong with one
+        return answer.headers
     if declared in XML_TYPES:
         raise _unsupported()
     wide = re.search(r"charset\s*=\s*[\"']?utf-(?:16|32)", answer.headers.get("content-type", ""), re.I)

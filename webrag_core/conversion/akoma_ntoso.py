@@ -16,6 +16,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element as Element
 
+from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.legal_xml import LANGUAGES
 from webrag_core.errors import FetchError, Reason
 
@@ -55,6 +56,11 @@ _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _IN_FORCE = re.compile(r"force|commencement|vigore|vigueur|efficacy", re.IGNORECASE)
 _REPEAL = re.compile(r"repeal|abrogat|expir", re.IGNORECASE)
 _MOST_CHANGES = 400
+
+
+def to_html(page: AcquiredPage) -> bytes:
+    """A plugin of the group `webrag.formats`. Raises FetchError as `akoma_ntoso_to_html`."""
+    return akoma_ntoso_to_html(page.body)
 
 
 def akoma_ntoso_to_html(body: bytes) -> bytes:

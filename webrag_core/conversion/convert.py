@@ -7,9 +7,6 @@ from dataclasses import replace
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import decode_page
-from webrag_core.acquisition.legal_xml import AKOMA_NTOSO
-from webrag_core.acquisition.office_types import OFFICE_TYPES
-from webrag_core.conversion.akoma_ntoso import akoma_ntoso_to_html
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.markup.models import PageMarkup
@@ -17,7 +14,8 @@ from webrag_core.conversion.markup.relations import header_relations
 from webrag_core.conversion.metadata import headers_say_nofollow
 from webrag_core.conversion.script_pages import WAY_OUT, is_sparse, with_hidden_text
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
-from webrag_core.errors import FetchError, Reason
+from webrag_core.errors import FetchError, InvalidInputError, Reason
+from webrag_core.plugins import FORMATS
 from webrag_core.store.text import storable
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
@@ -25,7 +23,8 @@ _MIN_WORDS = 3
 
 
 def convert_page(page: AcquiredPage) -> ConvertedPage:
-    """Convert a page. Plain text and Markdown are taken as they are.
+    """Convert a page. Plain text and Markdown are taken as they are, other formats than HTML and PDF are read by the
+    plugin that is named as their media type.
 
     Raises FetchError: EMPTY_PAGE for fewer than three words, NEEDS_SCRIPT for a shell that only a script fills,
     SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
@@ -34,17 +33,13 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
     encoding = charset.group(1) if charset else None
     relations = header_relations(page.headers, page.final_url)
     markup = PageMarkup(relations=relations)
-    if page.media_type == "application/pdf":
+    is_file = page.media_type == "application/pdf"
+    if is_file:
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
         converted = replace(convert_pdf(page.body), canonical=named_url(relations), markup=markup)
-    elif page.media_type in OFFICE_TYPES:
-        from webrag_core.conversion.office.convert import office_html
-
-        html = office_html(page.body, page.media_type)
-        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)
-    elif page.media_type == AKOMA_NTOSO:
-        html = akoma_ntoso_to_html(page.body)
+    elif is_file := page.media_type in FORMATS:
+        html = _html_by_plugin(page)
         converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)
     elif page.media_type.startswith("text/") and page.media_type != "text/html":
         converted = replace(_plain(page, encoding), canonical=named_url(relations), markup=markup)
@@ -52,9 +47,21 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
         converted = _markup(page, encoding, relations)
     if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
-    if page.media_type != "application/pdf" and page.media_type not in OFFICE_TYPES:
+    if not is_file:
         _refuse_placeholder(page, converted)
     return converted
+
+
+def _html_by_plugin(page: AcquiredPage) -> bytes:
+    """What the plugin of the page's format makes of it. Raises FetchError, PARSE_FAILURE for a plugin that fails."""
+    try:
+        plugin = FORMATS.find(page.media_type)
+        html = plugin.make(page)
+        if not isinstance(html, bytes):
+            raise plugin.broken("gives no HTML as bytes")
+    except InvalidInputError as error:
+        raise FetchError(Reason.PARSE_FAILURE, error.message) from error
+    return html
 
 
 def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:

@@ -36,6 +36,7 @@ from webrag_core.acquisition.urls import MAX_URL_CHARS
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.worker_main import MAX_REPLY_BYTES, links_size, read_frame, write_frame
 from webrag_core.errors import FetchError, Reason, WebragError
+from webrag_core.plugins import FORMATS
 from webrag_core.store.text import storable
 
 logger = logging.getLogger(__name__)
@@ -266,7 +267,7 @@ class _Worker:
         read_end, self._lifeline = _pipe()
         program, *arguments = self._arguments
         with read_end:
-            command = [sys.executable, "-P", "-m", program, *arguments, str(read_end.fileno())]
+            command = [sys.executable, "-P", "-m", program, *arguments, str(read_end.fileno()), *FORMATS.folders()]
             try:
                 process = subprocess.Popen(
                     command,

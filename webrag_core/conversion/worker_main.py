@@ -1,6 +1,8 @@
 """The program of a worker: reads pages from stdin, converts them, writes what came of them to stdout.
 
-    python -m webrag_core.conversion.worker_main MODULE:FUNCTION MEMORY_BYTES CPU_SECONDS LIFELINE
+    python -m webrag_core.conversion.worker_main MODULE:FUNCTION MEMORY_BYTES CPU_SECONDS LIFELINE [FOLDER…]
+
+In the folders are packages with formats that are found nowhere else; they may be read like other libraries.
 
 Messages are frames: eight bytes of length, then JSON (or the body of a page). The first reply says what the sandbox
 took away and what it could not. The system ends the worker when a page uses up its CPU time (SIGPROF), or when the
@@ -49,6 +51,7 @@ Reply = dict[str, Any]
 def main() -> None:
     """Serve until stdin ends."""
     entry, memory_bytes, cpu_seconds, lifeline = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+    sys.path += [folder for folder in sys.argv[5:] if folder not in sys.path]
     _default_signals()
     _end_with_parent(lifeline)
     requests = sys.stdin.buffer
