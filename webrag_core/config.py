@@ -28,7 +28,7 @@ from webrag_core.env_file import (
     warn_stray,
 )
 from webrag_core.errors import InvalidInputError
-from webrag_core.plugins import ACQUIRERS, PluginGroup
+from webrag_core.plugins import ACQUIRERS, RERANKERS, PluginGroup
 
 _KEYS_AND_ENDPOINTS = (
     ("embedding_api_key", "embedding_base_url"),
@@ -262,8 +262,9 @@ class Settings(BaseSettings):
     orchestration_llm_timeout: float = Field(
         default=20.0, gt=0, description="Seconds for one query analysis, retries and correction included"
     )
-    reranker_provider: Literal["local", "none", "zeroentropy", "cohere", "jina"] = Field(
-        default="local", description="Who orders passages; none keeps the order of retrieval"
+    reranker_provider: str = Field(
+        default="local",
+        description="Who orders passages: local, none (the order of retrieval), or a plugin: zeroentropy, cohere, jina",
     )
     reranker_api_key: SecretStr | None = Field(default=None, repr=False, description="Key of that provider")
     reranker_model: str | None = Field(default=None, description="Unset = the provider's default")
@@ -441,6 +442,11 @@ class Settings(BaseSettings):
             return router
         warn_retired("WEBRAG_ROUTER=model", "rules plan instead")
         return "rules"
+
+    @field_validator("reranker_provider")
+    @classmethod
+    def _a_reranker_that_is_there(cls, name: str) -> str:
+        return _installed(RERANKERS, name)
 
     @field_validator("webrag_acquirer")
     @classmethod

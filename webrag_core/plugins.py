@@ -105,6 +105,7 @@ ACQUIRERS = PluginGroup("webrag.acquirers", "acquirer", frozenset({"http", "warc
 _PAGES = ("text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain", "application/pdf")
 FORMATS = PluginGroup("webrag.formats", "format", frozenset(_PAGES))
 """Names are media types, so that nobody imports a plugin to know what it reads."""
+RERANKERS = PluginGroup("webrag.rerankers", "reranker", frozenset({"local", "none"}))
 
 
 @lru_cache(maxsize=16)  # the metadata of all packages is read for it

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from webrag_core.config import Settings
-from webrag_core.errors import InvalidInputError, RerankError
+from webrag_core.errors import RerankError
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.providers.embedder import WordLlamaEmbedder
+from webrag_core.providers.rerankers.plugins import plugin_reranker
 from webrag_core.providers.rerankers.protocol import Reranker
-from webrag_core.providers.rerankers.remote import RemoteReranker
 from webrag_core.retrieval.local_reranker import LocalReranker
 from webrag_core.retrieval.models import RankedChunk, RetrievalResult, RetrievedChunk
 from webrag_core.store.breakers import Breakers
@@ -96,30 +96,17 @@ async def _rank(
 def make_reranker(settings: Settings, breakers: Breakers | None = None) -> Reranker | None:
     """The configured reranker; None for `RERANKER_PROVIDER=none`, which keeps the retrieval scores.
 
-    Raises InvalidInputError when the provider has neither key nor URL, or its package is not installed.
+    Raises InvalidInputError when the provider has neither key nor URL, or its package is not installed, PluginError.
     """
     provider = settings.reranker_provider
     if provider == "none":
         return None
     if provider == "local":
         return local_reranker(settings)
-    if settings.reranker_api_key is None and settings.reranker_base_url is None:
-        raise InvalidInputError(
-            f"RERANKER_PROVIDER={provider} needs RERANKER_API_KEY (or RERANKER_BASE_URL of a server that wants none)"
-        )
-    return _remote(provider)(settings, breakers)
+    return plugin_reranker(provider, settings, breakers)
 
 
 def local_reranker(settings: Settings | None = None) -> LocalReranker:
     """The local reranker, always on the static model: it scores passages in every round, which a paid embedding
     endpoint would charge for, and the fallback of a failed provider must not need a network."""
     return LocalReranker(WordLlamaEmbedder(), settings)
-
-
-def _remote(provider: str) -> type[RemoteReranker]:
-    from webrag_core.providers.rerankers.cohere import CohereReranker
-    from webrag_core.providers.rerankers.jina import JinaReranker
-    from webrag_core.providers.rerankers.zeroentropy import ZeroEntropyReranker
-
-    adapters: tuple[type[RemoteReranker], ...] = (ZeroEntropyReranker, CohereReranker, JinaReranker)
-    return {adapter.name: adapter for adapter in adapters}[provider]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -27,8 +27,10 @@ class Reranked:
     warnings: tuple[str, ...] = ()
 
 
+@runtime_checkable
 class Reranker(Protocol):
-    """Scores passages against a query in [0, 1]."""
+    """Scores passages against a query in [0, 1]. A plugin of the group `webrag.rerankers` is called with the settings
+    and the breakers (None without a database), and returns one."""
 
     name: str
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from webrag_core.config import Settings
-from webrag_core.errors import RerankError
+from webrag_core.errors import InvalidInputError, RerankError
 from webrag_core.providers.endpoint import load_package
 from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
 from webrag_core.providers.retry import Failure, through
@@ -55,6 +55,12 @@ class RemoteReranker(ABC):
     package: ClassVar[str | None] = None
 
     def __init__(self, settings: Settings, breakers: Breakers | None = None) -> None:
+        """Raises InvalidInputError where neither key nor URL is set."""
+        if settings.reranker_api_key is None and settings.reranker_base_url is None:
+            raise InvalidInputError(
+                f"RERANKER_PROVIDER={self.name} needs RERANKER_API_KEY (or RERANKER_BASE_URL of a server that wants"
+                " none)"
+            )
         self._url = settings.reranker_base_url or self.base_url
         self._model = settings.reranker_model or self.model
         self._key = settings.reranker_api_key
