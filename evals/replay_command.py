@@ -130,9 +130,9 @@ def _verdict(one: Replayed) -> str:
 
 
 def _recompose(run: str, *, as_json: bool) -> None:
-    from webrag_core.answering.plan_lines import task_lines
     from webrag_core.answering.replay import Recomposed, recompose
-    from webrag_core.answering.wording import sentence_case
+    from webrag_core.showing.plan_lines import task_lines
+    from webrag_core.showing.wording import sentence_case
     from webrag_core.store.database import Database
 
     if not (run.isascii() and run.isdigit()):

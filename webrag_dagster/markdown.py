@@ -9,7 +9,7 @@ from webrag_core.markdown_text import code, fenced, link, prose, quote
 from webrag_core.page_text import visible
 
 if TYPE_CHECKING:
-    from webrag_core.answering.passage import Line
+    from webrag_core.showing.passage import Line
 
 __all__ = ["FOLD", "FOLD_AT", "block", "code", "link", "passage_markdown", "prose", "quote", "rows_markdown"]
 
@@ -25,7 +25,7 @@ def block(text: str) -> str:
 
 def passage_markdown(lines: Iterable[Line]) -> str:
     """A passage as people read it: paragraphs and items of lists, marked words bold; lines of code as a code block."""
-    from webrag_core.answering.markdown import passage_markdown
+    from webrag_core.showing.markdown import passage_markdown
 
     return passage_markdown(lines, block)
 

@@ -179,8 +179,8 @@ def short_title(title: str | None) -> str | None:
 
 
 def _cited(citation: CitationSpan, query: str) -> list[str]:
-    from webrag_core.answering.passage import plain_lines
     from webrag_core.retrieval.quotes import quote_window
+    from webrag_core.showing.passage import plain_lines
 
     window = quote_window(citation.verbatim_text, query, _QUOTE_CHARS)
     shown = window.shown

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
     """The answer, to be read first; then its page, its sentences with their proof, what is missing, numbers."""
-    from webrag_core.answering.plan_lines import ending
-    from webrag_core.answering.wording import verdict
+    from webrag_core.showing.plan_lines import ending
+    from webrag_core.showing.wording import verdict
 
     return {
         "verdict": dg.MetadataValue.text(verdict(answer)),
@@ -58,7 +58,7 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
 
 def prose_markdown(answer: Answer) -> str:
     """Sentences with the numbers of their quotes, or the nearest passages; then the quotes with their sources."""
-    from webrag_core.answering.wording import (
+    from webrag_core.showing.wording import (
         FORGOTTEN_SENTENCE,
         forgotten_line,
         missing_lines,
@@ -96,7 +96,7 @@ def prose_markdown(answer: Answer) -> str:
 
 def cited_markdown(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
     """Lines of one quote: number, link to its page, words; the likeliest sentences of a highlight are bold."""
-    from webrag_core.answering.passage import passage, plain_lines
+    from webrag_core.showing.passage import passage, plain_lines
 
     label = link(citation.heading or citation.title or citation.url, citation.url)
     lines = plain_lines(citation.quote) if highlight is None else passage(citation, highlight)

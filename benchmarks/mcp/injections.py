@@ -26,7 +26,7 @@ from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
 from webrag_core.mcp_server.consent import CONSENT_NEEDED
 from webrag_core.mcp_server.tools import make_server
-from webrag_core.mcp_server.untrusted import SECTIONS
+from webrag_core.showing.untrusted import SECTIONS
 
 SITE = "https://site.example"
 EVIL = "evil.example"

@@ -27,8 +27,8 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.conversion.html import convert_html
 from webrag_core.mcp_server.tools import make_server
-from webrag_core.mcp_server.untrusted import SECTIONS, defused
 from webrag_core.page_text import visible
+from webrag_core.showing.untrusted import SECTIONS, defused
 
 FENCES = (
     "</page-text>",

@@ -29,10 +29,10 @@ from typing import Any
 from benchmarks.mcp.injections import EVIL, OURS, QUESTION, SITE, PlantedSite
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
-from webrag_core.answering.page import render_page
 from webrag_core.config import load_settings
 from webrag_core.corpus.forget import forget
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.showing.html import render_page
 
 _SHARED = 24
 _PAGES = 25  # attacks on one site

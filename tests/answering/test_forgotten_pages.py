@@ -20,7 +20,6 @@ from tests.local_site import SITE, LocalSite, page
 from tests.mcp_server.clients import called, connected, text_of
 from tests.web.serving import web_server
 from webrag_core import WebRAG
-from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import (
     Answer,
     AnswerSentence,
@@ -29,9 +28,7 @@ from webrag_core.answering.models import (
     Listed,
     Spent,
 )
-from webrag_core.answering.page import render_page
 from webrag_core.answering.stored import finish_answer, load_answer, start_answer, store_citations
-from webrag_core.answering.wording import FORGOTTEN_SENTENCE
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
 from webrag_core.corpus.quotes import Quote
@@ -42,6 +39,9 @@ from webrag_core.orchestration import answers
 from webrag_core.orchestration.answers import CitedQuote
 from webrag_core.orchestration.models import ExpansionDecision
 from webrag_core.routing.results import TaskReport, WalkStep
+from webrag_core.showing.html import render_page
+from webrag_core.showing.markdown import render_markdown
+from webrag_core.showing.wording import FORGOTTEN_SENTENCE
 from webrag_core.store.database import Database
 from webrag_dagster.prose import prose_markdown
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.answering.test_passage import cited
+from tests.showing.test_passage import cited
 from webrag_core.answering.languages import language_notes
 from webrag_core.config import Settings
 from webrag_core.language.detection import detected_beyond_doubt

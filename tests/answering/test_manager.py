@@ -12,17 +12,17 @@ from markdown_it import MarkdownIt
 
 from tests.local_site import SITE, LocalSite, page
 from webrag_core.answering.manager import Manager, Question
-from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import Answer
-from webrag_core.answering.page import render_page
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
-from webrag_core.answering.wording import sureness, verdict
 from webrag_core.config import Settings
 from webrag_core.corpus.forget import forget
 from webrag_core.errors import FetchError, GuardrailsViolationError, InvalidInputError
 from webrag_core.history.answers import list_answers
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.showing.html import render_page
+from webrag_core.showing.markdown import render_markdown
+from webrag_core.showing.wording import sureness, verdict
 from webrag_core.store.database import Database
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"

@@ -11,9 +11,9 @@ import dagster as dg
 import psycopg
 import pytest
 
-from webrag_core.answering.passage import plain_lines
 from webrag_core.orchestration.models import OrchestrationResult
 from webrag_core.orchestration.run import Run
+from webrag_core.showing.passage import plain_lines
 from webrag_dagster.markdown import FOLD, passage_markdown
 
 ASYNCIO = "https://docs.python.org/3.11/library/asyncio.html"

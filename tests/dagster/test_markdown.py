@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from webrag_core.answering.passage import plain_lines
 from webrag_core.page_text import visible
+from webrag_core.showing.passage import plain_lines
 from webrag_dagster.markdown import FOLD, block, code, link, passage_markdown, prose, quote, rows_markdown
 
 HOSTILE = (

@@ -20,7 +20,7 @@ from tests.mcp_server.clients import called, sections_of, stdio, text_of
 from tests.provider_server import Provider, Reply, serving
 from tests.waiting import wait_until
 from webrag_core.mcp_server.long_messages import LONGEST_MESSAGE, refusal
-from webrag_core.mcp_server.untrusted import SECTIONS
+from webrag_core.showing.untrusted import SECTIONS
 
 pytestmark = pytest.mark.alone
 

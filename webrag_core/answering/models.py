@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from pkgutil import resolve_name
 from typing import Literal
 
 from pydantic import Field, field_validator
@@ -164,9 +163,10 @@ class Answer(Readable, Contract):
 
     def to_markdown(self) -> str:
         """The sentences with links to their quotes, or the nearest passages; then the quotes, each with its source."""
-        # what writes an answer imports this module: found by its name, when it is used
-        written: str = resolve_name("webrag_core.answering.markdown:render_markdown")(self)
-        return written
+        # the one arrow upwards (pyproject.toml): notebooks ask the result itself how it is shown
+        from webrag_core.showing.markdown import render_markdown
+
+        return render_markdown(self)
 
     @property
     def numbered(self) -> Mapping[int, SentenceCitation]:

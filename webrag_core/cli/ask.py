@@ -151,8 +151,8 @@ def question_of(
 def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) -> None:
     """Print the verdict and the answer first, then the quotes that prove it, then what is missing. Where no sentence is
     said, the nearest passages, few of them unless `show_all`."""
-    from webrag_core.answering.plan_lines import lost_lines, task_lines
-    from webrag_core.answering.wording import (
+    from webrag_core.showing.plan_lines import lost_lines, task_lines
+    from webrag_core.showing.wording import (
         FORGOTTEN_SENTENCE,
         PROOFS,
         forgotten_line,
@@ -217,7 +217,7 @@ def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) 
 
 
 def _print_listed(answer: Answer, most: int, *, proof: bool) -> None:
-    from webrag_core.answering.passage import passage
+    from webrag_core.showing.passage import passage
 
     for group, rows in groupby(answer.listed[:most], key=lambda one: one.group):
         print_line(group, style="bold")
@@ -231,7 +231,7 @@ def _print_listed(answer: Answer, most: int, *, proof: bool) -> None:
 
 
 def _print_nearest(answer: Answer, most: int, *, proof: bool) -> None:
-    from webrag_core.answering.passage import passage
+    from webrag_core.showing.passage import passage
 
     print_line("The nearest passages", style="bold")
     for highlight in answer.highlights[:most]:

@@ -19,8 +19,8 @@ MarkdownFile = Annotated[Path | None, typer.Option("--markdown", help="Write it 
 def write_readable(result: Readable, html: Path | None, markdown: Path | None) -> None:
     """Write the files that are named. Raises InvalidInputError for one that cannot be written."""
     from webrag_core.answering.models import Answer
-    from webrag_core.answering.page import render_page
     from webrag_core.readable_page import render_readable
+    from webrag_core.showing.html import render_page
 
     if html is not None:
         write_file(html, render_page(result) if isinstance(result, Answer) else render_readable(result))

@@ -25,10 +25,10 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Show how `ask` would answer: agents, tasks, limits. Run nothing."""
-    from webrag_core.answering.plan_lines import limits_line, plan_lines
-    from webrag_core.answering.wording import sentence_case
     from webrag_core.application.services import Services
     from webrag_core.indexing.pipeline import Corpus
+    from webrag_core.showing.plan_lines import limits_line, plan_lines
+    from webrag_core.showing.wording import sentence_case
 
     asked = question_of(question, url, source, at, time, budget)
 

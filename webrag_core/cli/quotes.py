@@ -15,8 +15,8 @@ from webrag_core.page_text import visible
 from webrag_core.percentages import percent
 
 if TYPE_CHECKING:
-    from webrag_core.answering.passage import Line
     from webrag_core.retrieval.models import CitationSpan
+    from webrag_core.showing.passage import Line
 
 Proof = Annotated[
     bool, typer.Option("--proof", help="Print version, offsets and sha256 of each quote, and its address in full.")

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from webrag_core.errors import InvalidInputError
 from webrag_core.mcp_server.address_guard import Doubt
 from webrag_core.mcp_server.session_memory import SessionMemory
-from webrag_core.mcp_server.untrusted import defused
+from webrag_core.showing.untrusted import defused
 
 CONSENT_NEEDED = "consent_needed"
 CONSENT_REFUSED = "consent_refused"

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from os.path import commonpath
 
-from webrag_core.mcp_server.reading import readable, slice_of, wants_links
-from webrag_core.mcp_server.untrusted import Fence, defused, label
 from webrag_core.orchestration.models import OrchestrationResult, RunDocument
 from webrag_core.page_text import visible
 from webrag_core.providers.static_model import count_tokens
 from webrag_core.retrieval.models import CitationSpan, RankedChunk
 from webrag_core.retrieval.quotes import best_sentences
 from webrag_core.retrieval.search import CorpusSearch
+from webrag_core.showing.reading import readable, slice_of, wants_links
+from webrag_core.showing.untrusted import Fence, defused, label
 
 MAX_CITED = 20
 _FAINT = 0.01  # relevance below which a passage is shown only among the first few

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from webrag_core.answering.models import Answer
-from webrag_core.answering.wording import FORGOTTEN_SENTENCE, forgotten_line, verdict
 from webrag_core.mcp_server.evidence import joined, shown_title
 from webrag_core.mcp_server.past import PastText
-from webrag_core.mcp_server.reading import readable
-from webrag_core.mcp_server.untrusted import Fence
 from webrag_core.percentages import percent
 from webrag_core.routing.results import is_lost
+from webrag_core.showing.reading import readable
+from webrag_core.showing.untrusted import Fence
+from webrag_core.showing.wording import FORGOTTEN_SENTENCE, forgotten_line, verdict
 
 _GUIDES = {
     "high": "Give the user these sentences, word for word, with their numbers.",

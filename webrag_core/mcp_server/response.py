@@ -18,11 +18,11 @@ from webrag_core.mcp_server.evidence import (
     source_lines,
     tokens,
 )
-from webrag_core.mcp_server.untrusted import Fence, label
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, OrchestrationResult
 from webrag_core.providers.static_model import count_tokens
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.search import CorpusSearch
+from webrag_core.showing.untrusted import Fence, label
 
 
 def guide(results: Results, *, word: str, status: str | None = None, doubts: Sequence[str] = ()) -> str:

@@ -11,15 +11,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from webrag_core.answering.markdown import render_markdown
 from webrag_core.answering.models import Answer
-from webrag_core.answering.page import render_page
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
 from webrag_core.orchestration.models import COMPLETE_AT
+from webrag_core.showing.html import render_page
+from webrag_core.showing.markdown import render_markdown
 from webrag_core.store.database import Database
 from webrag_core.web.paging import pager
 from webrag_core.web.query import page_number

@@ -15,8 +15,6 @@ from starlette.routing import Route
 from webrag_core.answering.events import AnswerEvent, CitationReady, Done, Planned, SentenceReady, TaskDone
 from webrag_core.answering.manager import Question
 from webrag_core.answering.models import SentenceCitation
-from webrag_core.answering.plan_lines import ending
-from webrag_core.answering.wording import sentence_case
 from webrag_core.application.operations import Ask
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
@@ -25,6 +23,8 @@ from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.routing.asked import asked
+from webrag_core.showing.plan_lines import ending
+from webrag_core.showing.wording import sentence_case
 from webrag_core.web.addresses import typed_url
 from webrag_core.web.answers import quote_counts
 from webrag_core.web.phrases import reason_text

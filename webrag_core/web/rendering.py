@@ -11,10 +11,14 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from webrag_core.answering.page import marked
-from webrag_core.answering.passage import by_group
-from webrag_core.answering.plan_lines import lost_lines, task_lines
-from webrag_core.answering.wording import (
+from webrag_core.application.refusals import Refusal
+from webrag_core.page_text import one_line, visible
+from webrag_core.percentages import percent
+from webrag_core.retrieval.text_fragments import fragment_url
+from webrag_core.showing.html import marked
+from webrag_core.showing.passage import by_group
+from webrag_core.showing.plan_lines import lost_lines, task_lines
+from webrag_core.showing.wording import (
     FORGOTTEN_SENTENCE,
     forgotten_line,
     missing_lines,
@@ -22,10 +26,6 @@ from webrag_core.answering.wording import (
     sureness,
     verdict,
 )
-from webrag_core.application.refusals import Refusal
-from webrag_core.page_text import one_line, visible
-from webrag_core.percentages import percent
-from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.web.login import LOGIN
 from webrag_core.web.paths import ask_path, comparison_path, graph_path, history_path, source_path, stored_page_path
 from webrag_core.web.phrases import STATES, ago, counted, language_text, reason_text

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from psycopg import AsyncConnection
 
 from webrag_core.answering.models import Highlight, SentenceCitation
-from webrag_core.answering.page import marked
 from webrag_core.corpus.freshness import Freshness, load_freshness
 from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
 from webrag_core.retrieval.quotes import matching_words, quote_window
 from webrag_core.retrieval.search import CorpusSearch
+from webrag_core.showing.html import marked
 from webrag_core.web.paths import stored_page_path
 
 QUOTE_CHARS = 500

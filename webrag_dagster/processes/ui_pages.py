@@ -56,8 +56,8 @@ class WithPages:
 
 async def _answer_page(settings: Settings, answer_id: int) -> str:
     """An answer in prose as it is stored now. Raises InvalidInputError where none has the number, StoreError."""
-    from webrag_core.answering.page import render_page
     from webrag_core.answering.stored import load_answer
+    from webrag_core.showing.html import render_page
     from webrag_core.store.database import Database
 
     async with await Database.open(settings) as database, database.snapshot() as connection:

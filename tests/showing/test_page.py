@@ -8,12 +8,12 @@ import pytest
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from tests.answering.test_passage import cited
-from webrag_core.answering.markdown import render_markdown
+from tests.showing.test_passage import cited
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation, Spent
-from webrag_core.answering.page import marked, render_page
-from webrag_core.answering.passage import passage
 from webrag_core.cli import output, quotes
+from webrag_core.showing.html import marked, render_page
+from webrag_core.showing.markdown import render_markdown
+from webrag_core.showing.passage import passage
 
 QUOTE = (
     'A **bold** word, a [link](https://evil.example/ "x") and `co|de`. Then <script>alert(1)</script> *this*.\n\n'

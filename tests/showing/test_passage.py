@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from webrag_core.answering.models import Highlight, SentenceCitation
-from webrag_core.answering.passage import Line, passage
+from webrag_core.showing.passage import Line, passage
 
 
 def cited(quote: str, before: str = "", after: str = "") -> SentenceCitation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webrag_core.mcp_server.reading import readable, slice_of, wants_links, without_html
+from webrag_core.showing.reading import readable, slice_of, wants_links, without_html
 
 
 def test_links_cost_their_words_only() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
-from webrag_core.answering.passage import Line, Part, by_group, in_runs, passage
-from webrag_core.answering.wording import (
+from webrag_core.markdown_text import address, fenced, link, prose, quote
+from webrag_core.retrieval.quotes_markdown import source_markdown
+from webrag_core.retrieval.text_fragments import fragment_url
+from webrag_core.showing.passage import Line, Part, by_group, in_runs, passage
+from webrag_core.showing.wording import (
     FORGOTTEN_SENTENCE,
     forgotten_line,
     missing_lines,
@@ -14,9 +17,6 @@ from webrag_core.answering.wording import (
     sureness,
     verdict,
 )
-from webrag_core.markdown_text import address, fenced, link, prose, quote
-from webrag_core.retrieval.quotes_markdown import source_markdown
-from webrag_core.retrieval.text_fragments import fragment_url
 
 
 def render_markdown(answer: Answer) -> str:

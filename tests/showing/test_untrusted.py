@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from benchmarks.security.forgeries import FORGERIES, passes, shown_by_the_server
 from tests.mcp_server.tea_site import tea_settings
 from tests.suites import naughty_strings
-from webrag_core.mcp_server.lookalikes import folded
-from webrag_core.mcp_server.untrusted import SECTIONS, Fence, defused, label
 from webrag_core.page_text import one_line, visible
+from webrag_core.showing.lookalikes import folded
+from webrag_core.showing.untrusted import SECTIONS, Fence, defused, label
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)

@@ -10,9 +10,12 @@ from jinja2 import Template
 from markupsafe import Markup, escape
 
 from webrag_core.answering.models import Answer, Highlight, SentenceCitation
-from webrag_core.answering.passage import Line, Part, by_group, in_runs, passage
-from webrag_core.answering.plan_lines import task_lines
-from webrag_core.answering.wording import (
+from webrag_core.html_template import load_template
+from webrag_core.page_text import visible
+from webrag_core.retrieval.text_fragments import fragment_url
+from webrag_core.showing.passage import Line, Part, by_group, in_runs, passage
+from webrag_core.showing.plan_lines import task_lines
+from webrag_core.showing.wording import (
     FORGOTTEN_SENTENCE,
     PROOFS,
     forgotten_line,
@@ -21,9 +24,6 @@ from webrag_core.answering.wording import (
     sureness,
     verdict,
 )
-from webrag_core.html_template import load_template
-from webrag_core.page_text import visible
-from webrag_core.retrieval.text_fragments import fragment_url
 
 _PARTS: dict[Part, Markup] = {
     "around": Markup('<span class="around">{}</span>'),

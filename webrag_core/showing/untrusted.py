@@ -9,8 +9,8 @@ import re
 import secrets
 import unicodedata
 
-from webrag_core.mcp_server.lookalikes import folded
 from webrag_core.page_text import one_line, visible
+from webrag_core.showing.lookalikes import folded
 
 SECTIONS = (
     "PRESENTATION GUIDE",
