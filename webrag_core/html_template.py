@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 
-def load_template(file: Path, functions: Mapping[str, Callable[..., object]] | None = None) -> Template:
-    """The Jinja template in `file`, which may call `functions` by name. Not cached."""
+def load_template(file: Path, names: Mapping[str, object] | None = None) -> Template:
+    """The Jinja template in `file`, in which `names` stand for functions and values. Not cached."""
     environment = Environment(
         loader=FileSystemLoader(file.parent),
         autoescape=True,
@@ -17,5 +17,5 @@ def load_template(file: Path, functions: Mapping[str, Callable[..., object]] | N
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= functions or {}
+    environment.globals |= names or {}
     return environment.get_template(file.name)

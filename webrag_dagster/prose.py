@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import dagster as dg
 
 from webrag_core.percentages import percent
-from webrag_dagster.markdown import block, code, link, passage_markdown, prose, quote
+from webrag_dagster.markdown import block, link, passage_markdown, quote
 from webrag_dagster.metadata import Metadata, table
 from webrag_dagster.page_addresses import answer_address
 from webrag_dagster.running import ORIGIN
 
 if TYPE_CHECKING:
-    from webrag_core.answering.models import Answer, Highlight, SentenceCitation
+    from webrag_core.answering.models import Answer, SentenceCitation
 
 
 def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> Metadata:
@@ -57,47 +57,16 @@ def prose_metadata(answer: Answer, *, pages_from: str, origin: str = ORIGIN) -> 
 
 
 def prose_markdown(answer: Answer) -> str:
-    """Sentences with the numbers of their quotes, or the nearest passages; then the quotes with their sources."""
-    from webrag_core.showing.wording import (
-        FORGOTTEN_SENTENCE,
-        forgotten_line,
-        missing_lines,
-        sentence_case,
-        sureness,
-        verdict,
-    )
+    """The answer as Markdown; long lines of code are folded."""
+    from webrag_core.showing.markdown import write_markdown
+    from webrag_core.showing.view import view
 
-    sure = sureness(answer)
-    lines = [f"**{verdict(answer)}**{f' ({sure})' if sure else ''}", "", quote(prose(answer.question)), ""]
-    for _, sentence in answer.in_order():
-        if sentence is None:
-            lines += [f"*({FORGOTTEN_SENTENCE})*", ""]
-            continue
-        numbers = ", ".join(map(str, sentence.citations))
-        said = block(sentence.text) if "\n" in sentence.text else prose(sentence.text)
-        lines += [said, "", f"*quote{'s' * (len(sentence.citations) > 1)} {numbers}, {sentence.proof}*", ""]
-    lines += [f"- {prose(one.group)}: {prose(one.label)}, quote {one.citation}" for one in answer.listed]
-    if answer.citations:
-        lines += ["### Evidence" if answer.sentences else "### The nearest passages", ""]
-    highlights = {one.citation: one for one in answer.highlights}
-    for citation in answer.citations:
-        lines += [*cited_markdown(citation, highlights.get(citation.number)), ""]
-    if gone := forgotten_line(answer):
-        lines += [sentence_case(gone), ""]
-    if missing := missing_lines(answer):
-        lines += ["### Missing", "", *(f"- {code(line)}" for line in missing), ""]
-    if answer.look_next:
-        lines += ["### Where to look next", "", *(f"- {link(url, url)}" for url in answer.look_next), ""]
-    lines += [line for note in answer.notes for line in (sentence_case(note), "")]
-    if answer.warnings:
-        lines += ["### Warnings", "", *(f"- {code(warning)}" for warning in answer.warnings)]
-    return "\n".join(lines)
+    return write_markdown(view(answer), level=2, code_block=block)
 
 
-def cited_markdown(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
-    """Lines of one quote: number, link to its page, words; the likeliest sentences of a highlight are bold."""
-    from webrag_core.showing.passage import passage, plain_lines
+def cited_markdown(citation: SentenceCitation) -> list[str]:
+    """Lines of one quote: number, link to its page, words."""
+    from webrag_core.showing.passage import plain_lines
 
     label = link(citation.heading or citation.title or citation.url, citation.url)
-    lines = plain_lines(citation.quote) if highlight is None else passage(citation, highlight)
-    return [f"**{citation.number}.** {label}", "", quote(passage_markdown(lines))]
+    return [f"**{citation.number}.** {label}", "", quote(passage_markdown(plain_lines(citation.quote)))]

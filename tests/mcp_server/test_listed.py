@@ -8,8 +8,8 @@ from tests.conftest import FROZEN_SITE
 from tests.mcp_server.clients import called, connected, sections_of, text_of
 from webrag_core.answering.models import Answer, Spent
 from webrag_core.config import Settings
-from webrag_core.mcp_server.prose import prose_text
 from webrag_core.routing.results import NOT_NEEDED, TaskError, TaskReport
+from webrag_core.showing.model import render_for_model
 
 QUEUES = "https://docs.python.org/3.11/library/asyncio-queue.html"
 
@@ -79,7 +79,7 @@ def test_a_task_whose_endpoint_is_not_asked_is_named_too() -> None:
         warnings=[],
         evidence_ids=[],
     )
-    text = prose_text(answer).text
+    text = render_for_model(answer)
     assert text.count("brought nothing") == 1
     assert "pages brought nothing: skipped (circuit_open)" in text
     assert "the words of a server" not in text

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
-from rich.text import Text
 
 from webrag_core.cli.addresses import way_out, with_scheme
 from webrag_core.cli.files import HtmlFile, MarkdownFile, write_readable
@@ -20,18 +18,16 @@ from webrag_core.cli.output import (
     check_time,
     check_writable,
     complain,
+    out,
     print_json,
-    print_line,
-    print_wrapped,
 )
 from webrag_core.cli.progress import Show, show_progress
-from webrag_core.cli.quotes import Proof, print_heading, print_passage, print_place
+from webrag_core.cli.quotes import Proof
 from webrag_core.config import load_settings
 from webrag_core.errors import GuardrailsViolationError, InvalidInputError, WebragError
-from webrag_core.page_text import visible
 
 if TYPE_CHECKING:
-    from webrag_core.answering.models import Answer, SentenceCitation
+    from webrag_core.answering.models import Answer
     from webrag_core.application.operations import Ask
     from webrag_core.history.models import TimeAxis
 
@@ -49,9 +45,6 @@ At = Annotated[
     str | None, typer.Option("--at", metavar="DATE", help="Answer from what the pages said then (2024-05-17).")
 ]
 Budget = Annotated[int | None, typer.Option("--budget", help="Maximum rounds of following links; 0 = none.")]
-_STYLES = {"high": "bold green", "medium": "bold green", "low": "bold yellow", "insufficient": "bold red"}
-_LISTED = 12
-_PASSAGES = 3  # printed when there is no answer; the others are stored with it
 
 
 def ask(
@@ -149,107 +142,8 @@ def question_of(
 
 
 def print_prose(answer: Answer, *, show_all: bool = False, proof: bool = False) -> None:
-    """Print the verdict and the answer first, then the quotes that prove it, then what is missing. Where no sentence is
-    said, the nearest passages, few of them unless `show_all`."""
-    from webrag_core.showing.plan_lines import lost_lines, task_lines
-    from webrag_core.showing.wording import (
-        FORGOTTEN_SENTENCE,
-        PROOFS,
-        forgotten_line,
-        missing_lines,
-        sentence_case,
-        sureness,
-        verdict,
-    )
+    """Print an answer; of its passages the first, unless `show_all`."""
+    from webrag_core.showing.terminal import print_view
+    from webrag_core.showing.view import view
 
-    sure = sureness(answer)
-    print_line(f"{verdict(answer)}{f' ({sure}, {answer.confidence_note})' if sure else ''}", style=_STYLES[answer.band])
-    print_line(f"Question: {answer.question}", style="bold")
-    for line in lost_lines(answer.tasks):
-        print_line(f"Without this: {line}", style="yellow")
-    print_line("")
-    for _, sentence in answer.in_order():
-        if sentence is None:
-            print_line(f"({FORGOTTEN_SENTENCE})", style="dim")
-            print_line("")
-            continue
-        numbers = "".join(f"[{number}]" for number in sentence.citations)
-        for line in (*sentence.text.split("\n"), numbers) if "\n" in sentence.text else (f"{sentence.text} {numbers}",):
-            print_wrapped("", Text(visible(line)))
-        print_line("")
-    if answer.listed:
-        _print_listed(answer, len(answer.listed) if show_all else _LISTED, proof=proof)
-    if answer.sentences:
-        print_line("Evidence", style="bold")
-        for sentence in answer.sentences:
-            for number in sentence.citations:
-                _print_place(answer.citation(number), f"  [{number}] ", proof=proof)
-            if proof:
-                print_line(f"      {sentence.proof}: {PROOFS[sentence.proof]}", style="dim")
-    elif answer.highlights:
-        _print_nearest(answer, len(answer.highlights) if show_all else _PASSAGES, proof=proof)
-    if gone := forgotten_line(answer):
-        print_line(sentence_case(gone), style="yellow")
-    for one in answer.disagreements:
-        print_line(f"Sentences {one.sentences[0]} and {one.sentences[1]} differ: {one.about}", style="yellow")
-    if missing := missing_lines(answer):
-        print_line("Missing", style="bold")
-        for line in missing:
-            print_line(f"  {line}")
-    if answer.look_next:
-        print_line("Where to look next", style="bold")
-        for address in answer.look_next:
-            print_line(f"  {address}")
-    print_line("")
-    if answer.composer != "extractive":
-        print_line(f"Sentences chosen by {answer.composer}, in the pages' own words.", style="dim")
-    for note in answer.notes:
-        print_line(sentence_case(note), style="dim")
-    print_line(
-        f"Answer {answer.answer_id}: pages fetched: {answer.spent.pages}, rounds: {answer.spent.rounds},"
-        f" {answer.spent.seconds:.2f} s",
-        style="dim",
-    )
-    for line in task_lines(answer.tasks):
-        print_line(f"  {line}", style="dim")
-    for warning in answer.warnings:
-        print_line(f"Warning: {warning}", style="yellow")
-
-
-def _print_listed(answer: Answer, most: int, *, proof: bool) -> None:
-    from webrag_core.showing.passage import passage
-
-    for group, rows in groupby(answer.listed[:most], key=lambda one: one.group):
-        print_line(group, style="bold")
-        for one in rows:
-            citation = answer.citation(one.citation)
-            print_heading(f"  [{citation.number}] ", one.label, citation.heading)
-            print_passage(passage(citation), indent="      │ ")
-            _print_place(citation, "      ", proof=proof)
-    if len(answer.listed) > most:
-        print_line(f"  ({len(answer.listed) - most} more: webrag answers show {answer.answer_id} --all)", style="dim")
-
-
-def _print_nearest(answer: Answer, most: int, *, proof: bool) -> None:
-    from webrag_core.showing.passage import passage
-
-    print_line("The nearest passages", style="bold")
-    for highlight in answer.highlights[:most]:
-        citation = answer.citation(highlight.citation)
-        print_heading(f"  [{citation.number}] ", citation.title or citation.url, citation.heading)
-        print_passage(passage(citation, highlight), indent="      │ ")
-        _print_place(citation, "      ", proof=proof)
-    if len(answer.highlights) > most:
-        print_line(
-            f"  ({len(answer.highlights) - most} more: webrag answers show {answer.answer_id} --all)", style="dim"
-        )
-
-
-def _print_place(citation: SentenceCitation, lead: str, *, proof: bool) -> None:
-    print_place(lead, citation.url, citation.quote, in_full=proof)
-    if proof:
-        print_line(
-            f"{' ' * len(lead)}version {citation.version} ({citation.version_sha256[:12]}), characters"
-            f" {citation.char_start}–{citation.char_end}, sha256 {citation.sha256[:12]}",
-            style="dim",
-        )
+    print_view(view(answer), out, show_all=show_all, proof=proof, more=f"webrag answers show {answer.answer_id} --all")

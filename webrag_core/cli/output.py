@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.page_text import visible
+from webrag_core.showing import console
 
 if TYPE_CHECKING:  # commands that fail early or print help do not pay for the layers
     from webrag_core.corpus.works import WorkMember
@@ -50,7 +50,6 @@ FailUnlessAnswered = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, logs on stderr.")]
 
 _PIPE_WIDTH = 240
-_LEAST_WIDTH = 20
 _EMPTY = ("", "–")
 
 
@@ -68,7 +67,7 @@ def print_json(value: BaseModel | dict[str, Any]) -> None:
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
     """A table whose cells are data, never mark-up. On a terminal columns that are empty in every row are left out, and
     the first one is never cut."""
-    names, cells = list(columns), [[_plain(str(cell)) for cell in row] for row in rows]
+    names, cells = list(columns), [[console.plain_line(str(cell)) for cell in row] for row in rows]
     shown = [
         place
         for place in range(len(names))
@@ -120,43 +119,14 @@ def check_writable(path: Path) -> None:
 
 def complain(text: str, style: str | None = None) -> None:
     """A line on stderr."""
-    _say(text, style, err)
+    console.print_line(err, text, style)
 
 
 def print_line(text: str, style: str | None = None) -> None:
     """A line that may hold text of pages."""
-    _say(text, style)
+    console.print_line(out, text, style)
 
 
-def print_wrapped(
-    lead: str, text: Text, *, first: str | None = None, style: str = "", console: Console | None = None
-) -> None:
-    """Print a text that may hold words of pages behind `lead` (its first line behind `first`), folded at the words of a
-    terminal's line, and as indented as it is; elsewhere as one line."""
-    text.stylize(style)
-    console = console or out
-    begins = lead if first is None else first
-    if not console.is_terminal:
-        console.print(Text.assemble(begins, text), soft_wrap=True)
-        return
-    indent = len(text.plain) - len(text.plain.lstrip())
-    width = max(_LEAST_WIDTH, console.width - len(lead) - indent)
-    for line in list(text[indent:].wrap(console, width)) or [text]:
-        line.rstrip()
-        console.print(Text.assemble((begins + " " * indent, style or "dim"), line))
-        begins = lead
-
-
-def _say(text: str, style: str | None = None, console: Console | None = None) -> None:
-    console = console or out
-    plain = _plain(text)
-    # a line with a word of that length, as an address, stays whole: it can be copied then
-    if console.is_terminal and plain.strip() and max(map(len, plain.split())) < console.width - _LEAST_WIDTH:
-        indent = " " * (len(plain) - len(plain.lstrip()))
-        print_wrapped(f"{indent}  ", Text(plain.lstrip()), first=indent, style=style or "", console=console)
-    else:
-        console.print(plain, style=style, markup=False, highlight=False)
-
-
-def _plain(text: str) -> str:
-    return visible(text).replace("\n", " ")
+def print_wrapped(lead: str, text: Text, *, first: str | None = None, style: str = "") -> None:
+    """A text that may hold words of pages, folded behind `lead`, see `console.print_wrapped`."""
+    console.print_wrapped(out, lead, text, first=first, style=style)

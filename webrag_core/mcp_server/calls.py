@@ -37,13 +37,11 @@ from webrag_core.mcp_server.evidence import (
     Results,
     answer_results,
     search_results,
-    shown_title,
     trace,
     trace_summary,
 )
 from webrag_core.mcp_server.listing import MOST_LISTED, answer_data, data_result, ingest_text, search_data, status_text
 from webrag_core.mcp_server.past import PastText, history_text, opened_answer_text, page_at_text
-from webrag_core.mcp_server.prose import prose_text
 from webrag_core.mcp_server.requests import (
     AnswerCall,
     HistoryCall,
@@ -68,6 +66,8 @@ from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, R
 from webrag_core.origin import asked_by
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.request import ScopeFilter
+from webrag_core.showing.model import render_for_model
+from webrag_core.showing.untrusted import shown_title
 from webrag_core.trace import traced, traceparent
 
 Report = Callable[[float, float | None, str], Awaitable[None]]
@@ -290,9 +290,8 @@ class Calls:
         )
 
     def _said(self, call: AnswerCall, answer: Answer, session: SessionMemory) -> CallToolResult:
-        prose = prose_text(answer)
-        session.show(prose.words)
-        return data_result(answer.model_dump(mode="json")) if call.output == "data" else _text(prose.text)
+        session.show([*(one.text for one in answer.sentences), *(one.quote for one in answer.citations)])
+        return data_result(answer.model_dump(mode="json")) if call.output == "data" else _text(render_for_model(answer))
 
     async def _history(self, services: Services, call: HistoryCall) -> PastText:
         budget = self._settings.mcp_search_token_budget

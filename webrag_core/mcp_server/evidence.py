@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC
 from os.path import commonpath
@@ -15,7 +15,7 @@ from webrag_core.retrieval.models import CitationSpan, RankedChunk
 from webrag_core.retrieval.quotes import best_sentences
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.showing.reading import readable, slice_of, wants_links
-from webrag_core.showing.untrusted import Fence, defused, label
+from webrag_core.showing.untrusted import Fence, defused, label, shown_title
 
 MAX_CITED = 20
 _FAINT = 0.01  # relevance below which a passage is shown only among the first few
@@ -214,12 +214,6 @@ _IMAGE = re.compile(r"!\[((?:[^\[\]\\\n]|\\.){1,300})\]\(")
 _MOST_IMAGES = 8
 _MOST_TRACED = 24
 _SCHEME = re.compile(r"^https?://")
-_TITLE = 90
-
-
-def shown_title(title: str | None) -> str:
-    """Return a page's title as safe single-line text."""
-    return label(title, _TITLE) or "Untitled"
 
 
 def source_lines(results: Results) -> dict[int, str]:
@@ -321,8 +315,3 @@ def _address(text: str) -> str:
     """Show part of a URL as plain text."""
     shown = visible(text)
     return shown if len(shown) <= 90 else shown[:89] + "…"
-
-
-def joined(parts: Iterable[tuple[str, str]]) -> str:
-    """Join non-empty sections under their headers."""
-    return "\n\n".join(f"[{name}]\n{text}" for name, text in parts if text)

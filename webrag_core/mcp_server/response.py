@@ -12,9 +12,7 @@ from webrag_core.mcp_server.evidence import (
     Results,
     gather,
     images_section,
-    joined,
     quotes,
-    shown_title,
     source_lines,
     tokens,
 )
@@ -22,7 +20,7 @@ from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, Orc
 from webrag_core.providers.static_model import count_tokens
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.search import CorpusSearch
-from webrag_core.showing.untrusted import Fence, label
+from webrag_core.showing.untrusted import Fence, joined, label, shown_title
 
 
 def guide(results: Results, *, word: str, status: str | None = None, doubts: Sequence[str] = ()) -> str:

@@ -1,29 +1,23 @@
-"""An answer to read: one HTML file that needs no network and no script."""
+"""Elements as HTML, all text escaped; and an answer as one file to keep, which needs no network and no script."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Protocol
 
 from jinja2 import Template
 from markupsafe import Markup, escape
 
-from webrag_core.answering.models import Answer, Highlight, SentenceCitation
+from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.html_template import load_template
-from webrag_core.page_text import visible
+from webrag_core.page_text import one_line, visible
 from webrag_core.retrieval.text_fragments import fragment_url
-from webrag_core.showing.passage import Line, Part, by_group, in_runs, passage
-from webrag_core.showing.plan_lines import task_lines
-from webrag_core.showing.wording import (
-    FORGOTTEN_SENTENCE,
-    PROOFS,
-    forgotten_line,
-    missing_lines,
-    sentence_case,
-    sureness,
-    verdict,
-)
+from webrag_core.showing.elements import Element, Passage, Section, Sentence
+from webrag_core.showing.passage import Line, Part, in_runs
+from webrag_core.showing.view import view
+from webrag_core.showing.wording import FORGOTTEN_SENTENCE, PROOFS, sections, stamp
 
 _PARTS: dict[Part, Markup] = {
     "around": Markup('<span class="around">{}</span>'),
@@ -32,27 +26,84 @@ _PARTS: dict[Part, Markup] = {
 }
 
 
+class SentenceLinks(Protocol):
+    """Where the numbers behind sentences lead."""
+
+    def to_quote(self, citation: SentenceCitation) -> Markup:
+        """The number of a quote, behind a sentence."""
+        ...
+
+
+class Links(SentenceLinks, Protocol):
+    """Where the numbers of quotes and the places to look next lead on a page."""
+
+    @property
+    def folds(self) -> bool:
+        """Whether only what is enough at first sight is open."""
+        ...
+
+    def of_quote(self, citation: SentenceCitation) -> Markup:
+        """The number of a quote, before its words."""
+        ...
+
+    def anchor(self, passage: Passage) -> Markup:
+        """Attributes of the figure of a quote."""
+        ...
+
+    def to_place(self, url: str) -> Markup:
+        """A place to look next."""
+        ...
+
+
+class _InFile:
+    """Numbers lead to the quotes below, places to the live web."""
+
+    folds = False
+
+    def __init__(self, elements: Iterable[Element]) -> None:
+        """A quote that proves a sentence and is listed, too, is led to where it proves."""
+        evidence = [one for one in elements if isinstance(one, Section) and one.key == "evidence"]
+        self._proving = {one.citation.number for part in evidence for one in part.elements if isinstance(one, Passage)}
+
+    def to_quote(self, citation: SentenceCitation) -> Markup:
+        return Markup('<sup><a href="#quote-{0}">{0}</a></sup>').format(citation.number)
+
+    def of_quote(self, citation: SentenceCitation) -> Markup:
+        return Markup("<b>{}</b> ·").format(citation.number)
+
+    def anchor(self, passage: Passage) -> Markup:
+        number = passage.citation.number
+        is_second = number in self._proving and bool(passage.label)
+        return Markup() if is_second else Markup(' id="quote-{}"').format(number)
+
+    def to_place(self, url: str) -> Markup:
+        return Markup('<a href="{}" rel="noreferrer noopener">{}</a>').format(url, one_line(url))
+
+
+def write_html(elements: Sequence[Element], links: Links) -> Markup:
+    """Elements as HTML."""
+    return Markup(_template("elements.html.j2").render(elements=elements, links=links))
+
+
+def write_sentence(sentence: Sentence, links: SentenceLinks) -> Markup:
+    """A sentence by itself, as an item of a list."""
+    return Markup(_template("elements.html.j2").render(elements=[sentence], links=links).strip())
+
+
 def render_page(answer: Answer) -> str:
     """The HTML file. All text of pages is escaped; control signs are made visible."""
-    return _template().render(
-        answer=answer,
-        verdict=verdict(answer),
-        sureness=sureness(answer),
-        proofs=PROOFS,
-        forgotten_sentence=FORGOTTEN_SENTENCE,
-        forgotten=forgotten_line(answer),
-    )
+    elements = view(answer)
+    return _template("answer_page.html.j2").render(title=answer.question, body=write_html(elements, _InFile(elements)))
 
 
-def marked(citation: SentenceCitation, highlight: Highlight | None = None) -> Markup:
-    """The quote in its block as HTML, the quoted words (of a highlight: its likeliest sentences) marked. Marks of
-    Markdown are left out; the stamp below says where the exact text stands."""
-    runs = in_runs(passage(citation, highlight, around=True))
+def marked(lines: Iterable[Line]) -> Markup:
+    """The lines of a quote as HTML, marked words and what stands around them told apart. Marks of Markdown are left
+    out; the stamp below says where the exact text stands."""
     return Markup("\n").join(
         Markup("<pre>{}</pre>").format(Markup("\n").join(map(_line_html, run)))
         if is_code
         else Markup("\n").join(Markup("<p>{}</p>").format(_line_html(line)) for line in run)
-        for is_code, run in runs
+        for is_code, run in in_runs(lines)
     )
 
 
@@ -61,16 +112,21 @@ def _line_html(line: Line) -> Markup:
     return item + Markup().join(_PARTS[part].format(escape(words)) for part, words in line.pieces)
 
 
-@lru_cache(maxsize=1)
-def _template() -> Template:
-    file = Path(__file__).with_name("answer_page.html.j2")
-    functions: dict[str, Callable[..., object]] = {
-        "marked": marked,
+def _kind_of(element: object) -> str:
+    return type(element).__name__
+
+
+@lru_cache(maxsize=2)
+def _template(name: str) -> Template:
+    names = {
+        "forgotten_sentence": FORGOTTEN_SENTENCE,
         "fragment_url": fragment_url,
+        "kind_of": _kind_of,
+        "marked": marked,
+        "one_line": one_line,
+        "proofs": PROOFS,
+        "sections": sections,
+        "stamp": stamp,
         "visible": visible,
-        "missing_lines": missing_lines,
-        "sentence_case": sentence_case,
-        "task_lines": task_lines,
-        "groups": by_group,
     }
-    return load_template(file, functions)
+    return load_template(Path(__file__).with_name(name), names)

@@ -1,86 +1,95 @@
-"""An answer in prose as Markdown. Text of pages is data: escaped, or in code."""
+"""Elements as Markdown. Text of pages is data: escaped, or in code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from webrag_core.answering.models import Answer, Highlight, SentenceCitation
+from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.markdown_text import address, fenced, link, prose, quote
-from webrag_core.retrieval.quotes_markdown import source_markdown
 from webrag_core.retrieval.text_fragments import fragment_url
-from webrag_core.showing.passage import Line, Part, by_group, in_runs, passage
-from webrag_core.showing.wording import (
-    FORGOTTEN_SENTENCE,
-    forgotten_line,
-    missing_lines,
-    sentence_case,
-    sureness,
-    verdict,
+from webrag_core.showing.elements import (
+    Element,
+    Footer,
+    ForgottenSentence,
+    Note,
+    Passage,
+    Place,
+    Problem,
+    Row,
+    Section,
+    Sentence,
+    Step,
+    Verdict,
 )
+from webrag_core.showing.passage import Line, Part, in_runs
+from webrag_core.showing.view import view
+from webrag_core.showing.wording import FORGOTTEN_SENTENCE, sections, stamp
+
+CodeBlock = Callable[[str], str]
 
 
 def render_markdown(answer: Answer) -> str:
-    """The sentences with links to their quotes, or the nearest passages; then the quotes, each with its source."""
-    sure = sureness(answer)
-    lines = [f"# {prose(answer.question)}", "", f"**{prose(verdict(answer))}**{f' ({sure})' if sure else ''}", ""]
-    for _, sentence in answer.in_order():
-        if sentence is None:
-            lines += [f"*({FORGOTTEN_SENTENCE})*", ""]
-            continue
-        numbers = " ".join(_number(answer.citation(number)) for number in sentence.citations)
-        if "\n" in sentence.text:
-            lines += [fenced(sentence.text), "", numbers, ""]
-        else:
-            lines += [f"{prose(sentence.text)} {numbers}", ""]
-    for group, rows in by_group(answer.listed):
-        lines += [f"## {prose(group)}", ""]
-        for row in rows:
-            lines += [f"{prose(row.label)}:", "", *_passage(answer.citation(row.citation)), ""]
-    if answer.highlights:
-        lines += ["## The nearest passages", ""]
-    for highlight in answer.highlights:
-        lines += [*_passage(answer.citation(highlight.citation), highlight), ""]
-    if missing := missing_lines(answer):
-        lines += ["## What is missing", "", *(f"- {prose(line)}" for line in missing), ""]
-    if answer.look_next:
-        lines += ["## Where to look next", "", *(f"- {address(url)}" for url in answer.look_next), ""]
-    if answer.citations:
-        lines += ["## Evidence", ""]
-    passages = {one.citation for one in answer.highlights} | {one.citation for one in answer.listed}
-    for citation in answer.citations:
-        lines += [_source(citation), ""]
-        if citation.number not in passages:
-            lines += [quote(fenced(citation.quote.strip("\n"))), ""]
-    if gone := forgotten_line(answer):
-        lines += [prose(sentence_case(gone)), ""]
-    for note in (*map(sentence_case, answer.notes), *(f"Warning: {one}" for one in answer.warnings)):
-        lines += [prose(note), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    """The sentences with links to their quotes, or the nearest passages; each quote with its source."""
+    return write_markdown(view(answer))
+
+
+def write_markdown(elements: Sequence[Element], *, level: int = 1, code_block: CodeBlock = fenced) -> str:
+    """Elements as Markdown, the question as a heading of `level`. How the evidence was gathered is left out: nothing
+    can be folded here."""
+    blocks: list[str] = []
+    for element in elements:
+        match element:
+            case Verdict():
+                sure = f" ({prose(element.sureness)})" if element.sureness else ""
+                blocks += [f"{'#' * level} {prose(element.question)}", f"**{prose(element.text)}**{sure}"]
+            case Section():
+                blocks += _section(element, level + 1, code_block)
+            case Note() | Problem() | Footer():
+                blocks.append(prose(element.text))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _section(section: Section, level: int, code_block: CodeBlock) -> Iterator[str]:
+    if section.key == "gathered":
+        return
+    if section.heading:
+        yield f"{'#' * level} {prose(section.heading)}"
+    rows: list[str] = []
+    for element in section.elements:
+        match element:
+            case ForgottenSentence():
+                yield f"*({FORGOTTEN_SENTENCE})*"
+            case Sentence():
+                numbers = " ".join(map(_number, element.quotes))
+                is_block = "\n" in element.text
+                yield f"{code_block(element.text)}\n\n{numbers}" if is_block else f"{prose(element.text)} {numbers}"
+            case Passage():
+                yield _source(element)
+                words = element.citation.quote.strip("\n")
+                is_exact = section.key == "evidence"
+                yield quote(code_block(words) if is_exact else passage_markdown(element.lines(), code_block))
+            case Place():
+                rows.append(f"- {address(element.url)}")
+            case Row() | Step():
+                rows.append(f"- {prose(element.text)}")
+    if rows:
+        yield "\n".join(rows)
 
 
 def _number(citation: SentenceCitation) -> str:
     return link(f"[{citation.number}]", fragment_url(citation.url, citation.quote))
 
 
-def _source(citation: SentenceCitation) -> str:
-    return source_markdown(
-        citation.number,
-        " › ".join(filter(None, (citation.title or citation.url, citation.heading))),
-        citation.url,
-        citation.quote,
-        version=str(citation.version),
-        start=citation.char_start,
-        end=citation.char_end,
-        sha256=citation.sha256,
-    )
+def _source(element: Passage) -> str:
+    """One line: the number of a quote, a link that opens the live page there, and where exactly it is stored."""
+    citation = element.citation
+    label = f"{prose(element.label)}: " if element.label else ""
+    place = " › ".join([element.title, *sections(element.title, citation.heading)])
+    opened = link(place, fragment_url(citation.url, citation.quote))
+    return f"**{citation.number}.** {label}{opened}: {stamp(citation)}"
 
 
-def _passage(citation: SentenceCitation, highlight: Highlight | None = None) -> list[str]:
-    """The lines of a quote as a block quote, its likeliest sentences bold, with its number."""
-    return [quote("\n\n".join([passage_markdown(passage(citation, highlight)), _number(citation)]))]
-
-
-def passage_markdown(lines: Iterable[Line], code_block: Callable[[str], str] = fenced) -> str:
+def passage_markdown(lines: Iterable[Line], code_block: CodeBlock = fenced) -> str:
     """A passage as people read it: paragraphs and items of lists, marked words bold; lines of code by `code_block`."""
     parts: list[str] = []
     for is_code, run in in_runs(lines):

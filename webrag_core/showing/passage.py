@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal
 
-from webrag_core.answering.models import Highlight, Listed, SentenceCitation
+from webrag_core.answering.models import Highlight, SentenceCitation
 from webrag_core.indexing.markdown import faithful_text
 from webrag_core.indexing.unit_text import FENCE, IMAGE, LINE_MARKS
 from webrag_core.page_text import visible
@@ -63,11 +63,6 @@ def _lines(parts: Iterable[tuple[Part, str]]) -> list[Line]:
         Line(_visible(_pieces(row)), code=True) if is_code else _prose(row) for row, is_code in _rows(text.split("\n"))
     ]
     return _outdented([line for line in lines if line.text.strip()])
-
-
-def by_group(listed: Iterable[Listed]) -> list[tuple[str, list[Listed]]]:
-    """Listed passages by what they are one of, in their order."""
-    return [(group, list(rows)) for group, rows in groupby(listed, key=lambda one: one.group)]
 
 
 def in_runs(lines: Iterable[Line]) -> list[tuple[bool, list[Line]]]:

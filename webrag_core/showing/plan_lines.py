@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from webrag_core.percentages import percent
 from webrag_core.routing.asked import asked
 from webrag_core.routing.plan import ExecutionPlan, Task
-from webrag_core.routing.results import TaskReport, is_lost, is_needed
+from webrag_core.routing.results import TaskReport, is_needed
 
 
 def plan_lines(plan: ExecutionPlan) -> list[str]:
@@ -25,11 +25,6 @@ def limits_line(plan: ExecutionPlan) -> str:
 def task_lines(tasks: Sequence[TaskReport]) -> list[str]:
     """Each task with how it ended."""
     return [f"{one.id}: {one.agent} – {one.asked}: {ending(one)}" for one in tasks]
-
-
-def lost_lines(tasks: Sequence[TaskReport]) -> list[str]:
-    """Each task without which something is missing, and why: what a reader must know before the answer."""
-    return [f"{one.asked}: {ending(one)}" for one in tasks if is_lost(one.status, one.error)]
 
 
 def ending(task: TaskReport) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
+from collections.abc import Iterable
 
 from webrag_core.page_text import one_line, visible
 from webrag_core.showing.lookalikes import folded
@@ -23,6 +24,7 @@ SECTIONS = (
     "FOLLOW-UP OPTIONS",
 )
 """Headers of a response, in their order."""
+_TITLE = 90
 
 _NAMES = "|".join(re.sub("[ -]", r"[\\s_-]{0,3}", name) for name in SECTIONS)
 _CHAT_HEADERS = r"/?INST|/?SYSTEM(?:[\s_-]{0,3}PROMPT)?|/?TOOL[\s_-]{0,3}(?:CALLS|RESULTS)|/?AVAILABLE[\s_-]{0,3}TOOLS"
@@ -87,6 +89,16 @@ def label(text: str | None, limit: int = 100) -> str:
     line = _line(_ADDRESS.sub("…", one_line((text or "")[: 8 * limit])))
     line = unicodedata.normalize("NFC", line).translate(_BRACKETS)
     return line if len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def shown_title(title: str | None) -> str:
+    """Return a page's title as safe single-line text."""
+    return label(title, _TITLE) or "Untitled"
+
+
+def joined(parts: Iterable[tuple[str, str]]) -> str:
+    """Join non-empty sections under their headers."""
+    return "\n\n".join(f"[{name}]\n{text}" for name, text in parts if text)
 
 
 class Fence:

@@ -1,8 +1,8 @@
-"""What is said to people about an answer, in the terminal, on its page and in the UI alike."""
+"""The words that say something of an answer, in every medium alike."""
 
 from __future__ import annotations
 
-from webrag_core.answering.models import Answer, Band, Proof, Why
+from webrag_core.answering.models import Answer, Band, Proof, SentenceCitation, Why
 from webrag_core.percentages import percent
 
 _VERDICTS: dict[Band, str] = {
@@ -17,12 +17,11 @@ PROOFS: dict[Proof, str] = {
     "assembled": "the cells of a table row, with the names of their columns",
 }
 """What each proof means."""
-_WHYS: dict[Why, str] = {
+WHYS: dict[Why, str] = {
     "not_found": "nothing was found for this part",
     "below_floor": "nothing sure enough was found for this part",
 }
-
-
+"""Why a part of the question has no answer."""
 FORGOTTEN_SENTENCE = "a sentence stood here; the page that it quotes was forgotten"
 
 
@@ -60,12 +59,19 @@ def _was_read(answer: Answer) -> bool:
     return bool(answer.highlights) or any(one.looked_at for one in answer.missing)
 
 
-def missing_lines(answer: Answer) -> list[str]:
-    """The parts of the question without an answer, each with the reason; none of a question without parts, whose
-    headline says all."""
-    if len(answer.parts) < 2 and not answer.sentences:
-        return []
-    return [f"{one.text} – {_WHYS[one.why]}" for one in answer.missing]
+def stamp(citation: SentenceCitation) -> str:
+    """Where exactly a quote stands, and what proves it."""
+    current = "" if citation.current else " (the page has another text now)"
+    return (
+        f"version {citation.version} ({citation.version_sha256[:12]}), characters {citation.char_start} to"
+        f" {citation.char_end}, last seen {citation.seen_at:%Y-%m-%d}{current}, sha256 {citation.sha256[:12]}"
+    )
+
+
+def sections(title: str, heading: str | None) -> list[str]:
+    """The headings above a quote, which often begin with the title of its page again."""
+    names = heading.split(" > ") if heading else []
+    return names[1:] if names and title.startswith(names[0]) else names
 
 
 def sentence_case(note: str) -> str:

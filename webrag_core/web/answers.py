@@ -6,28 +6,32 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
 from psycopg import AsyncConnection
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from webrag_core.answering.models import Answer
+from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
 from webrag_core.orchestration.models import COMPLETE_AT
-from webrag_core.showing.html import render_page
+from webrag_core.page_text import one_line
+from webrag_core.showing.elements import Footer, Passage, Section
+from webrag_core.showing.html import render_page, write_html
 from webrag_core.showing.markdown import render_markdown
+from webrag_core.showing.view import view
 from webrag_core.store.database import Database
 from webrag_core.web.paging import pager
+from webrag_core.web.paths import ask_path
 from webrag_core.web.query import page_number
 from webrag_core.web.rendering import fragment, page
 from webrag_core.web.stored_page import PagePart, StoredVersion, load_version, part_around
 
 _PER_PAGE = 30
-_NEAREST = 3
 _REACH = 1_500  # characters of the page before and after a quote that stand beside its answer
 
 
@@ -40,6 +44,36 @@ class _ShownQuote:
     part: PagePart | None
     start: int
     end: int
+
+
+class _Beside:
+    """Numbers lead to the page beside the answer, places to a question that is asked from there."""
+
+    folds = True
+
+    def __init__(self, answer_id: int, question: str, current: int) -> None:
+        self.base = f"/answers/{answer_id}"
+        self._question = question
+        self._current = current
+
+    def number(self, number: int) -> Markup:
+        """The number of a quote."""
+        current = Markup(' aria-current="true"') if number == self._current else ""
+        return Markup(
+            '<a class="number" href="{0}?quote={1}#page" data-quote="{1}" aria-label="Quote {1} in its page"{2}>{1}</a>'
+        ).format(self.base, number, current)
+
+    def to_quote(self, citation: SentenceCitation) -> Markup:
+        return self.number(citation.number)
+
+    def of_quote(self, citation: SentenceCitation) -> Markup:
+        return self.number(citation.number)
+
+    def anchor(self, passage: Passage) -> Markup:
+        return Markup()
+
+    def to_place(self, url: str) -> Markup:
+        return Markup('<a href="{}">Ask from {}</a>').format(ask_path(self._question, url), one_line(url))
 
 
 async def show_list(request: Request) -> Response:
@@ -70,15 +104,24 @@ async def show_answer(request: Request) -> Response:
     chosen = int(text) if text.isascii() and text.isdigit() and int(text) in states else _first(opened, answer)
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
+    links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
+    # the quotes stand below with what became of them
+    parts = [
+        one
+        for one in ([] if answer is None else view(answer))
+        if not (isinstance(one, Section) and one.key == "evidence")
+    ]
     return page(
         request,
         "answer",
         opened=opened,
         answer=answer,
         shown=shown,
+        links=links,
+        body=write_html([one for one in parts if not isinstance(one, Footer)], links),
+        footer="".join(one.text for one in parts if isinstance(one, Footer)),
         evidence_verdict=_evidence_verdict(opened),
         evidence_band="high" if (opened.answer.probability or 0.0) >= COMPLETE_AT else "insufficient",
-        nearest_pages=[] if answer is None else _nearest_pages(answer),
     )
 
 
@@ -123,13 +166,6 @@ def _evidence_verdict(opened: OpenedAnswer) -> str:
     if answer.state == "running":
         return "Still running"
     return f"Evidence, complete with probability {answer.percent()}"
-
-
-def _nearest_pages(answer: Answer) -> list[str]:
-    """The pages of the nearest passages, whose links were not followed: an answer may be one link away."""
-    if answer.sentences or answer.walk:
-        return []
-    return list(dict.fromkeys(answer.citation(one.citation).url for one in answer.highlights))[:_NEAREST]
 
 
 def _first(opened: OpenedAnswer, answer: Answer | None) -> int | None:

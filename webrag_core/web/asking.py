@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, cast
 
+from markupsafe import Markup
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.datastructures import ImmutableMultiDict
 from starlette.requests import Request
@@ -22,7 +23,10 @@ from webrag_core.corpus.sources import list_sources
 from webrag_core.errors import WebragError
 from webrag_core.history.answers import list_answers
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
+from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.routing.asked import asked
+from webrag_core.showing.elements import Sentence
+from webrag_core.showing.html import write_sentence
 from webrag_core.showing.plan_lines import ending
 from webrag_core.showing.wording import sentence_case
 from webrag_core.web.addresses import typed_url
@@ -113,6 +117,16 @@ async def _form(request: Request, draft: _Draft, error: WebragError | None = Non
     )
 
 
+class _LivePages:
+    """Numbers lead to the live pages: there is nothing else yet while an answer comes into being."""
+
+    def to_quote(self, citation: SentenceCitation) -> Markup:
+        return Markup(
+            '<a class="number" href="{0}" rel="noreferrer noopener" target="_blank"'
+            ' aria-label="Quote {1} on the live page">{1}</a>'
+        ).format(fragment_url(citation.url, citation.quote), citation.number)
+
+
 async def _messages(run: RunningAnswer, start: int) -> AsyncIterator[ServerSentEvent]:
     citations: dict[int, SentenceCitation] = {}
     async for number, event in run.watch(0):
@@ -128,7 +142,9 @@ async def _messages(run: RunningAnswer, start: int) -> AsyncIterator[ServerSentE
 def _message(event: AnswerEvent, citations: dict[int, SentenceCitation]) -> tuple[str, str]:
     """The name and data of the message that tells of an event; ("", "") for none."""
     if isinstance(event, SentenceReady):
-        return "sentence", fragment("sentence", sentence=event.sentence, citations=citations)
+        one = event.sentence
+        shown = Sentence(one.ordinal, one.text, one.proof, tuple(citations[number] for number in one.citations))
+        return "sentence", write_sentence(shown, _LivePages())
     if isinstance(event, Done):
         return "done", f"/answers/{event.answer.answer_id}"
     lines = _steps(event)

@@ -15,17 +15,7 @@ from webrag_core.application.refusals import Refusal
 from webrag_core.page_text import one_line, visible
 from webrag_core.percentages import percent
 from webrag_core.retrieval.text_fragments import fragment_url
-from webrag_core.showing.html import marked
-from webrag_core.showing.passage import by_group
-from webrag_core.showing.plan_lines import lost_lines, task_lines
-from webrag_core.showing.wording import (
-    FORGOTTEN_SENTENCE,
-    forgotten_line,
-    missing_lines,
-    sentence_case,
-    sureness,
-    verdict,
-)
+from webrag_core.showing.wording import sections, sentence_case, verdict
 from webrag_core.web.login import LOGIN
 from webrag_core.web.paths import ask_path, comparison_path, graph_path, history_path, source_path, stored_page_path
 from webrag_core.web.phrases import STATES, ago, counted, language_text, reason_text
@@ -34,20 +24,14 @@ STATIC_FOLDER = Path(__file__).with_name("static")
 _FUNCTIONS = (
     ago,
     ask_path,
-    by_group,
     comparison_path,
     counted,
-    forgotten_line,
     fragment_url,
     graph_path,
     history_path,
-    lost_lines,
-    marked,
-    missing_lines,
+    sections,
     source_path,
     stored_page_path,
-    sureness,
-    task_lines,
     verdict,
 )
 """What the templates may call, by these names."""
@@ -62,7 +46,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"static": static_path, "states": STATES, "forgotten_sentence": FORGOTTEN_SENTENCE}
+    environment.globals |= {"static": static_path, "states": STATES}
     environment.globals |= {function.__name__: function for function in _FUNCTIONS}
     environment.filters |= {"reason": reason_text, "language": language_text, "percent": percent}
     environment.filters |= {"visible": visible, "one_line": one_line, "sentence_case": sentence_case}

@@ -15,6 +15,7 @@ from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
 from webrag_core.retrieval.quotes import matching_words, quote_window
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.showing.html import marked
+from webrag_core.showing.passage import passage
 from webrag_core.web.paths import stored_page_path
 
 QUOTE_CHARS = 500
@@ -74,7 +75,7 @@ def _result(query: str, citation: CitationSpan, chunk: RetrievedChunk, fresh: Fr
     words = [(span.start, span.end) for span in matching_words(text, query, chunk.language)]
     return Result(
         quote=quote,
-        text=marked(quote, Highlight(citation=citation.number, marks=words)),
+        text=marked(passage(quote, Highlight(citation=citation.number, marks=words))),
         is_cut=len(text) < len(citation.verbatim_text),
         headings=tuple(citation.section_heading.split(" > ")) if citation.section_heading else (),
         path=stored_page_path(citation.version_id, citation.char_start, citation.char_end),

@@ -1,0 +1,104 @@
+"""Elements on a terminal, and as plain lines elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from webrag_core.answering.models import Band
+from webrag_core.page_text import visible
+from webrag_core.showing.console import print_heading, print_line, print_passage, print_place, print_wrapped
+from webrag_core.showing.elements import (
+    Element,
+    Footer,
+    ForgottenSentence,
+    Note,
+    Passage,
+    Place,
+    Problem,
+    Row,
+    Section,
+    Sentence,
+    Step,
+    Verdict,
+)
+from webrag_core.showing.wording import FORGOTTEN_SENTENCE, PROOFS, sections, stamp
+
+_STYLES: dict[Band, str] = {
+    "high": "bold green",
+    "medium": "bold green",
+    "low": "bold yellow",
+    "insufficient": "bold red",
+}
+
+
+def print_view(
+    elements: Sequence[Element], console: Console, *, show_all: bool = False, proof: bool = False, more: str = ""
+) -> None:
+    """Print elements. Of passages those that are enough at first sight, and steps not at all, unless `show_all`; `more`
+    is the command that shows them. With `proof`, what proves each quote."""
+    follows_section = False
+    for element in elements:
+        if isinstance(element, Section) or follows_section:
+            print_line(console, "")
+        follows_section = isinstance(element, Section)
+        match element:
+            case Verdict():
+                sure = f" ({element.sureness})" if element.sureness else ""
+                print_line(console, f"{element.text}{sure}", _STYLES[element.band])
+                print_line(console, f"Question: {element.question}", "bold")
+            case Section():
+                _print_section(element, console, show_all=show_all, proof=proof, more=more)
+            case Problem():
+                print_line(console, element.text, "yellow")
+            case Note() | Footer():
+                print_line(console, element.text, "dim")
+
+
+def _print_section(section: Section, console: Console, *, show_all: bool, proof: bool, more: str) -> None:
+    shown = section.elements if show_all or section.first is None else section.elements[: section.first]
+    if section.heading:
+        print_line(console, section.heading, "bold")
+    for place, element in enumerate(shown):
+        match element:
+            case Sentence() | ForgottenSentence():
+                if place:
+                    print_line(console, "")
+                _print_sentence(element, console)
+            case Passage():
+                _print_passage(element, console, is_read=section.key != "evidence", proof=proof)
+            case Row():
+                print_line(console, f"  {element.text}", "dim" if section.key == "gathered" else None)
+            case Place():
+                print_line(console, f"  {element.url}")
+            case Step() if show_all:
+                print_line(console, f"  {' '.join([*element.pages, element.text])}", "dim")
+    if left := len(section.elements) - len(shown):
+        print_line(console, f"  ({left} more: {more})", "dim")
+
+
+def _print_sentence(sentence: Sentence | ForgottenSentence, console: Console) -> None:
+    if isinstance(sentence, ForgottenSentence):
+        print_line(console, f"({FORGOTTEN_SENTENCE})", "dim")
+        return
+    numbers = "".join(f"[{citation.number}]" for citation in sentence.quotes)
+    text = sentence.text
+    for line in (*text.split("\n"), numbers) if "\n" in text else (f"{text} {numbers}",):
+        print_wrapped(console, "", Text(visible(line)))
+
+
+def _print_passage(element: Passage, console: Console, *, is_read: bool, proof: bool) -> None:
+    """Where a quote stands; its words, too, where they do not stand in a sentence."""
+    citation, lead = element.citation, f"  [{element.citation.number}] "
+    if is_read:
+        title = element.label or element.title
+        print_heading(console, lead, title, sections(title, citation.heading))
+        lead = " " * 6
+        print_passage(console, element.lines(), indent=f"{lead}│ ")
+    print_place(console, lead, citation.url, citation.quote, in_full=proof)
+    if proof:
+        print_line(console, f"{' ' * len(lead)}{stamp(citation)}", "dim")
+        for one in element.proofs:
+            print_line(console, f"{' ' * len(lead)}{one}: {PROOFS[one]}", "dim")

@@ -1,0 +1,135 @@
+"""What an answer shows: its elements in their order, their words, and how many are enough at first sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from webrag_core.answering.models import Answer
+from webrag_core.routing.results import TaskReport, is_lost
+from webrag_core.showing.elements import (
+    Element,
+    Footer,
+    ForgottenSentence,
+    Note,
+    Passage,
+    Place,
+    Problem,
+    Row,
+    Section,
+    Sentence,
+    Step,
+    Verdict,
+)
+from webrag_core.showing.plan_lines import ending, task_lines
+from webrag_core.showing.wording import WHYS, forgotten_line, sentence_case, sureness, verdict
+
+_LISTED = 12
+_NEAREST = 3
+
+
+def view(answer: Answer) -> list[Element]:
+    """The verdict and what it lacks, then the answer, its evidence or the nearest passages, what is open, notes, how
+    the evidence was gathered, warnings, the cost. Sections without elements are left out; every quote is in one."""
+    sure = sureness(answer)
+    sections = [
+        Section("answer", "", tuple(_sentences(answer))),
+        *_listed(answer),
+        Section("evidence", "Evidence", tuple(_evidence(answer))),
+        Section("nearest", "The nearest passages", tuple(_nearest(answer)), _NEAREST),
+        Section("missing", "What is missing", tuple(_missing(answer))),
+        Section("disagreements", "Disagreements", tuple(_disagreements(answer))),
+        Section("next", "Where to look next", tuple(map(Place, _places(answer)))),
+    ]
+    gathered = Section("gathered", "How the evidence was gathered", tuple(_gathered(answer)))
+    return [
+        Verdict(answer.question, verdict(answer), answer.band, f"{sure}, {answer.confidence_note}" if sure else ""),
+        *(_lost(task) for task in answer.tasks if is_lost(task.status, task.error)),
+        *(section for section in sections if section.elements),
+        *(Note(sentence_case(text)) for text in _notes(answer)),
+        *([gathered] if gathered.elements else []),
+        *(Problem(f"Warning: {warning}") for warning in answer.warnings if warning not in answer.notes),
+        Footer(answer.answer_id, _cost(answer)),
+    ]
+
+
+def _sentences(answer: Answer) -> Iterator[Sentence | ForgottenSentence]:
+    for ordinal, one in answer.in_order():
+        if one is None:
+            yield ForgottenSentence(ordinal)
+        else:
+            yield Sentence(ordinal, one.text, one.proof, tuple(map(answer.citation, one.citations)))
+
+
+def _listed(answer: Answer) -> Iterator[Section]:
+    left = _LISTED
+    for group, listed in groupby(answer.listed, key=lambda one: one.group):
+        rows = tuple(Passage(answer.citation(one.citation), label=one.label) for one in listed)
+        yield Section("listed", group, rows, left)
+        left = max(0, left - len(rows))
+
+
+def _evidence(answer: Answer) -> Iterator[Passage]:
+    """What proves the sentences, and quotes that are left of sentences whose other quote was forgotten."""
+    shown = {one.citation for one in answer.listed}
+    shown |= set() if answer.sentences else {one.citation for one in answer.highlights}
+    for citation in answer.citations:
+        proofs = tuple(dict.fromkeys(one.proof for one in answer.sentences if citation.number in one.citations))
+        if proofs or citation.number not in shown:
+            yield Passage(citation, proofs=proofs)
+
+
+def _nearest(answer: Answer) -> Iterator[Passage]:
+    for highlight in [] if answer.sentences else answer.highlights:
+        yield Passage(answer.citation(highlight.citation), highlight)
+
+
+def _missing(answer: Answer) -> Iterator[Row]:
+    """The parts without an answer; not of a question that is one part and has none, whose verdict says all."""
+    for one in answer.missing if len(answer.parts) > 1 or answer.sentences else []:
+        yield Row(f"{one.text} – {WHYS[one.why]}", f"not answered: part {one.part + 1} of the question")
+
+
+def _disagreements(answer: Answer) -> Iterator[Row]:
+    for one in answer.disagreements:
+        text = f"Sentences {one.sentences[0]} and {one.sentences[1]} speak of the same and differ"
+        yield Row(f"{text}: {one.about}", text)
+
+
+def _places(answer: Answer) -> list[str]:
+    """Where an answer may be; without better, the pages of the nearest passages, if their links were not followed."""
+    if answer.look_next or answer.sentences or answer.walk:
+        return answer.look_next
+    nearest = dict.fromkeys(answer.citation(one.citation).url for one in answer.highlights)
+    return list(nearest)[:_NEAREST]
+
+
+def _notes(answer: Answer) -> list[str]:
+    chosen = f"sentences chosen by {answer.composer}, in the pages' own words"
+    notes = [
+        answer.final_reason if sureness(answer) else "",
+        *answer.notes,
+        forgotten_line(answer),
+        "" if answer.composer == "extractive" else chosen,
+    ]
+    return list(filter(None, notes))
+
+
+def _gathered(answer: Answer) -> Iterator[Row | Step]:
+    if answer.plan is not None:
+        yield Row(sentence_case(answer.plan.rationale))
+    yield from map(Row, task_lines(answer.tasks))
+    for step in answer.walk:
+        yield Step(tuple(step.pages), f"{step.decision.replace('_', ' ')}: {step.reason}")
+
+
+def _lost(task: TaskReport) -> Problem:
+    # by its code alone for a model: the message may hold words of a server
+    code = "" if task.error is None else f" ({task.error.code})"
+    return Problem(f"Without this: {task.asked}: {ending(task)}", f"{task.agent} brought nothing: {task.status}{code}")
+
+
+def _cost(answer: Answer) -> str:
+    number = "" if answer.answer_id is None else f"Answer {answer.answer_id}: "
+    spent = answer.spent
+    return f"{number}pages fetched: {spent.pages}, rounds: {spent.rounds}, {spent.seconds:.2f} s"
