@@ -87,25 +87,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence about the answer, not of it."""
+    """A sentence about the answer: a fact, a problem, or its number and cost; `bare` as that of a row."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """What went wrong; `bare` as that of a row."""
-
-    text: str
+    kind: Literal["fact", "problem", "cost"] = "fact"
     bare: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Footer:
-    """Number and cost of an answer."""
-
-    answer_id: int | None
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,4 +104,4 @@ class Section:
     first: int | None = None
 
 
-Element = Verdict | Section | Note | Problem | Footer
+Element = Verdict | Section | Note

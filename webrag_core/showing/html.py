@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
 
 from jinja2 import Template
 from markupsafe import Markup, escape
@@ -26,74 +25,35 @@ _PARTS: dict[Part, Markup] = {
 }
 
 
-class SentenceLinks(Protocol):
-    """Where the numbers behind sentences lead."""
+class Links:
+    """Where the numbers of quotes and the places to look next lead; here: to the quotes below, and to the live web."""
+
+    folds = False
+    """Whether only what is enough at first sight is open."""
 
     def to_quote(self, citation: SentenceCitation) -> Markup:
         """The number of a quote, behind a sentence."""
-        ...
-
-
-class Links(SentenceLinks, Protocol):
-    """Where the numbers of quotes and the places to look next lead on a page."""
-
-    @property
-    def folds(self) -> bool:
-        """Whether only what is enough at first sight is open."""
-        ...
-
-    def of_quote(self, citation: SentenceCitation) -> Markup:
-        """The number of a quote, before its words."""
-        ...
-
-    def anchor(self, passage: Passage) -> Markup:
-        """Attributes of the figure of a quote."""
-        ...
-
-    def to_place(self, url: str) -> Markup:
-        """A place to look next."""
-        ...
-
-
-class _InFile:
-    """Numbers lead to the quotes below, places to the live web."""
-
-    folds = False
-
-    def __init__(self, elements: Iterable[Element]) -> None:
-        """A quote that proves a sentence and is listed, too, is led to where it proves."""
-        evidence = [one for one in elements if isinstance(one, Section) and one.key == "evidence"]
-        self._proving = {one.citation.number for part in evidence for one in part.elements if isinstance(one, Passage)}
-
-    def to_quote(self, citation: SentenceCitation) -> Markup:
         return Markup('<sup><a href="#quote-{0}">{0}</a></sup>').format(citation.number)
 
     def of_quote(self, citation: SentenceCitation) -> Markup:
+        """The number of a quote, before its words."""
         return Markup("<b>{}</b> ·").format(citation.number)
 
-    def anchor(self, passage: Passage) -> Markup:
-        number = passage.citation.number
-        is_second = number in self._proving and bool(passage.label)
-        return Markup() if is_second else Markup(' id="quote-{}"').format(number)
-
     def to_place(self, url: str) -> Markup:
+        """A place to look next."""
         return Markup('<a href="{}" rel="noreferrer noopener">{}</a>').format(url, one_line(url))
 
 
-def write_html(elements: Sequence[Element], links: Links) -> Markup:
-    """Elements as HTML."""
-    return Markup(_template("elements.html.j2").render(elements=elements, links=links))
-
-
-def write_sentence(sentence: Sentence, links: SentenceLinks) -> Markup:
-    """A sentence by itself, as an item of a list."""
-    return Markup(_template("elements.html.j2").render(elements=[sentence], links=links).strip())
+def write_html(parts: Sequence[Element | Sentence], links: Links) -> Markup:
+    """Elements as HTML; a sentence by itself is an item of a list."""
+    passages = [one for part in parts if isinstance(part, Section) for one in part.elements if isinstance(one, Passage)]
+    first = {one.citation.number: one for one in reversed(passages)}  # numbers lead there
+    return Markup(_template("elements.html.j2").render(elements=parts, links=links, first=first).strip())
 
 
 def render_page(answer: Answer) -> str:
     """The HTML file. All text of pages is escaped; control signs are made visible."""
-    elements = view(answer)
-    return _template("answer_page.html.j2").render(title=answer.question, body=write_html(elements, _InFile(elements)))
+    return _template("answer_page.html.j2").render(title=answer.question, body=write_html(view(answer), Links()))
 
 
 def marked(lines: Iterable[Line]) -> Markup:

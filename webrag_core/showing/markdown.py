@@ -7,20 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.markdown_text import address, fenced, link, prose, quote
 from webrag_core.retrieval.text_fragments import fragment_url
-from webrag_core.showing.elements import (
-    Element,
-    Footer,
-    ForgottenSentence,
-    Note,
-    Passage,
-    Place,
-    Problem,
-    Row,
-    Section,
-    Sentence,
-    Step,
-    Verdict,
-)
+from webrag_core.showing import elements
 from webrag_core.showing.passage import Line, Part, in_runs
 from webrag_core.showing.view import view
 from webrag_core.showing.wording import FORGOTTEN_SENTENCE, sections, stamp
@@ -33,23 +20,23 @@ def render_markdown(answer: Answer) -> str:
     return write_markdown(view(answer))
 
 
-def write_markdown(elements: Sequence[Element], *, level: int = 1, code_block: CodeBlock = fenced) -> str:
+def write_markdown(parts: Sequence[elements.Element], *, level: int = 1, code_block: CodeBlock = fenced) -> str:
     """Elements as Markdown, the question as a heading of `level`. How the evidence was gathered is left out: nothing
     can be folded here."""
     blocks: list[str] = []
-    for element in elements:
+    for element in parts:
         match element:
-            case Verdict():
+            case elements.Verdict():
                 sure = f" ({prose(element.sureness)})" if element.sureness else ""
                 blocks += [f"{'#' * level} {prose(element.question)}", f"**{prose(element.text)}**{sure}"]
-            case Section():
+            case elements.Section():
                 blocks += _section(element, level + 1, code_block)
-            case Note() | Problem() | Footer():
+            case elements.Note():
                 blocks.append(prose(element.text))
     return "\n\n".join(blocks) + "\n"
 
 
-def _section(section: Section, level: int, code_block: CodeBlock) -> Iterator[str]:
+def _section(section: elements.Section, level: int, code_block: CodeBlock) -> Iterator[str]:
     if section.key == "gathered":
         return
     if section.heading:
@@ -57,20 +44,20 @@ def _section(section: Section, level: int, code_block: CodeBlock) -> Iterator[st
     rows: list[str] = []
     for element in section.elements:
         match element:
-            case ForgottenSentence():
+            case elements.ForgottenSentence():
                 yield f"*({FORGOTTEN_SENTENCE})*"
-            case Sentence():
+            case elements.Sentence():
                 numbers = " ".join(map(_number, element.quotes))
                 is_block = "\n" in element.text
                 yield f"{code_block(element.text)}\n\n{numbers}" if is_block else f"{prose(element.text)} {numbers}"
-            case Passage():
+            case elements.Passage():
                 yield _source(element)
                 words = element.citation.quote.strip("\n")
                 is_exact = section.key == "evidence"
                 yield quote(code_block(words) if is_exact else passage_markdown(element.lines(), code_block))
-            case Place():
+            case elements.Place():
                 rows.append(f"- {address(element.url)}")
-            case Row() | Step():
+            case elements.Row() | elements.Step():
                 rows.append(f"- {prose(element.text)}")
     if rows:
         yield "\n".join(rows)
@@ -80,7 +67,7 @@ def _number(citation: SentenceCitation) -> str:
     return link(f"[{citation.number}]", fragment_url(citation.url, citation.quote))
 
 
-def _source(element: Passage) -> str:
+def _source(element: elements.Passage) -> str:
     """One line: the number of a quote, a link that opens the live page there, and where exactly it is stored."""
     citation = element.citation
     label = f"{prose(element.label)}: " if element.label else ""

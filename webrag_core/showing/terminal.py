@@ -9,21 +9,8 @@ from rich.text import Text
 
 from webrag_core.answering.models import Band
 from webrag_core.page_text import visible
+from webrag_core.showing import elements
 from webrag_core.showing.console import print_heading, print_line, print_passage, print_place, print_wrapped
-from webrag_core.showing.elements import (
-    Element,
-    Footer,
-    ForgottenSentence,
-    Note,
-    Passage,
-    Place,
-    Problem,
-    Row,
-    Section,
-    Sentence,
-    Step,
-    Verdict,
-)
 from webrag_core.showing.wording import FORGOTTEN_SENTENCE, PROOFS, sections, stamp
 
 _STYLES: dict[Band, str] = {
@@ -35,52 +22,50 @@ _STYLES: dict[Band, str] = {
 
 
 def print_view(
-    elements: Sequence[Element], console: Console, *, show_all: bool = False, proof: bool = False, more: str = ""
+    parts: Sequence[elements.Element], console: Console, *, show_all: bool = False, proof: bool = False, more: str = ""
 ) -> None:
     """Print elements. Of passages those that are enough at first sight, and steps not at all, unless `show_all`; `more`
     is the command that shows them. With `proof`, what proves each quote."""
     follows_section = False
-    for element in elements:
-        if isinstance(element, Section) or follows_section:
+    for element in parts:
+        if isinstance(element, elements.Section) or follows_section:
             print_line(console, "")
-        follows_section = isinstance(element, Section)
+        follows_section = isinstance(element, elements.Section)
         match element:
-            case Verdict():
+            case elements.Verdict():
                 sure = f" ({element.sureness})" if element.sureness else ""
                 print_line(console, f"{element.text}{sure}", _STYLES[element.band])
                 print_line(console, f"Question: {element.question}", "bold")
-            case Section():
+            case elements.Section():
                 _print_section(element, console, show_all=show_all, proof=proof, more=more)
-            case Problem():
-                print_line(console, element.text, "yellow")
-            case Note() | Footer():
-                print_line(console, element.text, "dim")
+            case elements.Note():
+                print_line(console, element.text, "yellow" if element.kind == "problem" else "dim")
 
 
-def _print_section(section: Section, console: Console, *, show_all: bool, proof: bool, more: str) -> None:
+def _print_section(section: elements.Section, console: Console, *, show_all: bool, proof: bool, more: str) -> None:
     shown = section.elements if show_all or section.first is None else section.elements[: section.first]
     if section.heading:
         print_line(console, section.heading, "bold")
     for place, element in enumerate(shown):
         match element:
-            case Sentence() | ForgottenSentence():
+            case elements.Sentence() | elements.ForgottenSentence():
                 if place:
                     print_line(console, "")
                 _print_sentence(element, console)
-            case Passage():
+            case elements.Passage():
                 _print_passage(element, console, is_read=section.key != "evidence", proof=proof)
-            case Row():
+            case elements.Row():
                 print_line(console, f"  {element.text}", "dim" if section.key == "gathered" else None)
-            case Place():
+            case elements.Place():
                 print_line(console, f"  {element.url}")
-            case Step() if show_all:
+            case elements.Step() if show_all:
                 print_line(console, f"  {' '.join([*element.pages, element.text])}", "dim")
     if left := len(section.elements) - len(shown):
         print_line(console, f"  ({left} more: {more})", "dim")
 
 
-def _print_sentence(sentence: Sentence | ForgottenSentence, console: Console) -> None:
-    if isinstance(sentence, ForgottenSentence):
+def _print_sentence(sentence: elements.Sentence | elements.ForgottenSentence, console: Console) -> None:
+    if isinstance(sentence, elements.ForgottenSentence):
         print_line(console, f"({FORGOTTEN_SENTENCE})", "dim")
         return
     numbers = "".join(f"[{citation.number}]" for citation in sentence.quotes)
@@ -89,7 +74,7 @@ def _print_sentence(sentence: Sentence | ForgottenSentence, console: Console) ->
         print_wrapped(console, "", Text(visible(line)))
 
 
-def _print_passage(element: Passage, console: Console, *, is_read: bool, proof: bool) -> None:
+def _print_passage(element: elements.Passage, console: Console, *, is_read: bool, proof: bool) -> None:
     """Where a quote stands; its words, too, where they do not stand in a sentence."""
     citation, lead = element.citation, f"  [{element.citation.number}] "
     if is_read:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from webrag_core.answering.models import Answer
+from webrag_core.answering.models import Answer, Highlight
 from webrag_core.routing.results import TaskReport, is_lost
 from webrag_core.showing.elements import (
     Element,
-    Footer,
     ForgottenSentence,
     Note,
     Passage,
     Place,
-    Problem,
     Row,
     Section,
     Sentence,
@@ -46,10 +44,10 @@ def view(answer: Answer) -> list[Element]:
         Verdict(answer.question, verdict(answer), answer.band, f"{sure}, {answer.confidence_note}" if sure else ""),
         *(_lost(task) for task in answer.tasks if is_lost(task.status, task.error)),
         *(section for section in sections if section.elements),
-        *(Note(sentence_case(text)) for text in _notes(answer)),
+        *(Note(sentence_case(text), bare=sentence_case(text)) for text in _notes(answer)),
         *([gathered] if gathered.elements else []),
-        *(Problem(f"Warning: {warning}") for warning in answer.warnings if warning not in answer.notes),
-        Footer(answer.answer_id, _cost(answer)),
+        *(Note(f"Warning: {warning}", "problem") for warning in answer.warnings if warning not in answer.notes),
+        Note(_cost(answer), "cost"),
     ]
 
 
@@ -64,24 +62,28 @@ def _sentences(answer: Answer) -> Iterator[Sentence | ForgottenSentence]:
 def _listed(answer: Answer) -> Iterator[Section]:
     left = _LISTED
     for group, listed in groupby(answer.listed, key=lambda one: one.group):
-        rows = tuple(Passage(answer.citation(one.citation), label=one.label) for one in listed)
+        rows = tuple(_passage(answer, one.citation, label=one.label) for one in listed)
         yield Section("listed", group, rows, left)
         left = max(0, left - len(rows))
 
 
 def _evidence(answer: Answer) -> Iterator[Passage]:
-    """What proves the sentences, and quotes that are left of sentences whose other quote was forgotten."""
-    shown = {one.citation for one in answer.listed}
-    shown |= set() if answer.sentences else {one.citation for one in answer.highlights}
-    for citation in answer.citations:
-        proofs = tuple(dict.fromkeys(one.proof for one in answer.sentences if citation.number in one.citations))
-        if proofs or citation.number not in shown:
-            yield Passage(citation, proofs=proofs)
+    """What proves the sentences and is not listed; and what is left of those whose other quote was forgotten."""
+    shown = {one.citation for one in answer.listed} | {one.citation for one in _highlights(answer)}
+    return (_passage(answer, one.number) for one in answer.citations if one.number not in shown)
 
 
 def _nearest(answer: Answer) -> Iterator[Passage]:
-    for highlight in [] if answer.sentences else answer.highlights:
-        yield Passage(answer.citation(highlight.citation), highlight)
+    return (_passage(answer, one.citation, one) for one in _highlights(answer))
+
+
+def _highlights(answer: Answer) -> list[Highlight]:
+    return [] if answer.sentences else answer.highlights
+
+
+def _passage(answer: Answer, number: int, highlight: Highlight | None = None, label: str = "") -> Passage:
+    proofs = dict.fromkeys(one.proof for one in answer.sentences if number in one.citations)
+    return Passage(answer.citation(number), highlight, label, tuple(proofs))
 
 
 def _missing(answer: Answer) -> Iterator[Row]:
@@ -123,10 +125,11 @@ def _gathered(answer: Answer) -> Iterator[Row | Step]:
         yield Step(tuple(step.pages), f"{step.decision.replace('_', ' ')}: {step.reason}")
 
 
-def _lost(task: TaskReport) -> Problem:
+def _lost(task: TaskReport) -> Note:
     # by its code alone for a model: the message may hold words of a server
     code = "" if task.error is None else f" ({task.error.code})"
-    return Problem(f"Without this: {task.asked}: {ending(task)}", f"{task.agent} brought nothing: {task.status}{code}")
+    bare = f"{task.agent} brought nothing: {task.status}{code}"
+    return Note(f"Without this: {task.asked}: {ending(task)}", "problem", bare)
 
 
 def _cost(answer: Answer) -> str:

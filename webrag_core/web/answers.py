@@ -20,8 +20,8 @@ from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers
 from webrag_core.history.citations import citation_states
 from webrag_core.orchestration.models import COMPLETE_AT
 from webrag_core.page_text import one_line
-from webrag_core.showing.elements import Footer, Passage, Section
-from webrag_core.showing.html import render_page, write_html
+from webrag_core.showing.elements import Note, Section
+from webrag_core.showing.html import Links, render_page, write_html
 from webrag_core.showing.markdown import render_markdown
 from webrag_core.showing.view import view
 from webrag_core.store.database import Database
@@ -46,7 +46,7 @@ class _ShownQuote:
     end: int
 
 
-class _Beside:
+class _Beside(Links):
     """Numbers lead to the page beside the answer, places to a question that is asked from there."""
 
     folds = True
@@ -68,9 +68,6 @@ class _Beside:
 
     def of_quote(self, citation: SentenceCitation) -> Markup:
         return self.number(citation.number)
-
-    def anchor(self, passage: Passage) -> Markup:
-        return Markup()
 
     def to_place(self, url: str) -> Markup:
         return Markup('<a href="{}">Ask from {}</a>').format(ask_path(self._question, url), one_line(url))
@@ -105,12 +102,10 @@ async def show_answer(request: Request) -> Response:
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
-    # the quotes stand below with what became of them
-    parts = [
-        one
-        for one in ([] if answer is None else view(answer))
-        if not (isinstance(one, Section) and one.key == "evidence")
-    ]
+    parts = [] if answer is None else view(answer)
+    costs = [one for one in parts if isinstance(one, Note) and one.kind == "cost"]
+    # the evidence stands below, with what became of it
+    above = [one for one in parts if one not in costs and not (isinstance(one, Section) and one.key == "evidence")]
     return page(
         request,
         "answer",
@@ -118,8 +113,8 @@ async def show_answer(request: Request) -> Response:
         answer=answer,
         shown=shown,
         links=links,
-        body=write_html([one for one in parts if not isinstance(one, Footer)], links),
-        footer="".join(one.text for one in parts if isinstance(one, Footer)),
+        body=write_html(above, links),
+        cost="".join(one.text for one in costs),
         evidence_verdict=_evidence_verdict(opened),
         evidence_band="high" if (opened.answer.probability or 0.0) >= COMPLETE_AT else "insufficient",
     )

@@ -26,7 +26,7 @@ from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone
 from webrag_core.retrieval.text_fragments import fragment_url
 from webrag_core.routing.asked import asked
 from webrag_core.showing.elements import Sentence
-from webrag_core.showing.html import write_sentence
+from webrag_core.showing.html import Links, write_html
 from webrag_core.showing.plan_lines import ending
 from webrag_core.showing.wording import sentence_case
 from webrag_core.web.addresses import typed_url
@@ -117,7 +117,7 @@ async def _form(request: Request, draft: _Draft, error: WebragError | None = Non
     )
 
 
-class _LivePages:
+class _LivePages(Links):
     """Numbers lead to the live pages: there is nothing else yet while an answer comes into being."""
 
     def to_quote(self, citation: SentenceCitation) -> Markup:
@@ -144,7 +144,7 @@ def _message(event: AnswerEvent, citations: dict[int, SentenceCitation]) -> tupl
     if isinstance(event, SentenceReady):
         one = event.sentence
         shown = Sentence(one.ordinal, one.text, one.proof, tuple(citations[number] for number in one.citations))
-        return "sentence", write_sentence(shown, _LivePages())
+        return "sentence", write_html([shown], _LivePages())
     if isinstance(event, Done):
         return "done", f"/answers/{event.answer.answer_id}"
     lines = _steps(event)
