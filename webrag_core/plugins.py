@@ -105,6 +105,8 @@ ACQUIRERS = PluginGroup("webrag.acquirers", "acquirer", frozenset({"http", "warc
 _PAGES = ("text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown", "text/plain", "application/pdf")
 FORMATS = PluginGroup("webrag.formats", "format", frozenset(_PAGES))
 """Names are media types, so that nobody imports a plugin to know what it reads."""
+DOCUMENTS = PluginGroup("webrag.documents", "source of documents", frozenset({"eli", "file", "http", "https", "urn"}))
+"""Names stand before identifiers (`NAME:IDENTIFIER`): not those with which addresses and identifiers of laws begin."""
 RERANKERS = PluginGroup("webrag.rerankers", "reranker", frozenset({"local", "none"}))
 
 

@@ -14,13 +14,18 @@ from webrag_core.acquisition.urls import canonicalise, site_roots
 from webrag_core.config import Settings
 from webrag_core.corpus.ingestor import same_web
 from webrag_core.errors import FetchError, InvalidInputError
+from webrag_core.history.document_apis.opening import named_source
 from webrag_core.orchestration.models import QueryType
 from webrag_core.orchestration.query_analyzer import analyze_query
+from webrag_core.origin import ANSWER, current_origin
 from webrag_core.retrieval.graph.keys import resolve_keys
 from webrag_core.routing.asked_dates import as_of, since_of, until_of
 from webrag_core.routing.intents import Intent, intent_of, names_in
 from webrag_core.routing.question import Question
 
+_NO_PLUGINS_FOR = frozenset({"mcp", ANSWER})
+"""Origins of questions that no plugin is asked for: what a model writes must not reach other services without a person,
+and a second plan, which does not know who asked for the first, needs no second look."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"`]{1,500}")
 
 _STATE = """
@@ -225,12 +230,17 @@ async def _known_names(connection: AsyncConnection, names: Sequence[str]) -> tup
 
 
 def _identifiers(question: Question) -> tuple[str, ...]:
-    """Identifiers of laws among the words of the question and its addresses."""
-    identifiers = []
-    for word in (*question.text.split(), *question.urls):
-        try:
-            if parse_legal_identifier(word.strip("?.,;()")) is not None:
-                identifiers.append(word.strip("?.,;()"))
-        except InvalidInputError:  # one with a day that does not exist
-            continue
+    """Identifiers of laws among the words of the question and its addresses, and those for plugins among its words.
+    Raises PluginError where two packages have the plugin's name."""
+    words, urls = ([one.strip("?.,;()") for one in texts] for texts in (question.text.split(), question.urls))
+    identifiers = [one for one in (*words, *urls) if _is_law(one)]
+    if current_origin() not in _NO_PLUGINS_FOR:
+        identifiers += [word for word in words if named_source(word) is not None]
     return tuple(dict.fromkeys(identifiers))
+
+
+def _is_law(word: str) -> bool:
+    try:
+        return parse_legal_identifier(word) is not None
+    except InvalidInputError:  # one with a day that does not exist
+        return False

@@ -241,9 +241,9 @@ class ExecutionPlan(Contract):
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What plans may use: addresses (`urls`) that the caller gave, keys of stored sources, agents with a backend.
-    `within`: the sources that the caller restricts the question to; empty = all. `known`: whether an address is of
-    a stored page."""
+    """What plans may use: addresses and identifiers for plugins (`urls`) that the caller gave, keys of stored sources,
+    agents with a backend. `within`: the sources that the caller restricts the question to; empty = all. `known`:
+    whether an address is of a stored page."""
 
     urls: frozenset[str]
     sources: frozenset[str]
@@ -300,7 +300,7 @@ def _task_problems(task: Task, plan: ExecutionPlan, capabilities: Capabilities) 
 
 
 def _fetched(task: Task) -> Sequence[str]:
-    """The addresses that are asked for outside; identifiers of laws are looked up among what is stored."""
+    """The addresses and identifiers that are asked for outside; those of laws are looked up among what is stored."""
     match task.params:
         case PagesWalk(urls=urls):
             return urls

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from webrag_core.config import Settings
 from webrag_core.errors import ChatError, InvalidInputError
+from webrag_core.history.document_apis.opening import named_source
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import log_warning
@@ -78,7 +79,7 @@ class Router:
 
     def _capabilities(self, read: Read) -> Capabilities:
         return Capabilities(
-            urls=frozenset(read.urls),
+            urls=frozenset((*read.urls, *filter(named_source, read.identifiers))),
             sources=read.known_sources,
             agents=frozenset(self._agents),
             within=frozenset(read.question.sources),

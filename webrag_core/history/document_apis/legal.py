@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from webrag_core.acquisition.legal_identifiers import LegalIdentifier, parse_legal_identifier
 from webrag_core.corpus.in_force import KINDS
@@ -19,6 +20,7 @@ from webrag_core.history.document_apis.models import (
 from webrag_core.history.document_apis.resolving import failure, reply_at
 from webrag_core.history.document_apis.titles import OF_LAWS, search_titles
 from webrag_core.history.legal import LawNotStoredError, page_of_law, part_of
+from webrag_core.indexing.pipeline import Corpus
 from webrag_core.store.database import Database
 
 _NORMATTIVA = "https://www.normattiva.it/uri-res/N2Ls?"  # never asked: its pattern as its documentation shows it
@@ -68,6 +70,12 @@ class LegalApi:
         """Pages that state an identifier. Raises InvalidInputError."""
         async with self._database.connection() as connection:
             return await search_titles(connection, text, OF_LAWS)
+
+
+@asynccontextmanager
+async def open_api(corpus: Corpus) -> AsyncIterator[LegalApi]:
+    """The plugin `legal` of the group `webrag.documents`."""
+    yield LegalApi(corpus.database)
 
 
 def resolver_address(law: LegalIdentifier, identifier: str) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.memento.acquirer import MementoAcquirer
 from webrag_core.acquisition.urls import page_url
-from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.corpus.ingestor import gather_bounded, make_memento_acquirer
 from webrag_core.errors import FetchError, Reason, StoreError, WebragError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import DocumentReply, DocumentVersion, TitledDocument, check_batch
@@ -58,6 +59,16 @@ class MementoApi:
         """Pages of which a copy is stored. Raises InvalidInputError."""
         async with self._corpus.database.connection() as connection:
             return await search_titles(connection, text, OF_ARCHIVES)
+
+
+@asynccontextmanager
+async def open_api(corpus: Corpus) -> AsyncIterator[MementoApi]:
+    """The plugin `memento` of the group `webrag.documents`. Raises InvalidInputError without MEMENTO_TIMEGATE."""
+    archive = make_memento_acquirer(corpus.settings, corpus.database)
+    try:
+        yield MementoApi(corpus, archive)
+    finally:
+        await archive.aclose()
 
 
 async def _reply(corpus: Corpus, identifier: str, at: AsOf | None) -> DocumentReply:

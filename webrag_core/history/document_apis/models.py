@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
@@ -69,8 +69,10 @@ class TitledDocument(Contract):
     version_id: int
 
 
+@runtime_checkable
 class DocumentApi(Protocol):
-    """A source of documents. Whatever it replies is stored as a document, with its history."""
+    """A source of documents. Whatever it replies is stored as a document, with its history. A plugin of the group
+    `webrag.documents` is called with the open corpus, and returns an asynchronous context manager that gives one."""
 
     @property
     def name(self) -> str:

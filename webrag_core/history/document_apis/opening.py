@@ -1,25 +1,113 @@
-"""The sources of documents that are configured."""
+"""Sources of documents are plugins: how one is opened, and what holds for those of other packages."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
-from webrag_core.corpus.ingestor import make_memento_acquirer
-from webrag_core.history.document_apis.legal import LegalApi
-from webrag_core.history.document_apis.memento import MementoApi
-from webrag_core.history.document_apis.models import DocumentApi
+from webrag_core.errors import FetchError, Reason, StoreError, WebragError
+from webrag_core.history.as_of import AsOf
+from webrag_core.history.document_apis.models import (
+    DocumentApi,
+    DocumentReply,
+    DocumentVersion,
+    TitledDocument,
+    check_batch,
+)
+from webrag_core.history.document_apis.resolving import failure
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.plugins import DOCUMENTS, Plugin
 
 
 @asynccontextmanager
-async def open_document_apis(corpus: Corpus) -> AsyncIterator[dict[str, DocumentApi]]:
-    """Sources by name: stored laws always, a web archive where MEMENTO_TIMEGATE is set. Connections to the archive are
-    closed on exit. Folders under git are made by who knows them (`GitFolderApi`)."""
+async def open_document_apis(
+    corpus: Corpus, names: Iterable[str] | None = None
+) -> AsyncIterator[dict[str, DocumentApi]]:
+    """Sources by name, closed on exit. Without `names` ours: stored laws always, a web archive where MEMENTO_TIMEGATE
+    is set. Folders under git are made by who knows them (`GitFolderApi`).
+
+    Raises InvalidInputError for an unknown name, PluginError for a plugin that cannot be used, and what the plugin
+    raises of ours.
+    """
+    if names is None:
+        names = ["legal"] if corpus.settings.memento_timegate is None else ["legal", "memento"]
     async with AsyncExitStack() as stack:
-        apis: dict[str, DocumentApi] = {"legal": LegalApi(corpus.database)}
-        if corpus.settings.memento_timegate is not None:
-            archive = make_memento_acquirer(corpus.settings, corpus.database)
-            stack.push_async_callback(archive.aclose)
-            apis["memento"] = MementoApi(corpus, archive)
-        yield apis
+        yield {name: await stack.enter_async_context(_opened(corpus, DOCUMENTS.find(name))) for name in names}
+
+
+def named_source(identifier: str) -> tuple[str, str] | None:
+    """(name of the source, what it is asked for) of an identifier for a plugin of another package, as `wiki:Q42`; None
+    for others. Raises PluginError where two packages have the name."""
+    name, colon, rest = identifier.partition(":")
+    if not colon or not rest or name not in DOCUMENTS or DOCUMENTS.find(name).is_ours:
+        return None
+    return name, rest
+
+
+@asynccontextmanager
+async def _opened(corpus: Corpus, plugin: Plugin) -> AsyncIterator[DocumentApi]:
+    opening = plugin.make(corpus)
+    if not isinstance(opening, AbstractAsyncContextManager):
+        raise plugin.broken("makes no asynchronous context manager")
+    async with AsyncExitStack() as stack:
+        try:
+            api = await stack.enter_async_context(opening)
+        except WebragError:
+            raise
+        except Exception as error:
+            raise plugin.broken(f"fails: {type(error).__name__}: {error}") from error
+        if not isinstance(api, DocumentApi):
+            raise plugin.broken("gives no DocumentApi")
+        if api.name != plugin.entry.name:
+            raise plugin.broken(f"gives a source that calls itself {api.name!r}")
+        yield api if plugin.is_ours else GuardedDocuments(plugin, api)
+
+
+class GuardedDocuments:
+    """A source of another package. Implements `DocumentApi`: what it returns is checked, and what it raises is a reply
+    that failed, or a FetchError."""
+
+    def __init__(self, plugin: Plugin, api: DocumentApi) -> None:
+        self.name = api.name
+        self._plugin = plugin
+        self._api = api
+
+    async def fetch(self, identifiers: Sequence[str], at: AsOf | None = None) -> list[DocumentReply]:
+        """As the protocol says."""
+        asked = check_batch(identifiers)
+        try:
+            replies = await self._answer(self._api.fetch(asked, at))
+            if not isinstance(replies, list) or not all(isinstance(one, DocumentReply) for one in replies):
+                raise self._failure("gives no list of DocumentReply")
+            by_identifier = {one.identifier: one for one in replies}
+            missing = self._failure("gives no reply")
+            return [by_identifier.get(one) or failure(one, missing) for one in identifiers]
+        except StoreError:
+            raise
+        except WebragError as error:
+            return [failure(one, error) for one in identifiers]
+
+    async def versions(self, identifier: str) -> list[DocumentVersion]:
+        """As the protocol says."""
+        found = await self._answer(self._api.versions(identifier))
+        if not isinstance(found, list) or not all(isinstance(one, DocumentVersion) for one in found):
+            raise self._failure("gives no list of DocumentVersion")
+        return found
+
+    async def search_titles(self, text: str) -> list[TitledDocument]:
+        """As the protocol says."""
+        found = await self._answer(self._api.search_titles(text))
+        if not isinstance(found, list) or not all(isinstance(one, TitledDocument) for one in found):
+            raise self._failure("gives no list of TitledDocument")
+        return found
+
+    async def _answer(self, call: Awaitable[object]) -> object:
+        try:
+            return await call
+        except WebragError:
+            raise
+        except Exception as error:
+            raise self._failure(f"fails: {type(error).__name__}: {error}") from error
+
+    def _failure(self, problem: str) -> FetchError:
+        return FetchError(Reason.PROVIDER_FAILED, self._plugin.broken(problem).message)

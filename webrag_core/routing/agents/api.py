@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from webrag_core.acquisition.legal_identifiers import parse_legal_identifier
+from webrag_core.config import Settings
 from webrag_core.corpus.version_texts import version_texts
 from webrag_core.errors import InvalidInputError
 from webrag_core.history.as_of import AsOf
-from webrag_core.history.document_apis.models import DocumentApi, DocumentReply
-from webrag_core.history.document_apis.opening import open_document_apis
+from webrag_core.history.document_apis.models import DocumentReply
+from webrag_core.history.document_apis.opening import named_source, open_document_apis
 from webrag_core.result_warnings import Caution
 from webrag_core.routing.agents.protocol import Context
 from webrag_core.routing.plan import ApiFetch, ApiTitles, ApiVersions, Task
@@ -19,49 +20,61 @@ _MOST_CHARACTERS = 1_500  # of a document, from its beginning
 
 
 class ApiAgent:
-    """Implements `Agent`. Laws are asked of what is stored, addresses of the web archive, where one is configured."""
+    """Implements `Agent`. Laws are asked of what is stored, `NAME:IDENTIFIER` of the plugin of that name, addresses of
+    the web archive, where one is configured."""
 
     async def run(self, task: Task, context: Context) -> Output:
         """Look documents up. Raises InvalidInputError for an address without a web archive."""
-        params = task.params
-        async with open_document_apis(context.corpus) as apis:
-            if isinstance(params, ApiTitles):
+        params, corpus = task.params, context.corpus
+        if isinstance(params, ApiTitles):
+            async with open_document_apis(corpus, ["legal"]) as apis:
                 titles = await apis["legal"].search_titles(params.text)
-                return Output(note="; ".join(f"{one.title or one.url} ({one.url})" for one in titles))
-            if isinstance(params, ApiVersions):
-                listed = await apis[_source(params.identifier, apis)].versions(params.identifier)
-                dates = [f"{one.start:%Y-%m-%d}" for one in listed if one.start is not None]
-                return Output(note=f"{len(listed)} versions of {params.identifier}: {', '.join(dates[:20])}")
-            assert isinstance(params, ApiFetch)
-            at = None if params.at is None else AsOf.parse(params.at)
-            asked, refused = _sorted_out(params.identifiers, apis)
-            replies = [one for name, own in asked.items() for one in await apis[name].fetch(own, at)]
+            return Output(note="; ".join(f"{one.title or one.url} ({one.url})" for one in titles))
+        if isinstance(params, ApiVersions):
+            name, identifier = _source(params.identifier, corpus.settings)
+            async with open_document_apis(corpus, [name]) as apis:
+                listed = await apis[name].versions(identifier)
+            dates = [f"{one.start:%Y-%m-%d}" for one in listed if one.start is not None]
+            return Output(note=f"{len(listed)} versions of {params.identifier}: {', '.join(dates[:20])}")
+        assert isinstance(params, ApiFetch)
+        at = None if params.at is None else AsOf.parse(params.at)
+        asked, refused = _sorted_out(params.identifiers, corpus.settings)
+        replies: list[DocumentReply] = []
+        for name, identifiers in asked.items():
+            try:
+                async with open_document_apis(corpus, [name]) as apis:
+                    replies += await apis[name].fetch(identifiers, at)
+            except InvalidInputError as error:  # a plugin that cannot be used, or is not set up
+                refused.append(error)
+        if refused and not replies:
+            raise refused[0]
         output = await _output(context, replies)
-        output.warnings += map(Caution, refused)
+        output.warnings += [Caution(one.message) for one in refused]
         return output
 
 
-def _sorted_out(identifiers: Sequence[str], apis: Mapping[str, DocumentApi]) -> tuple[dict[str, list[str]], list[str]]:
-    """The identifiers for each source, and why others can be asked of none. Raises InvalidInputError when all of them
-    are such."""
+def _sorted_out(identifiers: Sequence[str], settings: Settings) -> tuple[dict[str, list[str]], list[InvalidInputError]]:
+    """The identifiers for each source, and why others can be asked of none."""
     asked: dict[str, list[str]] = {}
     refused: list[InvalidInputError] = []
     for identifier in identifiers:
         try:
-            asked.setdefault(_source(identifier, apis), []).append(identifier)
+            name, wanted = _source(identifier, settings)
+            asked.setdefault(name, []).append(wanted)
         except InvalidInputError as error:
             refused.append(error)
-    if refused and not asked:
-        raise refused[0]
-    return asked, [one.message for one in refused]
+    return asked, refused
 
 
-def _source(identifier: str, apis: Mapping[str, DocumentApi]) -> str:
-    """Raises InvalidInputError for what is no identifier of a law, where there is no web archive."""
+def _source(identifier: str, settings: Settings) -> tuple[str, str]:
+    """Name of the source, and what it is asked for. Raises InvalidInputError for what is no identifier of a law or of a
+    plugin, where there is no web archive."""
+    if (named := named_source(identifier)) is not None:
+        return named
     if parse_legal_identifier(identifier) is not None:
-        return "legal"
-    if "memento" in apis:
-        return "memento"
+        return "legal", identifier
+    if settings.memento_timegate is not None:
+        return "memento", identifier
     raise InvalidInputError(f"{identifier} is no identifier of a law, and no web archive is set (MEMENTO_TIMEGATE)")
 
 
