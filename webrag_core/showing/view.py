@@ -44,7 +44,7 @@ def view(answer: Answer) -> list[Element]:
         Verdict(answer.question, verdict(answer), answer.band, f"{sure}, {answer.confidence_note}" if sure else ""),
         *(_lost(task) for task in answer.tasks if is_lost(task.status, task.error)),
         *(section for section in sections if section.elements),
-        *(Note(sentence_case(text), bare=sentence_case(text)) for text in _notes(answer)),
+        *(Note(sentence_case(text), bare=text) for text in _notes(answer)),
         *([gathered] if gathered.elements else []),
         *(Note(f"Warning: {warning}", "problem") for warning in answer.warnings if warning not in answer.notes),
         Note(_cost(answer), "cost"),
