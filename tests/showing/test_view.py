@@ -70,7 +70,7 @@ def task(error: TaskError | None) -> TaskReport:
     )
 
 
-SAID = Answer(
+ANSWERED = Answer(
     answer_id=7,
     question=f"How is tea made, and of what are {FOREIGN}?",
     parts=["How is tea made", f"of what are {FOREIGN}"],
@@ -100,7 +100,7 @@ SAID = Answer(
     forgotten_sentences=[2],
     forgotten_citations=[3],
 )
-SILENT = SAID.model_copy(
+SILENT = ANSWERED.model_copy(
     update={
         "status": "not_found",
         "band": "insufficient",
@@ -135,16 +135,16 @@ def landmarks(answer: Answer, *, folded: bool) -> list[str]:
             if element.key == "gathered" and not folded:
                 continue
             found.append(element.heading)
-            for one in element.elements:
-                match one:
+            for item in element.elements:
+                match item:
                     case Passage():
-                        found += [one.label, *([] if element.key == "evidence" else [one.citation.quote])]
+                        found += [item.label, *([] if element.key == "evidence" else [item.citation.quote])]
                     case ForgottenSentence():
                         found.append(FORGOTTEN_SENTENCE)
                     case Place():
-                        found.append(one.url)
+                        found.append(item.url)
                     case _:
-                        found.append(one_line(one.text))
+                        found.append(one_line(item.text))
         else:
             found.append(element.text)
     return list(filter(None, found))
@@ -157,18 +157,18 @@ def in_order(shown: str, expected: list[str]) -> None:
         position = shown.index(text, position) + len(text)
 
 
-@pytest.mark.parametrize("answer", [SAID, SILENT], ids=["said", "silent"])
+@pytest.mark.parametrize("answer", [ANSWERED, SILENT], ids=["answered", "silent"])
 def test_every_medium_shows_every_element_in_one_order(answer: Answer) -> None:
     in_order(one_line(printed(answer)).replace("»", "").replace("«", ""), landmarks(answer, folded=True))
     in_order(words(render_page(answer)), landmarks(answer, folded=True))
     in_order(words(MarkdownIt("commonmark").render(render_markdown(answer))), landmarks(answer, folded=False))
-    verdict = next(one for one in view(answer) if isinstance(one, Verdict))
+    verdict = next(part for part in view(answer) if isinstance(part, Verdict))
     for shown in (printed(answer), render_page(answer), render_markdown(answer), render_for_model(answer)):
         assert verdict.text in shown
         assert verdict.sureness in shown
 
 
-@pytest.mark.parametrize("answer", [SAID, SILENT], ids=["said", "silent"])
+@pytest.mark.parametrize("answer", [ANSWERED, SILENT], ids=["answered", "silent"])
 def test_every_quote_is_shown_with_its_page_and_its_proof(answer: Answer) -> None:
     for shown in (printed(answer, proof=True), render_page(answer), render_markdown(answer)):
         for citation in answer.citations:
@@ -179,19 +179,19 @@ def test_every_quote_is_shown_with_its_page_and_its_proof(answer: Answer) -> Non
 
 
 def test_numbers_in_a_page_lead_to_one_quote_each() -> None:
-    document = html.document_fromstring(render_page(SAID))
+    document = html.document_fromstring(render_page(ANSWERED))
     anchors = document.xpath("//figure/@id")
-    assert sorted(anchors) == sorted({f"quote-{citation.number}" for citation in SAID.citations})
+    assert sorted(anchors) == sorted({f"quote-{citation.number}" for citation in ANSWERED.citations})
     assert {link[1:] for link in document.xpath("//sup/a/@href")} <= {*anchors}
 
 
 def test_the_guide_of_a_model_holds_no_words_of_others() -> None:
-    for answer in (SAID, SILENT):
+    for answer in (ANSWERED, SILENT):
         sections = sections_of(render_for_model(answer))
         assert FOREIGN not in sections["PRESENTATION GUIDE"]
         outside = re.sub(r"<page-text (\w+)>.*?</page-text \1>", "", render_for_model(answer), flags=re.DOTALL)
         assert {line[0] for line in outside.splitlines() if FOREIGN in line} <= {"["}  # titles, behind their address
-    guide = sections_of(render_for_model(SAID))["PRESENTATION GUIDE"]
+    guide = sections_of(render_for_model(ANSWERED))["PRESENTATION GUIDE"]
     assert "- not answered: part 2 of the question" in guide
     assert "- pages brought nothing: error (not_found)" in guide
     assert "- Sentences 1 and 4 speak of the same and differ" in guide
@@ -199,7 +199,7 @@ def test_the_guide_of_a_model_holds_no_words_of_others() -> None:
 
 def test_the_first_passages_are_enough_at_first_sight() -> None:
     listed = [Listed(group=f"Group {place // 8}", label=f"Label {place}", citation=1) for place in range(20)]
-    many = SAID.model_copy(update={"listed": listed})
+    many = ANSWERED.model_copy(update={"listed": listed})
     assert [part.first for part in view(many) if isinstance(part, Section) and part.key == "listed"] == [12, 4, 0]
     short = printed(many, show_all=False)
     assert sum(f"Label {place}\n" in short.replace("  §  Part 1 > Chapter", "") for place in range(20)) == 12
@@ -212,5 +212,5 @@ def test_the_first_passages_are_enough_at_first_sight() -> None:
 def test_without_sentences_the_pages_of_the_nearest_passages_are_where_to_look() -> None:
     [places] = [part for part in view(SILENT) if isinstance(part, Section) and part.key == "next"]
     assert places.elements == tuple(Place(f"https://site.example/{number}") for number in (8, 6, 5))
-    walked = SILENT.model_copy(update={"walk": SAID.walk})
+    walked = SILENT.model_copy(update={"walk": ANSWERED.walk})
     assert not [part for part in view(walked) if isinstance(part, Section) and part.key == "next"]

@@ -46,8 +46,9 @@ class Links:
 
 def write_html(parts: Sequence[Element | Sentence], links: Links) -> Markup:
     """Elements as HTML; a sentence by itself is an item of a list."""
-    passages = [one for part in parts if isinstance(part, Section) for one in part.elements if isinstance(one, Passage)]
-    first = {one.citation.number: one for one in reversed(passages)}  # numbers lead there
+    elements = [element for part in parts if isinstance(part, Section) for element in part.elements]
+    # numbers lead to the first passage of a quote
+    first = {element.citation.number: element for element in reversed(elements) if isinstance(element, Passage)}
     return Markup(_template("elements.html.j2").render(elements=parts, links=links, first=first).strip())
 
 

@@ -85,5 +85,5 @@ def _print_passage(element: elements.Passage, console: Console, *, is_read: bool
     print_place(console, lead, citation.url, citation.quote, in_full=proof)
     if proof:
         print_line(console, f"{' ' * len(lead)}{stamp(citation)}", "dim")
-        for one in element.proofs:
-            print_line(console, f"{' ' * len(lead)}{one}: {PROOFS[one]}", "dim")
+        for kind in element.proofs:
+            print_line(console, f"{' ' * len(lead)}{kind}: {PROOFS[kind]}", "dim")

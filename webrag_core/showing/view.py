@@ -52,29 +52,29 @@ def view(answer: Answer) -> list[Element]:
 
 
 def _sentences(answer: Answer) -> Iterator[Sentence | ForgottenSentence]:
-    for ordinal, one in answer.in_order():
-        if one is None:
+    for ordinal, sentence in answer.in_order():
+        if sentence is None:
             yield ForgottenSentence(ordinal)
         else:
-            yield Sentence(ordinal, one.text, one.proof, tuple(map(answer.citation, one.citations)))
+            yield Sentence(ordinal, sentence.text, sentence.proof, tuple(map(answer.citation, sentence.citations)))
 
 
 def _listed(answer: Answer) -> Iterator[Section]:
     left = _LISTED
-    for group, listed in groupby(answer.listed, key=lambda one: one.group):
-        rows = tuple(_passage(answer, one.citation, label=one.label) for one in listed)
-        yield Section("listed", group, rows, left)
-        left = max(0, left - len(rows))
+    for group, rows in groupby(answer.listed, key=lambda row: row.group):
+        passages = tuple(_passage(answer, row.citation, label=row.label) for row in rows)
+        yield Section("listed", group, passages, left)
+        left = max(0, left - len(passages))
 
 
 def _evidence(answer: Answer) -> Iterator[Passage]:
     """What proves the sentences and is not listed; and what is left of those whose other quote was forgotten."""
-    shown = {one.citation for one in answer.listed} | {one.citation for one in _highlights(answer)}
-    return (_passage(answer, one.number) for one in answer.citations if one.number not in shown)
+    shown = {row.citation for row in answer.listed} | {highlight.citation for highlight in _highlights(answer)}
+    return (_passage(answer, citation.number) for citation in answer.citations if citation.number not in shown)
 
 
 def _nearest(answer: Answer) -> Iterator[Passage]:
-    return (_passage(answer, one.citation, one) for one in _highlights(answer))
+    return (_passage(answer, highlight.citation, highlight) for highlight in _highlights(answer))
 
 
 def _highlights(answer: Answer) -> list[Highlight]:
@@ -82,27 +82,27 @@ def _highlights(answer: Answer) -> list[Highlight]:
 
 
 def _passage(answer: Answer, number: int, highlight: Highlight | None = None, label: str = "") -> Passage:
-    proofs = dict.fromkeys(one.proof for one in answer.sentences if number in one.citations)
+    proofs = dict.fromkeys(sentence.proof for sentence in answer.sentences if number in sentence.citations)
     return Passage(answer.citation(number), highlight, label, tuple(proofs))
 
 
 def _missing(answer: Answer) -> Iterator[Row]:
     """The parts without an answer; not of a question that is one part and has none, whose verdict says all."""
-    for one in answer.missing if len(answer.parts) > 1 or answer.sentences else []:
-        yield Row(f"{one.text} – {WHYS[one.why]}", f"not answered: part {one.part + 1} of the question")
+    for part in answer.missing if len(answer.parts) > 1 or answer.sentences else []:
+        yield Row(f"{part.text} – {WHYS[part.why]}", f"not answered: part {part.part + 1} of the question")
 
 
 def _disagreements(answer: Answer) -> Iterator[Row]:
-    for one in answer.disagreements:
-        text = f"Sentences {one.sentences[0]} and {one.sentences[1]} speak of the same and differ"
-        yield Row(f"{text}: {one.about}", text)
+    for pair in answer.disagreements:
+        text = f"Sentences {pair.sentences[0]} and {pair.sentences[1]} speak of the same and differ"
+        yield Row(f"{text}: {pair.about}", text)
 
 
 def _places(answer: Answer) -> list[str]:
     """Where an answer may be; without better, the pages of the nearest passages, if their links were not followed."""
     if answer.look_next or answer.sentences or answer.walk:
         return answer.look_next
-    nearest = dict.fromkeys(answer.citation(one.citation).url for one in answer.highlights)
+    nearest = dict.fromkeys(answer.citation(highlight.citation).url for highlight in answer.highlights)
     return list(nearest)[:_NEAREST]
 
 

@@ -103,9 +103,9 @@ async def show_answer(request: Request) -> Response:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
     parts = [] if answer is None else view(answer)
-    costs = [one for one in parts if isinstance(one, Note) and one.kind == "cost"]
+    costs = [part for part in parts if isinstance(part, Note) and part.kind == "cost"]
     # the evidence stands below, with what became of it
-    above = [one for one in parts if one not in costs and not (isinstance(one, Section) and one.key == "evidence")]
+    above = [part for part in parts if part not in costs and not (isinstance(part, Section) and part.key == "evidence")]
     return page(
         request,
         "answer",
@@ -114,7 +114,7 @@ async def show_answer(request: Request) -> Response:
         shown=shown,
         links=links,
         body=write_html(above, links),
-        cost="".join(one.text for one in costs),
+        cost="".join(cost.text for cost in costs),
         evidence_verdict=_evidence_verdict(opened),
         evidence_band="high" if (opened.answer.probability or 0.0) >= COMPLETE_AT else "insufficient",
     )

@@ -142,8 +142,9 @@ async def _messages(run: RunningAnswer, start: int) -> AsyncIterator[ServerSentE
 def _message(event: AnswerEvent, citations: dict[int, SentenceCitation]) -> tuple[str, str]:
     """The name and data of the message that tells of an event; ("", "") for none."""
     if isinstance(event, SentenceReady):
-        one = event.sentence
-        shown = Sentence(one.ordinal, one.text, one.proof, tuple(citations[number] for number in one.citations))
+        sentence = event.sentence
+        quotes = tuple(citations[number] for number in sentence.citations)
+        shown = Sentence(sentence.ordinal, sentence.text, sentence.proof, quotes)
         return "sentence", write_html([shown], _LivePages())
     if isinstance(event, Done):
         return "done", f"/answers/{event.answer.answer_id}"
