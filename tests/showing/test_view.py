@@ -185,6 +185,14 @@ def test_numbers_in_a_page_lead_to_one_quote_each() -> None:
     assert {link[1:] for link in document.xpath("//sup/a/@href")} <= {*anchors}
 
 
+def test_a_label_that_is_the_title_is_shown_once() -> None:
+    title = ANSWERED.citation(5).title or ""
+    named = ANSWERED.model_copy(update={"listed": [Listed(group="Uses", label=title, citation=5)]})
+    in_markdown = words(MarkdownIt("commonmark").render(render_markdown(named)))
+    for shown in (printed(named), words(render_page(named)), in_markdown):
+        assert shown.count(title) == 1
+
+
 def test_the_guide_of_a_model_holds_no_words_of_others() -> None:
     for answer in (ANSWERED, SILENT):
         sections = sections_of(render_for_model(answer))

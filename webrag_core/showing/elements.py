@@ -56,6 +56,11 @@ class Passage:
         """The title of its page, else the address."""
         return self.citation.title or self.citation.url
 
+    @property
+    def name(self) -> str:
+        """The label, where it says more than the title."""
+        return "" if self.label == self.title else self.label
+
     def lines(self, *, around: bool = False) -> list[Line]:
         """Its lines, with what stands `around` it in its block; likeliest sentences are marked, else all of it."""
         return passage(self.citation, self.highlight, around=around)

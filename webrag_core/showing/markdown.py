@@ -70,7 +70,7 @@ def _number(citation: SentenceCitation) -> str:
 def _source(element: elements.Passage) -> str:
     """One line: the number of a quote, a link that opens the live page there, and where exactly it is stored."""
     citation = element.citation
-    label = f"{prose(element.label)}: " if element.label else ""
+    label = f"{prose(element.name)}: " if element.name else ""
     place = " › ".join([element.title, *sections(element.title, citation.heading)])
     opened = link(place, fragment_url(citation.url, citation.quote))
     return f"**{citation.number}.** {label}{opened}: {stamp(citation)}"
