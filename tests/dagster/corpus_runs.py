@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,14 @@ def run_job(
     job: str = "refresh",
     tags: Mapping[str, str] | None = None,
     config: Mapping[str, Any] | None = None,
+    assets: Sequence[str] | None = None,
 ) -> dg.ExecuteInProcessResult:
-    """One run for one partition; a failure is in the result."""
+    """One run for one partition, of all assets of the job or of those named; a failure is in the result."""
     instance.add_dynamic_partitions("source", [key])
-    return definitions.resolve_job_def(job).execute_in_process(
+    run = definitions.resolve_job_def(job)
+    if assets is not None:
+        run = run.get_subset(asset_selection={dg.AssetKey(name) for name in assets})
+    return run.execute_in_process(
         instance=instance,
         partition_key=key,
         resources={"corpus": CorpusResource(warc=str(warc))},

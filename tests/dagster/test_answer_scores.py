@@ -1,4 +1,4 @@
-"""Asset `answer_scores` and check `sentences_proved`: questions of frozen sites, and a sentence that was changed."""
+"""Assets `answer_scores` and `route_scores`, and the checks of answers in prose."""
 
 from __future__ import annotations
 
@@ -38,9 +38,7 @@ def test_answers_are_scored_and_gated(
     assert all(row.data["site"] for row in rows.records)
 
 
-def checked(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, name: str = "sentences_proved"
-) -> dg.AssetCheckEvaluation:
+def checked(definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> dg.AssetCheckEvaluation:
     key = dg.AssetCheckKey(dg.AssetKey("prose_answers"), name)
     job: Any = definitions.resolve_implicit_global_asset_job_def().get_subset(asset_check_selection={key})
     [evaluation] = job.execute_in_process(instance=instance).get_asset_check_evaluations()
@@ -48,38 +46,42 @@ def checked(
 
 
 @pytest.mark.usefixtures("corpus_environment")
-def test_a_sentence_that_was_changed_is_an_error(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
+def test_the_checks_of_answers_in_prose_find_what_went_wrong_since(
+    definitions: dg.Definitions, instance: dg.DagsterInstance
+) -> None:
     assert ask(definitions, instance).success
-    first = checked(definitions, instance)
-    assert first.passed
-    assert first.metadata["sentences"].value
+    proved, whole, closed = "sentences_proved", "plans_run_whole", "breakers_closed"
+    first = {name: checked(definitions, instance, name) for name in (proved, whole, closed)}
+    assert all(one.passed for one in first.values())
+    assert first[proved].metadata["sentences"].value
+    assert (first[whole].metadata["answers"].value, first[whole].metadata["degraded"].value) == (1, 0)
     url = load_settings().database_url
     assert url is not None
     with psycopg.connect(url) as connection:
         connection.execute("UPDATE answer_sentences SET text = text || ' Always.'")
-    second = checked(definitions, instance)
-    assert not second.passed
-    assert second.severity == dg.AssetCheckSeverity.ERROR
-
-
-@pytest.mark.usefixtures("corpus_environment")
-def test_answers_that_lost_a_task_are_counted(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    assert ask(definitions, instance).success
-    whole = checked(definitions, instance, "plans_run_whole")
-    assert whole.passed
-    assert (whole.metadata["answers"].value, whole.metadata["degraded"].value) == (1, 0)
-    url = load_settings().database_url
-    assert url is not None
-    with psycopg.connect(url) as connection:
         connection.execute(
             'UPDATE route_tasks SET status = \'timeout\', error = \'{"code": "timeout", "message": "late"}\''
         )
-    lost = checked(definitions, instance, "plans_run_whole")
-    assert not lost.passed
-    assert lost.severity == dg.AssetCheckSeverity.WARN
-    rows = lost.metadata["lost_tasks"]
-    assert isinstance(rows, dg.TableMetadataValue)
-    assert rows.records[0].data["code"] == "timeout"
+        connection.execute(
+            "INSERT INTO breakers (name, failures, opened_at, retry_at, last_reason, last_failure_at)"
+            " VALUES ('chat down.example', 5, now(), now() + interval '1 hour', 'HTTP 503', now())"
+        )
+    second = {name: checked(definitions, instance, name) for name in first}
+    assert not any(one.passed for one in second.values())
+    error, warning = dg.AssetCheckSeverity.ERROR, dg.AssetCheckSeverity.WARN
+    assert {name: one.severity for name, one in second.items()} == {proved: error, whole: warning, closed: warning}
+    assert rows(second[whole], "lost_tasks")[0]["code"] == "timeout"
+    assert (rows(second[closed], "breakers")[0]["endpoint"], rows(second[closed], "breakers")[0]["state"]) == (
+        "chat down.example",
+        "open",
+    )
+
+
+def rows(evaluation: dg.AssetCheckEvaluation, name: str) -> list[dict[str, object]]:
+    """A table of an evaluation."""
+    found = evaluation.metadata[name]
+    assert isinstance(found, dg.TableMetadataValue)
+    return [dict(record.data) for record in found.records]
 
 
 def test_routes_are_scored_and_gated(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
@@ -93,23 +95,3 @@ def test_routes_are_scored_and_gated(definitions: dg.Definitions, instance: dg.D
     assert checks["no_regression"].passed
     for state in ("stored", "half", "empty"):
         assert isinstance(event.metadata[f"regret_{state}"], dg.FloatMetadataValue), "the UI plots it"
-
-
-@pytest.mark.usefixtures("corpus_environment")
-def test_a_breaker_that_is_open_is_a_warning(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
-    assert ask(definitions, instance).success
-    assert checked(definitions, instance, "breakers_closed").passed
-    url = load_settings().database_url
-    assert url is not None
-    with psycopg.connect(url) as connection:
-        connection.execute(
-            "INSERT INTO breakers (name, failures, opened_at, retry_at, last_reason, last_failure_at)"
-            " VALUES ('chat down.example', 5, now(), now() + interval '1 hour', 'HTTP 503', now())"
-        )
-    open_one = checked(definitions, instance, "breakers_closed")
-    assert not open_one.passed
-    assert open_one.severity == dg.AssetCheckSeverity.WARN
-    rows = open_one.metadata["breakers"]
-    assert isinstance(rows, dg.TableMetadataValue)
-    assert rows.records[0].data["endpoint"] == "chat down.example"
-    assert rows.records[0].data["state"] == "open"

@@ -60,8 +60,16 @@ def test_a_failure_is_one_sentence(definitions: dg.Definitions, instance: dg.Dag
 
 
 @pytest.mark.usefixtures("corpus_environment")
-@pytest.mark.parametrize("job", ["ask", "answer"])
-@pytest.mark.parametrize("given", [None, TRACE, f"00-{TRACE}-00f067aa0ba902b7-01", TRACE.upper()])
+@pytest.mark.parametrize(
+    ("job", "given"),
+    [
+        ("ask", None),
+        ("ask", TRACE),
+        ("answer", TRACE),
+        ("ask", f"00-{TRACE}-00f067aa0ba902b7-01"),
+        ("ask", TRACE.upper()),
+    ],
+)
 def test_a_run_is_tagged_with_its_trace(
     definitions: dg.Definitions, instance: dg.DagsterInstance, job: str, given: str | None
 ) -> None:

@@ -51,38 +51,13 @@ def site(tmp_path: Path, corpus_environment: str) -> Path:
     return warc
 
 
-@pytest.mark.slow
-def test_nothing_new_is_nothing_new(definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path) -> None:
-    first = materialize(definitions, instance, site)
-    second = materialize(definitions, instance, site)
-    assert versions(first) == versions(second)
-    for name, column in zip(LAYERS, ("canonical_url", "target_url", "char_start", "embedding"), strict=True):
-        schema = second[name].metadata["dagster/column_schema"].value
-        assert isinstance(schema, dg.TableSchema)
-        assert column in [one.name for one in schema.columns]
-        assert number(second[name], "dagster/row_count") == number(second[name], "dagster/partition_row_count")
-    assert number(second["documents"], "dagster/row_count") == 3
-    assert str(number(second["embeddings"], "dagster/table_name")).endswith(".public.vectors_1")
-    assert number(second["documents"], "pages_new") == 0
-    assert number(second["documents"], "pages_unchanged") == 3
-    assert number(second["link_candidates"], "links") == 2
-    assert number(second["chunks"], "rows_written") == 0
-    assert number(second["embeddings"], "texts_embedded") == 0
-    assert number(second["embeddings"], "vectors") == number(second["chunks"], "children")
-    assert number(second["embeddings"], "pages_waiting") == 0
-    graph = [number(one["embeddings"], name) for one in (first, second) for name in ("graph_nodes", "graph_edges")]
-    assert graph[:2] == graph[2:]
-    by_kind = second["embeddings"].metadata["graph_edges_by_kind"].value
-    assert isinstance(by_kind, dict)
-    assert (by_kind["contains"], by_kind["links_to"], sum(by_kind.values())) == (3, 2, graph[1])
-    ui = TestClient(WithPages(Starlette(), load_settings()))
-    assert "<svg" in ui.get(str(second["embeddings"].metadata["graph_page"].value)).text
-
-
-def test_a_changed_and_a_vanished_page(
+def test_a_site_that_stays_changes_and_comes_back(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path, corpus_environment: str
 ) -> None:
+    """What a refresh does to pages is for tests/corpus/test_refresh.py; here is what of it every asset shows."""
     first = materialize(definitions, instance, site)
+    check_that_nothing_was_new(first)
+
     later = {HOME: SITE[HOME], GREEN: page("Green tea", "Green tea is brewed at seventy degrees, not more.")}
     second = materialize(definitions, instance, write_site(tmp_path / "second.warc.gz", later))
     documents = second["documents"]
@@ -114,24 +89,31 @@ def test_a_changed_and_a_vanished_page(
     assert "seventy" in current[GREEN]
     assert "ninety-five" in current[BLACK], "a page that is gone keeps its last good text"
 
-
-@pytest.mark.slow
-def test_content_that_comes_back_has_its_old_data_version(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path
-) -> None:
-    first = materialize(definitions, instance, site)
-    other = write_site(tmp_path / "other.warc.gz", {**SITE, BLACK: page("Black tea", "Black tea wants boiling water.")})
-    assert versions(materialize(definitions, instance, other)) != versions(first)
     back = materialize(definitions, instance, write_site(tmp_path / "back.warc.gz", SITE))
-    assert versions(back) == versions(first)
+    assert versions(back) == versions(first), "content that comes back has its old data version"
     assert number(back["embeddings"], "texts_embedded") == 0, "its vectors are still in the cache"
 
 
-@pytest.mark.usefixtures("corpus_environment")
-def test_a_source_without_pages_begins_with_its_front_page(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
-    events = materialize(definitions, instance, write_site(tmp_path / "site.warc.gz", SITE))
-    assert number(events["documents"], "pages_new") == 1
-    assert number(events["embeddings"], "pages_became_current") == 1
+def check_that_nothing_was_new(events: dict[str, dg.AssetMaterialization]) -> None:
+    """A run over pages that are all indexed: what it says of tables, layers and the graph."""
+    for name, column in zip(LAYERS, ("canonical_url", "target_url", "char_start", "embedding"), strict=True):
+        schema = events[name].metadata["dagster/column_schema"].value
+        assert isinstance(schema, dg.TableSchema)
+        assert column in [one.name for one in schema.columns]
+        assert number(events[name], "dagster/row_count") == number(events[name], "dagster/partition_row_count")
+    assert number(events["documents"], "dagster/row_count") == 3
+    assert str(number(events["embeddings"], "dagster/table_name")).endswith(".public.vectors_1")
+    assert number(events["documents"], "pages_new") == 0
+    assert number(events["documents"], "pages_unchanged") == 3
+    assert number(events["link_candidates"], "links") == 2
     assert number(events["link_candidates"], "distinct_targets") == 2
+    assert number(events["chunks"], "rows_written") == 0
+    assert number(events["embeddings"], "texts_embedded") == 0
+    assert number(events["embeddings"], "vectors") == number(events["chunks"], "children")
+    assert number(events["embeddings"], "pages_waiting") == 0
+    by_kind = events["embeddings"].metadata["graph_edges_by_kind"].value
+    assert isinstance(by_kind, dict)
+    total = number(events["embeddings"], "graph_edges")
+    assert (by_kind["contains"], by_kind["links_to"], sum(by_kind.values())) == (3, 2, total)
+    ui = TestClient(WithPages(Starlette(), load_settings()))
+    assert "<svg" in ui.get(str(events["embeddings"].metadata["graph_page"].value)).text

@@ -130,7 +130,7 @@ def test_vectors_alone_do_not_pass_by_broken_chunks_and_mending_cuts_them_again(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, corpus_environment: str
 ) -> None:
     """As the automation asks for them once an hour, or somebody in the UI."""
-    assert run_job(definitions, instance, site, config=DUE).success
+    instance.add_dynamic_partitions("source", [KEY])
     change(corpus_environment, "UPDATE chunks SET char_end = char_end + 3 WHERE id = (SELECT max(id) FROM chunks)")
     everything = definitions.resolve_implicit_global_asset_job_def()
     alone = everything.get_subset(asset_selection={dg.AssetKey("embeddings")})
@@ -158,16 +158,14 @@ def test_a_check_looks_at_its_own_source_only(
     both = write_site(tmp_path / "both.warc.gz", {**SITE, OTHER: page("Coffee", "Coffee is brewed hot.")})
     add(both, OTHER)
     change(corpus_environment, "DELETE FROM fetch_log WHERE url = %s", BLACK)
-    assert run_job(definitions, instance, both, key="coffee.example", config=DUE).success
-    assert not run_job(definitions, instance, both, config=DUE).success
+    assert run_job(definitions, instance, both, key="coffee.example", config=DUE, assets=["documents"]).success
+    assert not run_job(definitions, instance, both, config=DUE, assets=["documents"]).success
 
 
 def test_a_missing_vector_is_found(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, corpus_environment: str
 ) -> None:
-    done = run_job(definitions, instance, site)
-    assert done.success
-    # the run would mend it: what is looked at is the check alone
+    # a run would mend it: what is looked at is the check alone
     change(corpus_environment, "DELETE FROM vectors_1 WHERE chunk_id = (SELECT min(chunk_id) FROM vectors_1)")
     alone = check_alone(definitions, instance, site, "every_child_has_a_vector")
     assert not alone.passed
@@ -178,7 +176,7 @@ def check_alone(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, name: str
 ) -> dg.AssetCheckEvaluation:
     """One check, as its button in the UI runs it."""
-
+    instance.add_dynamic_partitions("source", [KEY])
     key = dg.AssetCheckKey(dg.AssetKey("embeddings"), name)
     job = definitions.resolve_implicit_global_asset_job_def().get_subset(
         asset_selection=set(), asset_check_selection={key}
@@ -250,7 +248,7 @@ def test_a_quote_that_is_not_in_its_own_version_is_an_error(
 ) -> None:
     cite(corpus_environment, GREEN, "eighty degrees")
     change(corpus_environment, "UPDATE citations SET quote_sha256 = repeat('0', 64)")
-    found = evaluations(run_job(definitions, instance, site))["citations_still_valid"]
+    found = check_alone(definitions, instance, site, "citations_still_valid")
     assert not found.passed
     assert found.severity is dg.AssetCheckSeverity.ERROR
     assert rows(found, "not_valid_any_more")[0]["state"] == "broken"

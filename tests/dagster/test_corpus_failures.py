@@ -1,4 +1,7 @@
-"""A source that gives nothing: what is asked again, what is not, and how it shows."""
+"""A source that gives nothing: what is asked again, what is not, and how it shows.
+
+Which pages a refresh finds missing, and why, is for tests/corpus/test_refresh.py and test_sections.py.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,9 @@ from typer.testing import CliRunner
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from tests.dagster.corpus_runs import BLACK, GREEN, HOME, KEY, OTHER, SITE, add, materialized, run_job, tea_site
+from tests.dagster.corpus_runs import HOME, KEY, SITE, materialized, run_job, tea_site
 from tests.dagster.small_warc import write_site
 from webrag_core.cli.main import app
-from webrag_core.errors import FetchError
 
 pytestmark = pytest.mark.slow
 
@@ -60,44 +62,7 @@ def test_a_seed_that_is_not_there_fails_once_with_its_reason(
 
 
 @pytest.mark.usefixtures("corpus_environment")
-@pytest.mark.parametrize("known", ["pages", "a failed page", "nothing"])
-def test_an_attached_source_without_a_page_fails_with_its_reason_every_time(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, known: str
-) -> None:
-    site = tea_site(tmp_path)
-    if known != "pages":
-        site = write_site(tmp_path / "later.warc.gz", {OTHER: SITE[HOME]})
-    key = KEY if known == "pages" else "nowhere.example"
-    if known == "a failed page":
-        with pytest.raises(FetchError):
-            add(site, f"https://{key}/")
-    assert CliRunner().invoke(app, ["source", "add", f"https://{key}/mistyped/"]).exit_code == 0
-    key = f"{key}/mistyped"
-    for _ in range(2):
-        done = run_job(definitions, instance, site, key=key, config=DUE)
-        assert not done.success
-        assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
-        assert f"no page of {key} could be fetched: 1 × not_found" in (failure(done).description or "")
-        run = instance.get_run_by_id(done.run_id)
-        assert run is not None
-        assert (run.tags["webrag/failure"], run.tags["webrag/permanent"]) == ("not_found", "true")
-
-
-@pytest.mark.usefixtures("corpus_environment")
-def test_a_section_of_a_known_site_is_taken_in_by_a_refresh_of_what_is_due(
-    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
-) -> None:
-    guide = {HOME + "guide/": SITE[GREEN], HOME + "guide/water": SITE[BLACK]}
-    site = write_site(tmp_path / "site.warc.gz", {**SITE, **guide})
-    add(site, HOME)
-    for start in guide:
-        assert CliRunner().invoke(app, ["source", "add", start]).exit_code == 0
-        assert run_job(definitions, instance, site, key=f"{KEY}/guide", config=DUE).success
-    assert materialized(instance, "embeddings", f"{KEY}/guide")[0].metadata["pages"].value == 2
-
-
-@pytest.mark.usefixtures("corpus_environment")
-def test_a_source_whose_start_page_is_on_another_site_says_where(
+def test_an_attached_source_that_holds_no_page_fails_with_its_reason(
     definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path
 ) -> None:
     site = write_site(tmp_path / "site.warc.gz", SITE)
@@ -106,6 +71,10 @@ def test_a_source_whose_start_page_is_on_another_site_says_where(
     done = run_job(definitions, instance, site, key="old.example", config=DUE)
     assert not done.success
     assert f"it is a page of another source, {HOME}" in (failure(done).description or "")
+    assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
+    run = instance.get_run_by_id(done.run_id)
+    assert run is not None
+    assert run.tags["webrag/permanent"] == "true"
 
 
 @pytest.mark.usefixtures("corpus_environment")
@@ -142,7 +111,7 @@ def test_a_site_that_lost_all_its_pages_keeps_them_until_that_is_confirmed(
 ) -> None:
     tea_site(tmp_path)
     elsewhere = write_site(tmp_path / "later.warc.gz", {"https://other.example/": SITE[HOME]})
-    done = run_job(definitions, instance, elsewhere)
+    done = run_job(definitions, instance, elsewhere, assets=["documents"])
     assert done.success
     documents = materialized(instance, "documents", KEY)[0]
     assert documents.metadata["pages"].value == 3

@@ -12,6 +12,7 @@ import pytest
 
 from tests.conftest import REPOSITORY
 from webrag_dagster.corpus.layers import SOURCES
+from webrag_dagster.evaluation.suite import NIGHTLY, RESCORE
 
 CORPUS = ("documents", "link_candidates", "chunks", "embeddings")
 
@@ -68,6 +69,33 @@ def test_launchpad_opens_with_url_and_query_only(definitions: dg.Definitions) ->
         "policy",
         "scope",
     }
+
+
+@pytest.mark.parametrize("name", ["answer", "ask", "feedback"])
+def test_what_a_person_launches_runs_once_and_shows_its_messages(definitions: dg.Definitions, name: str) -> None:
+    job = definitions.resolve_job_def(name)
+    assert job.tags["dagster/max_retries"] == "0", "a retry could report or store the same twice"
+    assert job.executor_def == dg.in_process_executor
+    assert set(job.loggers) == {"console"}
+    assert job.config_mapping is not None
+    [op] = job.nodes
+    fields = job.config_mapping.config_schema.config_type.fields  # type: ignore[union-attr]
+    given = {field: 1 if field == "answer" else "Ada" for field in fields if fields[field].is_required}
+    mapped = job.config_mapping.resolve_from_unvalidated_config(given)
+    assert mapped["ops"][op.name]["config"].items() >= given.items()
+    assert "console" in mapped["loggers"], "Dagster uses a job's logger only if the config names it"
+
+
+def test_every_evaluation_has_a_check_and_is_scored_every_night_and_after_an_edit(definitions: dg.Definitions) -> None:
+    graph = definitions.resolve_asset_graph()
+    nodes = [node for node in graph.asset_nodes if node.group_name == "evals" and not node.is_external]
+    assert len(nodes) > 4
+    for node in nodes:
+        assert node.parent_keys == {dg.AssetKey("golden_queries")}
+        assert (node.freshness_policy, node.automation_condition) == (NIGHTLY, RESCORE)
+        assert node.code_version
+        assert node.check_keys
+        assert node.pools == ({"evals"} if node.key.path[0] not in ("decision_scores", "route_scores") else set())
 
 
 def test_every_run_executes_in_one_process(definitions: dg.Definitions) -> None:

@@ -61,7 +61,7 @@ def test_no_file_keeps_a_word_of_what_was_removed(
     monkeypatch.setenv("WEBRAG_HOME", str(home))
     site = tea_site(tmp_path)
     monkeypatch.setenv("WEBRAG_WARC", str(site))
-    assert run_job(definitions, instance, site).success
+    assert run_job(definitions, instance, site, assets=["embeddings"]).success
     asked = definitions.resolve_job_def("ask").execute_in_process(
         instance=instance, run_config={"question": "At which temperature is tea brewed?", "urls": [HOME]}
     )

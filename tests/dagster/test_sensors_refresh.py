@@ -158,7 +158,7 @@ def test_after_a_downtime_of_weeks_every_source_is_asked_for_once_and_in_slices(
     definitions: dg.Definitions,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    most = 4
+    most = 2
     monkeypatch.setattr("webrag_dagster.defs.refresh.MOST_RUNS", most)
     names = [f"site-{number:02d}.example" for number in range(most + 3)]
     attach(database, *names, hours=1)
