@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tests.plugin_packages import Install, install
-from webrag_core import plugins
+from webrag_core import extending, plugins
 from webrag_core.errors import InvalidInputError, PluginError
 from webrag_core.plugins import PluginGroup
 
@@ -87,3 +87,9 @@ def test_no_plugin_takes_the_place_of_a_part_of_the_core(install: Install) -> No
     with pytest.raises(InvalidInputError):
         SHELVES.find("plain")
     assert SHELVES.plugins() == {}
+
+
+def test_what_plugins_are_written_with_can_be_imported() -> None:
+    assert all(getattr(extending, name) is not None for name in extending.__all__)
+    with pytest.raises(AttributeError):
+        _ = extending.Nothing

@@ -18,8 +18,7 @@ __all__ = ["install", "webrag_here"]
 HOST = "http://93.184.216.34"  # public, and needs no look-up; nothing is sent there
 SHELF = """
     from datetime import UTC, datetime
-    from webrag_core.acquisition.acquirer import AcquiredPage
-    from webrag_core.acquisition.sitemaps.models import SiteMap
+    from webrag_core.extending import AcquiredPage, SiteMap
 
     asked = []
 

@@ -23,7 +23,7 @@ __all__ = ["install", "webrag_here"]
 
 SOURCE = """
     import asyncio
-    from webrag_core.providers.rerankers.protocol import Reranked, RerankResult
+    from webrag_core.extending import Reranked, RerankResult
 
     class Shortest:
         name = "shortest"

@@ -28,8 +28,7 @@ __all__ = ["install", "webrag_here"]
 
 SOURCE = """
     from contextlib import asynccontextmanager
-    from webrag_core.history.document_apis.models import DocumentReply, DocumentVersion
-    from webrag_core.history.document_apis.resolving import reply_at
+    from webrag_core.extending import DocumentVersion, reply_at
 
     class Wiki:
         name = "wiki"
