@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import sys
+import tomllib
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
 
 import pytest
 
+from tests.conftest import REPOSITORY
 from tests.plugin_packages import Install, install
 from webrag_core import extending, plugins
+from webrag_core.acquisition.plugins import GuardedAcquirer
+from webrag_core.config import load_settings
+from webrag_core.conversion.convert import convert_page
+from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.errors import InvalidInputError, PluginError
+from webrag_core.extending import AcquiredPage
 from webrag_core.plugins import PluginGroup
+from webrag_core.retrieval.reranking import make_reranker
 
 __all__ = ["install"]
 
@@ -93,3 +105,23 @@ def test_what_plugins_are_written_with_can_be_imported() -> None:
     assert all(getattr(extending, name) is not None for name in extending.__all__)
     with pytest.raises(AttributeError):
         _ = extending.Nothing
+
+
+def test_the_plugins_of_the_documentation_are_what_it_says(install: Install) -> None:
+    text = (REPOSITORY / "docs/plugins.md").read_text(encoding="utf-8")
+    code = dict(re.findall(r"```toml\n(.*?)```\n\n```python\n(.*?)```", text, re.DOTALL))
+    shown = {name: entry for toml in code for name, entry in tomllib.loads(toml)["project"]["entry-points"].items()}
+    assert sorted(shown) == sorted(group.group for group in GROUPS)
+    values = [value for entry in shown.values() for value in entry.values()]
+    modules = {value.partition(":")[0]: source for value, source in zip(values, code.values(), strict=True)}
+    install("my_package", "", shown, modules)
+    assert isinstance(make_acquirer(load_settings(webrag_acquirer="mirror")), GuardedAcquirer)
+    film = b"1\n00:00:01,000 --> 00:00:04,000\nGreen tea steeps <i>two</i> minutes.\n"
+    headers = {"content-type": "application/x-subrip"}
+    page = AcquiredPage("https://a.example/", "https://a.example/", 200, headers, film, datetime.now(UTC), len(film))
+    assert "Green tea steeps" in convert_page(page).markdown
+    reranker = make_reranker(load_settings(reranker_provider="newest"))
+    assert reranker is not None
+    ranking = asyncio.run(reranker.rerank("keys", ["of 1999", "of 2024", "of old"], term_idf={}))
+    assert [row.index for row in ranking.results] == [1, 0, 2]
+    assert isinstance(plugins.DOCUMENTS.find("rfc").make(None), AbstractAsyncContextManager)

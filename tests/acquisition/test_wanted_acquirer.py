@@ -15,7 +15,7 @@ def test_http_never_asks_firecrawl_and_firecrawl_needs_it(settings: Settings) ->
     assert make_acquirer(both, "http").name == "http"
     assert make_acquirer(both).name != "http"
     assert make_acquirer(both, "firecrawl").name == make_acquirer(both).name
-    with pytest.raises(InvalidInputError, match="the source requires Firecrawl"):
+    with pytest.raises(InvalidInputError, match="`firecrawl` needs FIRECRAWL_API_KEY"):
         make_acquirer(live, "firecrawl")
 
 

@@ -13,7 +13,7 @@ def make(fetching: Fetching) -> Acquirer:
     set, MissingExtraError."""
     settings = fetching.settings
     if settings.firecrawl_api_key is None and settings.firecrawl_api_url is None:
-        raise InvalidInputError("the source requires Firecrawl: set FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
+        raise InvalidInputError("the acquirer `firecrawl` needs FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
     require_extra(FIRECRAWL, "FIRECRAWL_API_KEY or FIRECRAWL_API_URL")
     from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
     from webrag_core.acquisition.firecrawl.fallback import FallbackAcquirer
