@@ -31,7 +31,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
             file.write_text(textwrap.dedent(text))
         (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
         sections = (
-            f"[{group}]\n" + "".join(f"{one} = {value}\n" for one, value in entries.items())
+            f"[{group}]\n" + "".join(f"{entry} = {value}\n" for entry, value in entries.items())
             for group, entries in entry_points.items()
         )
         (metadata / "entry_points.txt").write_text("\n".join(sections))

@@ -20,7 +20,7 @@ SHELF = """
     from datetime import UTC, datetime
     from webrag_core.extending import AcquiredPage, SiteMap
 
-    asked = []
+    requests = []
 
     class Shelf:
         name = "shelf"
@@ -31,7 +31,7 @@ SHELF = """
             self.fetching = fetching
 
         async def fetch(self, url, *, etag=None, last_modified=None):
-            asked.append(url)
+            requests.append(url)
             body = b"<html><body><main><h1>Tea</h1><p>Green tea steeps for two minutes.</p></main></body></html>"
             final = url.replace("/moved", "/tea")
             page = dict(url=url, final_url=final, status=200, body=body, bytes_raw=len(body),
@@ -70,7 +70,7 @@ SHELF = """
 ENTRIES = {
     "shelf": "tea_shelf:Shelf",
     "other": "tea_shelf:Other",
-    "nothing": "tea_shelf:asked.append",
+    "nothing": "tea_shelf:requests.append",
     "broken": "no_such_package:make",
 }
 
@@ -81,8 +81,8 @@ def shelf(install: Install, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     install("tea_shelf", SHELF, {"webrag.acquirers": ENTRIES})
     import tea_shelf
 
-    monkeypatch.setattr(tea_shelf, "asked", asked := [])
-    return asked
+    monkeypatch.setattr(tea_shelf, "requests", requests := [])
+    return requests
 
 
 def live(**more: object) -> Settings:

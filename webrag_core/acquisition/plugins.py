@@ -66,23 +66,23 @@ class GuardedAcquirer:
         """See `Acquirer`. Raises FetchError: PROVIDER_FAILED for an error of the plugin, and for what is no page."""
         if not url.strip():
             raise InvalidInputError("no URL given")
-        asked = await self._admit(url)
-        page = await self._answer(self._acquirer.fetch(asked, etag=etag, last_modified=last_modified))
-        return await self._checked(asked, page)
+        canonical = await self._admit(url)
+        page = await self._answer(self._acquirer.fetch(canonical, etag=etag, last_modified=last_modified))
+        return await self._checked(canonical, page)
 
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
     ) -> SiteMap:
         """See `Acquirer`. Its pages pass the gate when they are fetched. A map that fails is empty, with a warning."""
-        asked = canonicalise(url)
+        canonical = canonicalise(url)
         try:
-            admitted = await self._admit(asked)
+            admitted = await self._admit(canonical)
             found = await self._answer(self._acquirer.site_map(admitted, html=html, absent=absent, brief=brief))
             if not isinstance(found, SiteMap):
                 raise self._failure("gives no SiteMap")
             return found
         except WebragError as error:
-            return SiteMap(warnings=(Caution.on(asked, error.message),))
+            return SiteMap(warnings=(Caution.on(canonical, error.message),))
 
     async def aclose(self) -> None:
         """As the acquirer beneath, then what fetches for it."""
@@ -106,7 +106,7 @@ class GuardedAcquirer:
         except TimeoutError:
             raise FetchError(Reason.DNS_FAILURE, "the host name could not be looked up in time") from None
 
-    async def _checked(self, asked: str, page: object) -> AcquiredPage:
+    async def _checked(self, canonical: str, page: object) -> AcquiredPage:
         if not isinstance(page, AcquiredPage) or not isinstance(page.body, bytes):
             raise self._failure("gives no AcquiredPage with a body of bytes")
         if not (200 <= page.status < 300 or page.status == 304):
@@ -118,14 +118,14 @@ class GuardedAcquirer:
         if len(page.body) > self._max_bytes:
             raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
         final = canonicalise(page.final_url)
-        if final != asked:
+        if final != canonical:
             final = await self._admit(final)
         return replace(
             page,
-            url=asked,
+            url=canonical,
             final_url=final,
             headers={name.lower(): value for name, value in page.headers.items()},
-            redirects=tuple(map(canonicalise, page.redirects)) or (() if final == asked else (asked,)),
+            redirects=tuple(map(canonicalise, page.redirects)) or (() if final == canonical else (canonical,)),
             asked_at=None,
         )
 

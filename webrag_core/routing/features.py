@@ -232,8 +232,9 @@ async def _known_names(connection: AsyncConnection, names: Sequence[str]) -> tup
 def _identifiers(question: Question) -> tuple[str, ...]:
     """Identifiers of laws among the words of the question and its addresses, and those for plugins among its words.
     Raises PluginError where two packages have the plugin's name."""
-    words, urls = ([one.strip("?.,;()") for one in texts] for texts in (question.text.split(), question.urls))
-    identifiers = [one for one in (*words, *urls) if _is_law(one)]
+    words = [word.strip("?.,;()") for word in question.text.split()]
+    urls = [url.strip("?.,;()") for url in question.urls]
+    identifiers = [text for text in (*words, *urls) if _is_law(text)]
     if current_origin() not in _NO_PLUGINS_FOR:
         identifiers += [word for word in words if named_source(word) is not None]
     return tuple(dict.fromkeys(identifiers))

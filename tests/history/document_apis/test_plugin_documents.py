@@ -92,7 +92,7 @@ def _installed(install: Install) -> None:
     install("tea_wiki", SOURCE, {"webrag.documents": ENTRIES})
 
 
-async def asked(corpus: Corpus, params: ApiFetch | ApiVersions) -> Output:
+async def found_by(corpus: Corpus, params: ApiFetch | ApiVersions) -> Output:
     task = Task(id="document", params=params)
     return await make_agents()[task.agent].run(task, Context(corpus, OrchestratorEngine(corpus), 10.0))
 
@@ -107,14 +107,17 @@ def planned(settings: Settings, text: str) -> ExecutionPlan:
 
 def test_what_it_stores_is_evidence_and_what_is_wrong_costs_its_identifier(settings: Settings) -> None:
     async def work(corpus: Corpus) -> None:
-        found = await asked(corpus, ApiFetch(identifiers=["wiki:tea", "broken:tea"]))
-        assert [one.url for one in found.findings] == [f"{SITE}/tea"]
+        found = await found_by(corpus, ApiFetch(identifiers=["wiki:tea", "broken:tea"]))
+        assert [finding.url for finding in found.findings] == [f"{SITE}/tea"]
         [warning] = found.warnings
         assert "the source of documents broken (entry point webrag.documents: broken = no_such" in str(warning)
         assert "no_such_package" not in sys.modules
-        assert "1 versions" in (await asked(corpus, ApiVersions(identifier="wiki:tea"))).note
+        assert "1 versions" in (await found_by(corpus, ApiVersions(identifier="wiki:tea"))).note
         async with open_document_apis(corpus, ["wiki"]) as apis:
-            assert [one.status for one in await apis["wiki"].fetch(["tea", "forgets"])] == ["already_stored", "failed"]
+            assert [reply.status for reply in await apis["wiki"].fetch(["tea", "forgets"])] == [
+                "already_stored",
+                "failed",
+            ]
             for wrong in ("raises", "lists"):
                 [reply] = await apis["wiki"].fetch([wrong])
                 assert (reply.status, reply.code) == ("failed", "provider_failed")
@@ -138,7 +141,7 @@ def test_what_it_stores_is_evidence_and_what_is_wrong_costs_its_identifier(setti
 def test_one_that_cannot_be_used_breaks_no_other(settings: Settings, name: str, problem: str) -> None:
     async def work(corpus: Corpus) -> None:
         with pytest.raises(PluginError, match=problem):
-            await asked(corpus, ApiFetch(identifiers=[f"{name}:tea"]))
+            await found_by(corpus, ApiFetch(identifiers=[f"{name}:tea"]))
         async with open_document_apis(corpus) as apis:
             assert list(apis) == ["legal"]
         with pytest.raises(InvalidInputError, match=r"no source of documents 'none'; there are: .*legal, memento, "):
@@ -156,11 +159,11 @@ def test_only_a_name_that_is_installed_makes_an_identifier() -> None:
 
 def test_a_question_of_a_person_names_it_and_one_of_a_model_does_not(settings: Settings) -> None:
     text = "How long does the tea of wiki:tea steep?"
-    [identified] = [one.params for one in planned(settings, text).tasks if isinstance(one.params, ApiFetch)]
+    [identified] = [task.params for task in planned(settings, text).tasks if isinstance(task.params, ApiFetch)]
     assert identified.identifiers == ["wiki:tea"]
     for origin in ("mcp", ANSWER):
         with asked_by(origin):
-            assert not [one for one in planned(settings, text).tasks if isinstance(one.params, ApiFetch)]
+            assert not [task for task in planned(settings, text).tasks if isinstance(task.params, ApiFetch)]
 
 
 def test_the_command_line_plans_with_it(webrag_here: Webrag) -> None:

@@ -74,30 +74,30 @@ class GuardedDocuments:
 
     async def fetch(self, identifiers: Sequence[str], at: AsOf | None = None) -> list[DocumentReply]:
         """As the protocol says."""
-        asked = check_batch(identifiers)
+        different = check_batch(identifiers)
         try:
-            replies = await self._answer(self._api.fetch(asked, at))
-            if not isinstance(replies, list) or not all(isinstance(one, DocumentReply) for one in replies):
+            replies = await self._answer(self._api.fetch(different, at))
+            if not isinstance(replies, list) or not all(isinstance(reply, DocumentReply) for reply in replies):
                 raise self._failure("gives no list of DocumentReply")
-            by_identifier = {one.identifier: one for one in replies}
+            by_identifier = {reply.identifier: reply for reply in replies}
             missing = self._failure("gives no reply")
-            return [by_identifier.get(one) or failure(one, missing) for one in identifiers]
+            return [by_identifier.get(identifier) or failure(identifier, missing) for identifier in identifiers]
         except StoreError:
             raise
         except WebragError as error:
-            return [failure(one, error) for one in identifiers]
+            return [failure(identifier, error) for identifier in identifiers]
 
     async def versions(self, identifier: str) -> list[DocumentVersion]:
         """As the protocol says."""
         found = await self._answer(self._api.versions(identifier))
-        if not isinstance(found, list) or not all(isinstance(one, DocumentVersion) for one in found):
+        if not isinstance(found, list) or not all(isinstance(version, DocumentVersion) for version in found):
             raise self._failure("gives no list of DocumentVersion")
         return found
 
     async def search_titles(self, text: str) -> list[TitledDocument]:
         """As the protocol says."""
         found = await self._answer(self._api.search_titles(text))
-        if not isinstance(found, list) or not all(isinstance(one, TitledDocument) for one in found):
+        if not isinstance(found, list) or not all(isinstance(document, TitledDocument) for document in found):
             raise self._failure("gives no list of TitledDocument")
         return found
 

@@ -29,18 +29,18 @@ class ApiAgent:
         if isinstance(params, ApiTitles):
             async with open_document_apis(corpus, ["legal"]) as apis:
                 titles = await apis["legal"].search_titles(params.text)
-            return Output(note="; ".join(f"{one.title or one.url} ({one.url})" for one in titles))
+            return Output(note="; ".join(f"{titled.title or titled.url} ({titled.url})" for titled in titles))
         if isinstance(params, ApiVersions):
             name, identifier = _source(params.identifier, corpus.settings)
             async with open_document_apis(corpus, [name]) as apis:
                 listed = await apis[name].versions(identifier)
-            dates = [f"{one.start:%Y-%m-%d}" for one in listed if one.start is not None]
+            dates = [f"{version.start:%Y-%m-%d}" for version in listed if version.start is not None]
             return Output(note=f"{len(listed)} versions of {params.identifier}: {', '.join(dates[:20])}")
         assert isinstance(params, ApiFetch)
         at = None if params.at is None else AsOf.parse(params.at)
-        asked, refused = _sorted_out(params.identifiers, corpus.settings)
+        by_source, refused = _sorted_out(params.identifiers, corpus.settings)
         replies: list[DocumentReply] = []
-        for name, identifiers in asked.items():
+        for name, identifiers in by_source.items():
             try:
                 async with open_document_apis(corpus, [name]) as apis:
                     replies += await apis[name].fetch(identifiers, at)
@@ -49,21 +49,21 @@ class ApiAgent:
         if refused and not replies:
             raise refused[0]
         output = await _output(context, replies)
-        output.warnings += [Caution(one.message) for one in refused]
+        output.warnings += [Caution(error.message) for error in refused]
         return output
 
 
 def _sorted_out(identifiers: Sequence[str], settings: Settings) -> tuple[dict[str, list[str]], list[InvalidInputError]]:
     """The identifiers for each source, and why others can be asked of none."""
-    asked: dict[str, list[str]] = {}
+    by_source: dict[str, list[str]] = {}
     refused: list[InvalidInputError] = []
     for identifier in identifiers:
         try:
             name, wanted = _source(identifier, settings)
-            asked.setdefault(name, []).append(wanted)
+            by_source.setdefault(name, []).append(wanted)
         except InvalidInputError as error:
             refused.append(error)
-    return asked, refused
+    return by_source, refused
 
 
 def _source(identifier: str, settings: Settings) -> tuple[str, str]:
