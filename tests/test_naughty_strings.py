@@ -92,6 +92,7 @@ def test_as_url_a_string_is_refused_or_has_one_spelling(prefix: str) -> None:
         assert canonicalise(canonical) == canonical
 
 
+@pytest.mark.slow
 def test_as_url_of_a_page_that_is_asked_for(settings: Settings) -> None:
     urls = [
         *STRINGS[:: 1 if EVERY else 4],
@@ -192,6 +193,7 @@ def test_as_questions_and_passages_that_the_model_reads() -> None:
         assert -1.01 <= score <= 1.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LONG)
 def test_a_query_up_to_the_limit_is_answered_and_a_longer_one_refused(settings: Settings, name: str) -> None:
     site = LocalSite({"/": page("Tea", "Green tea is brewed at eighty degrees, whatever the word.")})

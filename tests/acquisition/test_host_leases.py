@@ -67,6 +67,7 @@ async def fetch(acquirer: Acquirer, site: Site, path: str) -> int:
     return (await acquirer.fetch(f"http://127.0.0.1:{site.port}{path}")).status
 
 
+@pytest.mark.slow
 def test_the_slots_of_a_host_are_shared_by_processes(database_url: str) -> None:
     running = most = 0
 

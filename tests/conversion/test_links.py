@@ -181,6 +181,7 @@ def test_comments_and_brackets_between_words_lose_nothing() -> None:
     assert (link.anchor_text, link.context) == ("ab", "one two ab three")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", [" ", "<br>", ". "])
 def test_many_links_in_one_paragraph(separator: str) -> None:
     """Looking at the whole paragraph for each link would take minutes."""

@@ -158,6 +158,7 @@ def test_a_worker_that_has_grown_is_replaced_at_no_page_s_cost(pool: WorkerPool)
     assert convert(pool, b"keep") != convert(pool, b"keep")
 
 
+@pytest.mark.slow
 def test_neighbours_of_a_hanging_page_go_on() -> None:
     pool = WorkerPool(2, conversion=MISBEHAVE, cpu_seconds=1.0)
 
@@ -215,6 +216,7 @@ def test_a_worker_knows_no_secrets_and_holds_no_files(pool: WorkerPool, monkeypa
             assert all(re.match(r"pipe:|/dev/null$|/proc/\d+/statm$", name) for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["b''", "b'hang'"])
 def test_workers_end_with_a_parent_that_is_killed(body: str) -> None:
     program = (

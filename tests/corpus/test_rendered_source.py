@@ -24,6 +24,7 @@ document.getElementById('root').innerHTML = '<main><h1>Kettles</h1><p>A kettle o
 </script>"""
 
 
+@pytest.mark.slow
 @needs_chromium
 def test_a_refresh_stores_what_scripts_build(settings: Settings) -> None:
     async def run() -> None:

@@ -148,6 +148,7 @@ def test_blank_text_has_no_chunks(text: str) -> None:
     assert chunks_of(text) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

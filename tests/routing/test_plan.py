@@ -191,6 +191,7 @@ def test_odd_letters_and_brackets_are_no_internal_error(question: str) -> None:
     assert read.since in (None, "2026-09")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", [":", ".", "aA", "-", "aA:", "'", "(", "since ", "up to ", "was in ", "list the all "]
 )

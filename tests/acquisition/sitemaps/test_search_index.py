@@ -168,6 +168,7 @@ def test_what_is_no_index_is_refused_with_a_reason(body: bytes) -> None:
     assert caught.value.reason is Reason.BAD_RESPONSE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
