@@ -89,6 +89,7 @@ def live(**more: object) -> Settings:
     return load_settings(webrag_obey_robots=False, webrag_max_body_bytes=1_000, **more)
 
 
+@pytest.mark.slow
 def test_the_command_line_and_a_setting_name_it(webrag_here: Webrag, shelf: list[str]) -> None:
     chosen = {"WEBRAG_ACQUIRER": "shelf", "WEBRAG_OBEY_ROBOTS": "0"}
     done = webrag_here("ingest", f"{HOST}/moved", **chosen)

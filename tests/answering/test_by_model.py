@@ -183,6 +183,7 @@ BROKEN: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BROKEN)
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_model_that_fails_costs_a_warning(settings: Settings, how: str, stream: bool) -> None:

@@ -144,6 +144,7 @@ def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> Non
     assert json.loads(checked.stdout)["violations"] == []
 
 
+@pytest.mark.slow
 def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None:
     frozen = {"WEBRAG_WARC": str(FROZEN_SITE)}
     library = "https://docs.python.org/3.11/library/asyncio.html"

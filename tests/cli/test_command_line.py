@@ -38,6 +38,7 @@ main()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("module", "number"),
     [

@@ -20,6 +20,7 @@ QUOTE = "Although asyncio queues are not thread-safe, they are designed to be us
 FROZEN = {"WEBRAG_WARC": str(FROZEN_SITE), "WEBRAG_READER": "none"}
 
 
+@pytest.mark.slow
 def test_a_correction_becomes_a_golden_question_to_evaluate_on(webrag_here: Webrag, tmp_path: Path) -> None:
     here = {**FROZEN, "WEBRAG_HOME": str(tmp_path / "home")}
     answer = json.loads(webrag_here("ask", QUESTION, "--url", QUEUES, "--budget", "0", "--json", **here).stdout)

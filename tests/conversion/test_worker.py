@@ -131,6 +131,7 @@ def test_refusals_arrive_whole(pool: WorkerPool) -> None:
     assert (error.reason, error.message, error.status) == (Reason.EMPTY_PAGE, "nothing there", 203)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "reason"),
     [

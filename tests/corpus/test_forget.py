@@ -299,6 +299,7 @@ def _forget_until(url: str, statement: int) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_a_removal_that_is_killed_leaves_whole_pages_and_goes_on(settings: Settings, database_url: str) -> None:
     async def start() -> None:
         async with Corpus.open(settings, site()) as corpus:

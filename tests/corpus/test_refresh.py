@@ -258,6 +258,7 @@ def test_pages_beyond_the_limit_cost_one_statement_and_are_said_once(
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_validators_that_never_move_are_found_out(settings: Settings) -> None:
     async def run() -> None:
         async with opened(settings, {}) as (corpus, site):

@@ -142,6 +142,7 @@ def test_a_changed_start_page_is_flagged_without_a_request_of_its_own(live: Sett
     check(live, work)
 
 
+@pytest.mark.slow
 def test_pages_asked_in_a_check_grow_with_the_source(live: Settings) -> None:
     async def work(corpus: Corpus, site: ServedPages) -> None:
         for number in range(CHECKS_PER_TURN * PROBES):

@@ -71,6 +71,7 @@ def test_an_instance_lies_where_the_corpus_does(monkeypatch: pytest.MonkeyPatch,
     assert storage() == tmp_path / ".webrag" / "dagster", "of an earlier version"
 
 
+@pytest.mark.slow
 def test_demo_says_what_is_wrong(webrag_here: Webrag) -> None:
     unreachable = webrag_here("demo", "--json", DATABASE_URL="postgresql://nobody@127.0.0.1:1/none", DAGSTER_HOME=UNSET)
     assert unreachable.returncode == 1

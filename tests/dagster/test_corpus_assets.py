@@ -51,6 +51,7 @@ def site(tmp_path: Path, corpus_environment: str) -> Path:
     return warc
 
 
+@pytest.mark.slow
 def test_a_site_that_stays_changes_and_comes_back(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path, tmp_path: Path, corpus_environment: str
 ) -> None:

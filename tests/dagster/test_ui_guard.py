@@ -58,6 +58,7 @@ def bare(**settings: object) -> Settings:
     return Settings(_env_file=None, **settings)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_the_uis_own_pages_are_answered(app: Starlette) -> None:
     ui = client(app)
     own = {"origin": OWN, "sec-fetch-site": "same-origin"}

@@ -18,7 +18,7 @@ from tests.waiting import wait_until
 from webrag_core.errors import InvalidInputError
 from webrag_dagster.instance import hold, storage_folder
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 UP = """
 import sys

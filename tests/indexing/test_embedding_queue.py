@@ -48,6 +48,7 @@ async def ingest(corpus: Corpus) -> dict[str, AddedDocument | FetchError]:
     return results
 
 
+@pytest.mark.slow
 def test_requests_are_full_across_pages_and_their_tokens_are_kept(settings: Settings) -> None:
     async def work(own: Settings) -> tuple[int, int]:
         async with Corpus.open(own, site()) as corpus:

@@ -197,6 +197,7 @@ def test_what_is_done_is_not_done_again(settings: Settings) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.slow
 def test_a_text_that_a_page_repeats_is_looked_up_once(settings: Settings) -> None:
     """Once for each repetition would read the square of their number of rows: 5 MB of one letter took 40 seconds."""
 

@@ -80,6 +80,7 @@ def test_what_a_model_says_weighs_nothing(database_url: str) -> None:
     assert rows(database_url) == [("helpful", "model", 0.0, "new")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attacks", [OURS, injections()], ids=["on-these-tools", "of-public-sets"])
 def test_no_page_can_create_feedback(database_url: str, tmp_path: Path, attacks: list[str]) -> None:
     """Pages are read, answered from and obeyed; the table stays empty as long as the door is shut."""

@@ -17,6 +17,7 @@ from tests.suites import injections
 SAMPLE = injections()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attacks", [OURS, SAMPLE[:25], SAMPLE[25:]], ids=["on-these-tools", "texts", "codes"])
 def test_an_obedient_model_does_no_harm(database_url: str, attacks: list[str]) -> None:
     damage = asyncio.run(obey(tea_settings(database_url), attacks))

@@ -77,6 +77,7 @@ def test_the_same_question_gives_the_same_evidence_cached_or_not(settings: Setti
     assert {document.outcome for document in again.documents} == {"reused"}
 
 
+@pytest.mark.slow
 def test_each_part_of_a_question_is_judged_by_itself(settings: Settings) -> None:
     parts = ["Are asyncio queues thread-safe", "at which hour does the moon rise"]
     result = ask(settings, AnswerRequest((ASYNCIO,), f"{parts[0]}, and {parts[1]}?"))
@@ -297,6 +298,7 @@ def test_full_context_that_does_not_fit_is_said(settings: Settings) -> None:
     assert any("RETRIEVAL_CONTEXT_BUDGET" in warning for warning in result.warnings)
 
 
+@pytest.mark.slow
 def test_neighbours_stand_beside_their_hit_at_its_depth(settings: Settings) -> None:
     question = "What happens to the other tasks of a group when one of them fails?"
     for radius in (1, 3_000_000_000):  # the pages are stored for the second

@@ -165,6 +165,7 @@ BAD: dict[str, Bad] = {
 }
 
 
+@pytest.mark.slow
 @for_each_provider
 @pytest.mark.parametrize("name", BAD)
 def test_it_is_refused_with_its_reason_after_one_request(provider: str, name: str) -> None:

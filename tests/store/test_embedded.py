@@ -18,7 +18,7 @@ from webrag_core.errors import StoreError
 from webrag_core.store.embedded import embedded_url
 from webrag_core.store.private_folders import server_account
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 # opens the database, prints its URL, and ends when its standard input does
 OWNER = """
