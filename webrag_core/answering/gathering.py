@@ -47,7 +47,7 @@ class Gathered:
         for result in execution.results:
             self._note(result.output)
             self._warn(result.output.warnings)
-        self._warn([Caution(one) for one in (*execution.plan.warnings, *execution.warnings)])
+        self._warn([Caution(warning) for warning in (*execution.plan.warnings, *execution.warnings)])
         pairs = zip(execution.plan.tasks, execution.results, strict=True)
         self.tasks += [report_of(task, result, iteration) for task, result in pairs]
 
@@ -81,8 +81,8 @@ class Gathered:
             self.note = output.note if output.evidence or not self.note else self.note
         self.pages += output.pages
         self.evidence_ids += output.run_ids
-        quotes = {one.as_quote() for one in self.findings}
-        self.findings += [one for one in output.findings if one.as_quote() not in quotes]
+        quotes = {finding.as_quote() for finding in self.findings}
+        self.findings += [finding for finding in output.findings if finding.as_quote() not in quotes]
 
     def _warn(self, warnings: Sequence[Caution]) -> None:
         self.warnings += [one for one in dict.fromkeys(warnings) if one not in self.warnings]

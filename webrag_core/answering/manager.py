@@ -233,7 +233,7 @@ class Manager:
             reranker = make_sentence_reranker(self._settings, self._corpus.breakers)
             composition = await compose(question, gathered, self._settings, reranker)
             gathered.warnings += [
-                Caution(one) for one in warnings_of(composition.draft) if one not in gathered.warnings
+                Caution(warning) for warning in warnings_of(composition.draft) if warning not in gathered.warnings
             ]
             done = composition.sure >= plan.iteration.min_confidence or iteration == plan.iteration.max_iterations
             next_plan = None if done or not ledger.seconds_left else follow_up(executions, composition.open_parts())

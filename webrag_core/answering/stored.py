@@ -74,7 +74,7 @@ async def finish_answer(connection: AsyncConnection, answer: Answer) -> None:
         " ended_at = now() WHERE id = %s",
         (
             answer.confidence,
-            Jsonb([one.stored for one in answer.warnings]),
+            Jsonb([warning.stored for warning in answer.warnings]),
             Jsonb(answer.model_dump(mode="json", exclude=_IN_TABLES)),
             answer.answer_id,
         ),
@@ -96,11 +96,11 @@ async def _quotes(
 ) -> list[SentenceCitation]:
     columns = {
         "number": list(quotes),
-        "version": [one.quote.version_id for one in quotes.values()],
-        "start": [one.quote.start for one in quotes.values()],
-        "end": [one.quote.end for one in quotes.values()],
-        "sha256": [one.quote.sha256 for one in quotes.values()],
-        "heading": [one.heading for one in quotes.values()],
+        "version": [citation.quote.version_id for citation in quotes.values()],
+        "start": [citation.quote.start for citation in quotes.values()],
+        "end": [citation.quote.end for citation in quotes.values()],
+        "sha256": [citation.quote.sha256 for citation in quotes.values()],
+        "heading": [citation.heading for citation in quotes.values()],
     }
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(_QUOTES, {"answer": answer_id, "reach": REACH, **columns})
@@ -137,7 +137,9 @@ async def load_answer(connection: AsyncConnection, answer_id: int) -> Answer:
     ordinals = {row.ordinal for row in kept}
     for name in ("highlights", "listed"):
         prose[name] = [one for one in prose.get(name, []) if one["citation"] in numbers]
-    prose["disagreements"] = [one for one in prose["disagreements"] if ordinals.issuperset(one["sentences"])]
+    prose["disagreements"] = [
+        disagreement for disagreement in prose["disagreements"] if ordinals.issuperset(disagreement["sentences"])
+    ]
     prose["look_next"] = [url for url in prose["look_next"] if not url.startswith(REMOVED)]
     lost = [row.ordinal for row in rows if row.ordinal not in ordinals]
     prose["forgotten_sentences"] = _forgotten(ordinals, [*prose.get("forgotten_sentences", []), *lost])

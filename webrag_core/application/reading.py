@@ -150,21 +150,21 @@ class StatusReply(Contract):
         each = status.sources
         return cls(
             sources=len(each),
-            documents=sum(one.documents for one in each),
-            ready=sum(one.ready for one in each),
-            failed=sum(one.failed for one in each),
-            gone=sum(one.gone for one in each),
-            due=sum(one.due for one in each),
-            passages=sum(one.parents for one in each),
-            tokens=sum(one.tokens for one in each),
+            documents=sum(source.documents for source in each),
+            ready=sum(source.ready for source in each),
+            failed=sum(source.failed for source in each),
+            gone=sum(source.gone for source in each),
+            due=sum(source.due for source in each),
+            passages=sum(source.parents for source in each),
+            tokens=sum(source.tokens for source in each),
             answers=status.answers,
             failures=status.failures,
             embedding_model=status.embedding_model,
             database_bytes=status.database_bytes,
             waiting=[
-                Waiting(name=one.name, failures=one.failures, retry_at=one.retry_at)
-                for one in status.breakers
-                if one.retry_at is not None
+                Waiting(name=breaker.name, failures=breaker.failures, retry_at=breaker.retry_at)
+                for breaker in status.breakers
+                if breaker.retry_at is not None
             ],
         )
 

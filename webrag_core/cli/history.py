@@ -157,24 +157,24 @@ def citations(
 
     async def chosen(database: Database) -> AsyncIterator[CitationState]:
         if answer is None:
-            async for one in each_citation_state(database):
-                yield one
+            async for citation in each_citation_state(database):
+                yield citation
         else:
-            for one in (await open_answer(database, answer)).citations:
-                yield one
+            for citation in (await open_answer(database, answer)).citations:
+                yield citation
 
     async def work() -> None:
         counts: Counter[State] = Counter()
         shown: list[dict[str, object]] = []
         async with await Database.open(load_settings()) as database:
-            async for one in chosen(database):
-                counts[one.state] += 1
-                if changed and one.state == "valid":
+            async for citation in chosen(database):
+                counts[citation.state] += 1
+                if changed and citation.state == "valid":
                     continue
                 if as_json:
-                    shown.append(one.model_dump(mode="json"))
+                    shown.append(citation.model_dump(mode="json"))
                 else:
-                    _print_citation(one)
+                    _print_citation(citation)
         if as_json:
             print_json({"citations": shown})
         else:
@@ -252,12 +252,14 @@ def show_command(
             return
         if prose is not None:
             print_prose(prose, show_all=show_all, proof=proof)
-            print_line(f"Its quotes today: {_counts(Counter(one.state for one in opened.citations))}", style="bold")
+            print_line(
+                f"Its quotes today: {_counts(Counter(citation.state for citation in opened.citations))}", style="bold"
+            )
             if prose.trace_id is not None:
                 print_line(f"Trace {prose.trace_id}", style="dim")
-            for one in opened.citations:
-                if show_all or one.state != "valid":
-                    _print_citation(one)
+            for citation in opened.citations:
+                if show_all or citation.state != "valid":
+                    _print_citation(citation)
             return
         answer = opened.answer
         print_line(_verdict(answer, walk), style="bold")
@@ -268,9 +270,11 @@ def show_command(
         if answer.trace_id is not None:
             print_line(f"Trace {answer.trace_id}", style="dim")
         if opened.citations:
-            print_line(f"Its quotes today: {_counts(Counter(one.state for one in opened.citations))}", style="bold")
-        for one in opened.citations:
-            _print_citation(one, whole=True)
+            print_line(
+                f"Its quotes today: {_counts(Counter(citation.state for citation in opened.citations))}", style="bold"
+            )
+        for citation in opened.citations:
+            _print_citation(citation, whole=True)
 
     asyncio.run(work())
 

@@ -143,15 +143,15 @@ async def _remove_page(connection: AsyncConnection, url: str, source_key: str | 
     counts += await _remove_rows(connection, "urls", {"urls": list(urls)})
     counts["answer_rounds"] = await redact_rounds(connection, urls)
     await drop_names(connection, names)
-    for one in urls:
+    for address in urls:
         for redact in (redact_feedback, redact_warnings, redact_runs, redact_tasks):
-            await redact(connection, one)
+            await redact(connection, address)
     counts = +counts
     if counts:
         await connection.execute(
             "INSERT INTO forgotten_urls (url_sha256, source_sha256) SELECT unnest(%s::text[]), %s"
             " ON CONFLICT (url_sha256) DO NOTHING",
-            ([_digest(one) for one in urls], None if source_key is None else _digest(source_key)),
+            ([_digest(address) for address in urls], None if source_key is None else _digest(source_key)),
         )
     return counts
 

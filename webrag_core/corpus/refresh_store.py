@@ -294,7 +294,7 @@ async def record_refresh(
             counts.failed,
             counts.skipped,
             counts.not_due,
-            json.dumps([one.stored for one in warnings]),
+            json.dumps([warning.stored for warning in warnings]),
         ),
     )
 

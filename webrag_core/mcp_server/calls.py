@@ -290,7 +290,9 @@ class Calls:
         )
 
     def _said(self, call: AnswerCall, answer: Answer, session: SessionMemory) -> CallToolResult:
-        session.show([*(one.text for one in answer.sentences), *(one.quote for one in answer.citations)])
+        session.show(
+            [*(sentence.text for sentence in answer.sentences), *(citation.quote for citation in answer.citations)]
+        )
         return data_result(answer.model_dump(mode="json")) if call.output == "data" else _text(render_for_model(answer))
 
     async def _history(self, services: Services, call: HistoryCall) -> PastText:
@@ -302,7 +304,7 @@ class Calls:
             return page_at_text(await past.then(database), budget)
         since, until = moments(call.since, call.until)
         story = await past.versions(database)
-        periods = [one for one in story.periods if _overlaps(one, since, until)]
+        periods = [period for period in story.periods if _overlaps(period, since, until)]
         story = story.model_copy(update={"periods": periods})
         pair = story.last_two()
         compared = None if pair is None else Compare.of(url=past.url, before=pair[0], after=pair[1])

@@ -89,12 +89,12 @@ def search_stats(search: CorpusSearch, shown: int) -> str:
         f"Chunks evaluated: {search.candidates}, shown: {shown}",
         f"Total time: {search.timing.total_ms:.0f}ms",
     ]
-    return "\n".join(lines + _warnings([Caution(one) for one in search.warnings], set()))
+    return "\n".join(lines + _warnings([Caution(warning) for warning in search.warnings], set()))
 
 
 def _warnings(warnings: Sequence[Caution], failed: set[str]) -> list[str]:
     # the trace names what failed
-    lines = [f"Warning: {label(one.message, 200)}" for one in warnings if one.about not in failed]
+    lines = [f"Warning: {label(warning.message, 200)}" for warning in warnings if warning.about not in failed]
     if len(lines) > _MOST_WARNINGS:
         lines[_MOST_WARNINGS:] = [f"… and {len(lines) - _MOST_WARNINGS} more warnings"]
     return lines

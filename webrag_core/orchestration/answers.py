@@ -122,7 +122,10 @@ async def finish_run(
     warnings: Sequence[Caution],
 ) -> None:
     """Store citations and final state. Call inside a transaction."""
-    quotes = {one.number: CitedQuote(one.as_quote(), one.section_heading, one.relevance) for one in citations}
+    quotes = {
+        citation.number: CitedQuote(citation.as_quote(), citation.section_heading, citation.relevance)
+        for citation in citations
+    }
     await insert_citations(connection, answer_id, quotes)
     await connection.execute(
         "UPDATE answer_runs SET state = 'done', reason = NULL, action = %s, rule = %s, probability = %s, warnings = %s,"
@@ -131,7 +134,7 @@ async def finish_run(
             decision.action,
             decision.rule,
             decision.probability_complete,
-            Jsonb([one.stored for one in warnings]),
+            Jsonb([warning.stored for warning in warnings]),
             answer_id,
         ),
     )

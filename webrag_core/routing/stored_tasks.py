@@ -103,7 +103,7 @@ def _without_text(output: Output) -> dict[str, Any]:
     row: dict[str, Any] = _OUTPUT.dump_python(output, mode="json")
     for one in row["evidence"]:
         del one["chunk"]["text"]
-    row["warnings"] = [one.stored for one in output.warnings]
+    row["warnings"] = [warning.stored for warning in output.warnings]
     return row
 
 

@@ -54,8 +54,8 @@ def answers_elsewhere(context: dg.SensorEvaluationContext, corpus: CorpusResourc
     if not answers:
         return dg.SkipReason("no new answer from elsewhere")
     return dg.SensorResult(
-        asset_events=[_materialization(one) for one in answers],
-        cursor=place.after(answers[-1].ended_at, {one.answer_id: one.ended_at for one in answers}).written(),
+        asset_events=[_materialization(answer) for answer in answers],
+        cursor=place.after(answers[-1].ended_at, {answer.answer_id: answer.ended_at for answer in answers}).written(),
     )
 
 

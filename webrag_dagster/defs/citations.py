@@ -49,7 +49,7 @@ async def _citations_table(corpus: CorpusResource, rows: int) -> Metadata:
 
 def _counts_of(states: "Sequence[CitationState]") -> Counter[str]:
     """Citations by state."""
-    return Counter(one.state for one in states)
+    return Counter(quote.state for quote in states)
 
 
 def _counts_metadata(counts: Counter[str]) -> Metadata:
@@ -62,7 +62,7 @@ def _counts_metadata(counts: Counter[str]) -> Metadata:
 
 def _worst_first(states: "Sequence[CitationState]") -> "list[CitationState]":
     """Those that are not valid any more."""
-    return [one for state in reversed(_STATES[1:]) for one in states if one.state == state]
+    return [quote for state in reversed(_STATES[1:]) for quote in states if quote.state == state]
 
 
 @dg.asset(
@@ -91,21 +91,23 @@ def citations(context: dg.AssetExecutionContext, corpus: CorpusResource) -> dg.M
         if changed:
             metadata["no_longer_as_quoted"] = table(
                 {
-                    "state": one.state,
-                    "how": one.how,
-                    "answer": one.answer_id,
-                    "citation": one.number,
-                    "page": one.url,
-                    "quote": _short(one.quote),
-                    "facts changed": ", ".join(one.facts_changed) or None,
-                    "now at": one.now_url,
+                    "state": quote.state,
+                    "how": quote.how,
+                    "answer": quote.answer_id,
+                    "citation": quote.number,
+                    "page": quote.url,
+                    "quote": _short(quote.quote),
+                    "facts changed": ", ".join(quote.facts_changed) or None,
+                    "now at": quote.now_url,
                     "compare with": None
-                    if one.current_version is None
-                    else compare_command(one.url, one.cited_version, one.current_version),
+                    if quote.current_version is None
+                    else compare_command(quote.url, quote.cited_version, quote.current_version),
                 }
-                for one in changed
+                for quote in changed
             )
-        digest = hashlib.sha256(repr([(one.answer_id, one.number, one.state) for one in states]).encode()).hexdigest()
+        digest = hashlib.sha256(
+            repr([(quote.answer_id, quote.number, quote.state) for quote in states]).encode()
+        ).hexdigest()
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(digest))
 
     return run(work())
@@ -125,9 +127,9 @@ def answers_still_hold(context: dg.AssetCheckExecutionContext, corpus: CorpusRes
 
     async def work() -> dg.AssetCheckResult:
         by_answer: defaultdict[int, list[CitationState]] = defaultdict(list)
-        for one in await _states_of(corpus, keys):
-            by_answer[one.answer_id].append(one)
-        lost = {answer: ones for answer, ones in by_answer.items() if all(one.state in _LOST for one in ones)}
+        for quote in await _states_of(corpus, keys):
+            by_answer[quote.answer_id].append(quote)
+        lost = {answer: ones for answer, ones in by_answer.items() if all(quote.state in _LOST for quote in ones)}
         metadata: Metadata = {
             "answers": dg.MetadataValue.int(len(by_answer)),
             "lost": dg.MetadataValue.int(len(lost)),

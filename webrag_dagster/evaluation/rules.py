@@ -17,30 +17,30 @@ from webrag_dagster.metadata import table
 def score_decisions() -> Scored:
     """Decide every history of signals by the stop policies. Raises WebragError."""
     decided = decide_goldens(load_decision_goldens(DEFAULT_DECISIONS))
-    wrong = [one for one in decided if not one.right]
-    rules = dict.fromkeys((one.golden.policy, one.golden.rule) for one in decided)
+    wrong = [case for case in decided if not case.right]
+    rules = dict.fromkeys((case.golden.policy, case.golden.rule) for case in decided)
     rows = []
     for policy, rule in rules:
-        mine = [one for one in decided if (one.golden.policy, one.golden.rule) == (policy, rule)]
+        mine = [case for case in decided if (case.golden.policy, case.golden.rule) == (policy, rule)]
         cells = {}
         for column, fires in (("must fire", True), ("must not fire", False)):
-            group = [one.right for one in mine if one.golden.fires is fires]
+            group = [case.right for case in mine if case.golden.fires is fires]
             cells[column] = f"{sum(group)} of {len(group)}" if group else "–"
         rows.append({"policy": policy, "rule": rule, **cells})
     right = dg.AssetCheckResult(
         check_name=DECIDES,
         passed=not wrong,
-        description="; ".join(f"{one.golden.id}: {one.golden.why}" for one in wrong[:3]) or "All of them do.",
+        description="; ".join(f"{case.golden.id}: {case.golden.why}" for case in wrong[:3]) or "All of them do.",
         metadata={
             "wrong": dg.MetadataValue.int(len(wrong)),
             "wrong_list": table(
                 {
-                    "id": one.golden.id,
-                    "why": one.golden.why,
-                    "expected": f"{one.golden.expect.action} [{one.golden.expect.rule}]",
-                    "decided": f"{one.decision.action} [{one.decision.rule}]",
+                    "id": case.golden.id,
+                    "why": case.golden.why,
+                    "expected": f"{case.golden.expect.action} [{case.golden.expect.rule}]",
+                    "decided": f"{case.decision.action} [{case.decision.rule}]",
                 }
-                for one in wrong
+                for case in wrong
             ),
         },
     )
@@ -59,7 +59,7 @@ def score_decisions() -> Scored:
 def score_routes() -> Scored:
     """Goldens of the rules, and the router judged on the recorded arms of the sites that nothing was fitted on."""
     checked = check(load_routes())
-    wrong = [one for one in checked if not one.right]
+    wrong = [case for case in checked if not case.right]
     rows = read_arms(recorded("reporting"))
     figures = scores(rows)
     right = dg.AssetCheckResult(
@@ -69,12 +69,12 @@ def score_routes() -> Scored:
         metadata={
             "wrong": table(
                 {
-                    "golden": one.golden.id,
-                    "question": one.golden.question,
-                    "planned by": ", ".join(one.rules),
-                    "expected": ", ".join(one.golden.rules),
+                    "golden": case.golden.id,
+                    "question": case.golden.question,
+                    "planned by": ", ".join(case.rules),
+                    "expected": ", ".join(case.golden.rules),
                 }
-                for one in wrong
+                for case in wrong
             )
         },
     )

@@ -60,7 +60,7 @@ async def walk(
         },
         checks=[_replayed(runs, settings)],
         scores={one.id: score_item(one, record) for one, record in zip(goldens, records, strict=True)},
-        clusters={one.id: cluster_of(one) for one in goldens},
+        clusters={golden.id: cluster_of(golden) for golden in goldens},
         policy=policy,
         digest=log_digest(records),
     )

@@ -51,7 +51,10 @@ class BrowserAcquirer:
             body=rendered.html.encode("utf-8", "replace"),
             headers={**headers, "content-type": "text/html; charset=utf-8"},
             bytes_raw=page.bytes_raw + rendered.bytes_raw,
-            warnings=(*page.warnings, *(Caution.on(page.final_url, f"rendered: {one}") for one in rendered.warnings)),
+            warnings=(
+                *page.warnings,
+                *(Caution.on(page.final_url, f"rendered: {warning}") for warning in rendered.warnings),
+            ),
         )
 
     async def site_map(

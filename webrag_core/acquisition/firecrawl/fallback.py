@@ -65,7 +65,7 @@ class FallbackAcquirer:
         if mapped.entries:
             return mapped
         direct = await self._second.site_map(url, html=html, absent=absent, brief=brief)
-        problem = "; ".join(one.message for one in mapped.warnings) or "Firecrawl lists no page of this host"
+        problem = "; ".join(warning.message for warning in mapped.warnings) or "Firecrawl lists no page of this host"
         warning = Caution.on(url, f"{problem}; the site's own sitemaps are read instead")
         return SiteMap(direct.entries, (*mapped.files, *direct.files), (warning, *direct.warnings))
 
