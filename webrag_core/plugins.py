@@ -9,15 +9,20 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from webrag_core.errors import InvalidInputError, PluginError, WebragError
+from webrag_core.errors import FetchError, InvalidInputError, PluginError, Reason, WebragError
 
 _OURS = "webrag"
+
+
+def failure_of(error: Exception) -> str:
+    """The problem, as a predicate, of a plugin that raised an error."""
+    return f"fails: {type(error).__name__}: {error}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,21 @@ class Plugin:
         except (WebragError, MemoryError, RecursionError):  # the last two are about the page that is converted
             raise
         except Exception as error:
-            raise self.broken(f"fails: {type(error).__name__}: {error}") from error
+            raise self.broken(failure_of(error)) from error
+
+    async def answer(self, call: Awaitable[object]) -> object:
+        """What the part answers to a call. Raises FetchError(PROVIDER_FAILED) for what it raises that is no error of
+        ours; those stay what they are."""
+        try:
+            return await call
+        except WebragError:
+            raise
+        except Exception as error:
+            raise self.unusable(failure_of(error)) from error
+
+    def unusable(self, problem: str) -> FetchError:
+        """As `broken`, where it costs a page or a document and not more."""
+        return FetchError(Reason.PROVIDER_FAILED, self.broken(problem).message)
 
     def broken(self, problem: str) -> PluginError:
         """The error that names this entry point; `problem` follows as a predicate."""

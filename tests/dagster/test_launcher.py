@@ -20,8 +20,6 @@ from webrag_dagster.processes.launcher import WORKER, ForkingRunLauncher
 
 pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
-SECONDS = 120
-
 
 def answer_job() -> dg.JobDefinition:
     """Job `answer`, as the process of a run finds it."""

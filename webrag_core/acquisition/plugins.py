@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
@@ -67,7 +67,7 @@ class GuardedAcquirer:
         if not url.strip():
             raise InvalidInputError("no URL given")
         canonical = await self._admit(url)
-        page = await self._answer(self._acquirer.fetch(canonical, etag=etag, last_modified=last_modified))
+        page = await self._plugin.answer(self._acquirer.fetch(canonical, etag=etag, last_modified=last_modified))
         return await self._checked(canonical, page)
 
     async def site_map(
@@ -77,9 +77,9 @@ class GuardedAcquirer:
         canonical = canonicalise(url)
         try:
             admitted = await self._admit(canonical)
-            found = await self._answer(self._acquirer.site_map(admitted, html=html, absent=absent, brief=brief))
+            found = await self._plugin.answer(self._acquirer.site_map(admitted, html=html, absent=absent, brief=brief))
             if not isinstance(found, SiteMap):
-                raise self._failure("gives no SiteMap")
+                raise self._plugin.unusable("gives no SiteMap")
             return found
         except WebragError as error:
             return SiteMap(warnings=(Caution.on(canonical, error.message),))
@@ -91,14 +91,6 @@ class GuardedAcquirer:
         finally:
             await self._direct.aclose()
 
-    async def _answer(self, call: Awaitable[object]) -> object:
-        try:
-            return await call
-        except WebragError:
-            raise
-        except Exception as error:
-            raise self._failure(f"fails: {type(error).__name__}: {error}") from error
-
     async def _admit(self, url: str) -> str:
         try:
             async with asyncio.timeout(self._seconds):
@@ -108,13 +100,13 @@ class GuardedAcquirer:
 
     async def _checked(self, canonical: str, page: object) -> AcquiredPage:
         if not isinstance(page, AcquiredPage) or not isinstance(page.body, bytes):
-            raise self._failure("gives no AcquiredPage with a body of bytes")
+            raise self._plugin.unusable("gives no AcquiredPage with a body of bytes")
         if not (200 <= page.status < 300 or page.status == 304):
-            raise self._failure(f"gives a page with status {page.status}")
+            raise self._plugin.unusable(f"gives a page with status {page.status}")
         if page.fetched_at.tzinfo is None:
-            raise self._failure("gives a page whose time has no zone")
+            raise self._plugin.unusable("gives a page whose time has no zone")
         if page.acquirer not in (None, self.name, self._direct.name):
-            raise self._failure(f"gives a page in the name of {page.acquirer!r}")
+            raise self._plugin.unusable(f"gives a page in the name of {page.acquirer!r}")
         if len(page.body) > self._max_bytes:
             raise FetchError(Reason.TOO_LARGE, f"the page has more than {self._max_bytes} bytes")
         final = canonicalise(page.final_url)
@@ -128,6 +120,3 @@ class GuardedAcquirer:
             redirects=tuple(map(canonicalise, page.redirects)) or (() if final == canonical else (canonical,)),
             asked_at=None,
         )
-
-    def _failure(self, problem: str) -> FetchError:
-        return FetchError(Reason.PROVIDER_FAILED, self._plugin.broken(problem).message)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
-from webrag_core.errors import FetchError, Reason, StoreError, WebragError
+from webrag_core.errors import StoreError, WebragError
 from webrag_core.history.as_of import AsOf
 from webrag_core.history.document_apis.models import (
     DocumentApi,
@@ -16,7 +16,7 @@ from webrag_core.history.document_apis.models import (
 )
 from webrag_core.history.document_apis.resolving import failure
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.plugins import DOCUMENTS, Plugin
+from webrag_core.plugins import DOCUMENTS, Plugin, failure_of
 
 
 @asynccontextmanager
@@ -55,7 +55,7 @@ async def _opened(corpus: Corpus, plugin: Plugin) -> AsyncIterator[DocumentApi]:
         except WebragError:
             raise
         except Exception as error:
-            raise plugin.broken(f"fails: {type(error).__name__}: {error}") from error
+            raise plugin.broken(failure_of(error)) from error
         if not isinstance(api, DocumentApi):
             raise plugin.broken("gives no DocumentApi")
         if api.name != plugin.entry.name:
@@ -76,11 +76,11 @@ class GuardedDocuments:
         """As the protocol says."""
         different = check_batch(identifiers)
         try:
-            replies = await self._answer(self._api.fetch(different, at))
+            replies = await self._plugin.answer(self._api.fetch(different, at))
             if not isinstance(replies, list) or not all(isinstance(reply, DocumentReply) for reply in replies):
-                raise self._failure("gives no list of DocumentReply")
+                raise self._plugin.unusable("gives no list of DocumentReply")
             by_identifier = {reply.identifier: reply for reply in replies}
-            missing = self._failure("gives no reply")
+            missing = self._plugin.unusable("gives no reply")
             return [by_identifier.get(identifier) or failure(identifier, missing) for identifier in identifiers]
         except StoreError:
             raise
@@ -89,25 +89,14 @@ class GuardedDocuments:
 
     async def versions(self, identifier: str) -> list[DocumentVersion]:
         """As the protocol says."""
-        found = await self._answer(self._api.versions(identifier))
+        found = await self._plugin.answer(self._api.versions(identifier))
         if not isinstance(found, list) or not all(isinstance(version, DocumentVersion) for version in found):
-            raise self._failure("gives no list of DocumentVersion")
+            raise self._plugin.unusable("gives no list of DocumentVersion")
         return found
 
     async def search_titles(self, text: str) -> list[TitledDocument]:
         """As the protocol says."""
-        found = await self._answer(self._api.search_titles(text))
+        found = await self._plugin.answer(self._api.search_titles(text))
         if not isinstance(found, list) or not all(isinstance(document, TitledDocument) for document in found):
-            raise self._failure("gives no list of TitledDocument")
+            raise self._plugin.unusable("gives no list of TitledDocument")
         return found
-
-    async def _answer(self, call: Awaitable[object]) -> object:
-        try:
-            return await call
-        except WebragError:
-            raise
-        except Exception as error:
-            raise self._failure(f"fails: {type(error).__name__}: {error}") from error
-
-    def _failure(self, problem: str) -> FetchError:
-        return FetchError(Reason.PROVIDER_FAILED, self._plugin.broken(problem).message)

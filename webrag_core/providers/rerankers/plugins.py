@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
-from webrag_core.plugins import RERANKERS, Plugin
+from webrag_core.plugins import RERANKERS, Plugin, failure_of
 from webrag_core.providers.rerankers.protocol import Reranked, Reranker
 from webrag_core.providers.rerankers.remote import checked_ranking
 from webrag_core.store.breakers import Breakers
@@ -52,7 +52,7 @@ class GuardedReranker:
         except TimeoutError:
             raise RerankError(self.name, f"no answer within {self._seconds:g} s") from None
         except Exception as error:
-            problem = self._plugin.broken(f"fails: {type(error).__name__}: {error}").message
+            problem = self._plugin.broken(failure_of(error)).message
             raise RerankError(self.name, problem) from error
         if not isinstance(ranking, Reranked):
             raise RerankError(self.name, self._plugin.broken("gives no Reranked").message)
