@@ -40,7 +40,7 @@ def test_links_are_absolute_and_links_within_the_page_are_words() -> None:
         <a href="page.html#other">other</a> <a href="https://example.org/docs/page.html">self</a>
         <a href="mailto:me@example.org">mail</a> <a href="//other.test/x">there</a></p>"""
     assert markdown(html) == (
-        "[up](https://example.org/up.html?a=1#f) part other self mail [there](https://other.test/x)"
+        "[up](https://example.org/up.html?a=1#f) part other self mail (me@example.org) [there](https://other.test/x)"
     )
 
 

@@ -18,6 +18,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.conversion.main_content import drop
+from webrag_core.conversion.shown.contact_links import contact_address, show_protected_addresses, write_address
 from webrag_core.conversion.whitespace import without_invisible
 from webrag_core.errors import FetchError
 from webrag_core.store.text import storable
@@ -302,8 +303,10 @@ def absolute(link: str, base_url: str) -> str:
 def clean_anchors(main: HtmlElement, base_url: str, page_url: str) -> None:
     """Make links absolute; drop permalinks and back links of footnotes; reduce dead links to their words.
 
-    Dead are links within the page, to other schemes than HTTP, and those without text or image.
+    Dead are links within the page, to other schemes than HTTP, and those without text or image. The addresses of mail
+    and telephone links are written behind their words.
     """
+    show_protected_addresses(main)
     resolved: dict[str, str] = {}
     for anchor in list(main.iter("a")):
         if not _OF_GENERATORS.isdisjoint((anchor.get("class") or "").split()):
@@ -315,6 +318,8 @@ def clean_anchors(main: HtmlElement, base_url: str, page_url: str) -> None:
             if written not in resolved:
                 resolved[written] = absolute(written, base_url)
             href = resolved[written]
+        if address := contact_address(written or ""):
+            write_address(anchor, address)
         text = anchor.text_content().strip()
         within = href.split("#", 1)[0] in ("", page_url)
         if within and href and text and _BACK.fullmatch(text):

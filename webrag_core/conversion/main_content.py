@@ -9,7 +9,7 @@ noise is only noise.
 
 from __future__ import annotations
 
-import re
+from functools import partial
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -18,23 +18,18 @@ from webrag_core.conversion.boilerplate import kind_of_box
 from webrag_core.conversion.content.declared import is_declared_article
 from webrag_core.conversion.content.selection import drop_boilerplate
 from webrag_core.conversion.content.units import byte_size, is_same_page_link
+from webrag_core.conversion.shown.accessible_names import write_names
+from webrag_core.conversion.shown.buttons import take_actions
+from webrag_core.conversion.shown.code_labels import take_code_labels
+from webrag_core.conversion.shown.on_demand import take_hidden_parts
+from webrag_core.conversion.shown.options import list_options
+from webrag_core.conversion.shown.panels import MADE
+from webrag_core.conversion.shown.summaries import free_headings
+from webrag_core.conversion.shown.tab_names import find_tabs, name_panels, panels_of
 
 _BOILERPLATE_TAGS = ("script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "input", "select",
                    "textarea", "button", "dialog", "nav")  # fmt: skip
-_HIDDEN_CLASSES = {"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text"}
-_ON_DEMAND = {"tabpanel", "region"}  # hidden until somebody clicks: tabs and accordions
 _BOILERPLATE_ROLES = {"navigation", "search", "banner", "contentinfo", "dialog"}
-_WITH_ROLE_OR_STYLE = (
-    "descendant::*[@role or @aria-hidden or @hidden or @style"
-    " or @class[.='sr-only' or .='visually-hidden' or .='visuallyhidden' or .='screen-reader-text']]"
-)
-_HIDDEN_STYLE = re.compile(
-    r"display\s*:\s*none|visibility\s*:\s*hidden"
-    # far outside the page; sliders keep their next item nearer
-    r"|(?:left|right|top|bottom|text-indent)\s*:\s*-(?:(?:[5-9]\d{3}|\d{5,})(?:px|pt)|\d{3,}(?:r?em|vw|vh))",
-    re.IGNORECASE,
-)
-_NO_SIZE = re.compile(r"font-size\s*:\s*0+(?:\.0+)?\s*(?:[a-z%]{1,4}\s*)?(?:;|!|$)", re.IGNORECASE)
 _CONTAINERS = (
     "descendant::main",
     "descendant::*[@role='main']",
@@ -42,7 +37,6 @@ _CONTAINERS = (
     "descendant::*[@itemprop='articleBody']",
 )
 _SECTIONING = {"main", "article", "section"}
-_TITLES = {"h1", "h2", "h3", "h4", "h5", "h6", "dt", "summary"}
 _MIN_MAIN_WORDS = 5  # with fewer it is a shell that a script fills
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NAMED_BOXES = ("div", "section", "aside", "ul", "ol", "p", "footer", "table", "a")
@@ -81,22 +75,27 @@ def _is_reference(root: HtmlElement, declared: HtmlElement | None) -> bool:
     """Whether a page holds code, or consists of definitions to a good part; in a declared container any will do."""
     if next(root.iter("pre"), None) is not None:
         return True
-    if declared is not None and next(declared.iter("code", "dt"), None) is not None:
+    if declared is not None and any(MADE not in term.attrib for term in declared.iter("code", "dt")):
         return True
-    definitions = sum(_size(each.text_content()) for each in root.iter("dl"))
+    definitions = sum(_size(each.text_content()) for each in root.iter("dl") if MADE not in each.attrib)
     return definitions > _DEFINITIONS * _size(root.text_content())
 
 
 def strip_marked_boilerplate(root: HtmlElement) -> None:
     """Drop what mark-up itself marks as no content: scripts, navigation, controls, hidden parts, comments."""
     _rescue_content(root)
+    tabs = find_tabs(root)
+    for take in (write_names, partial(take_hidden_parts, panels=panels_of(tabs)), partial(name_panels, groups=tabs),
+                 take_actions, take_code_labels):  # fmt: skip
+        for element in take(root):
+            drop(element)
+    list_options(root)
+    free_headings(root)
     for element in list(root.iterdescendants(*_BOILERPLATE_TAGS)):
         drop(element)
-    for element in root.xpath(_WITH_ROLE_OR_STYLE):
-        if _is_hidden_or_boilerplate(element):
+    for element in root.xpath("descendant::*[@role]"):
+        if element.get("role") in _BOILERPLATE_ROLES:
             drop(element)
-        else:
-            _show(element)
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
 
 
@@ -107,7 +106,7 @@ def drop(element: HtmlElement) -> None:
 
 
 def _rescue_content(root: HtmlElement) -> None:
-    """Rescue text from elements that are boilerplate otherwise: formulas in scripts, titles in buttons, check marks."""
+    """Rescue text from elements that are boilerplate otherwise: formulas in scripts, check marks of lists of tasks."""
     for script in list(root.iter("script")):
         if (script.get("type") or "").startswith("math/tex"):
             formula = HtmlElement(rf"\({script.text or ''}\)")
@@ -118,42 +117,15 @@ def _rescue_content(root: HtmlElement) -> None:
         if box.get("type") == "checkbox" and box.get("disabled") is not None:  # of a task list: only shown
             box.tag = "span"
             box.text = "[x]" if box.get("checked") is not None else "[ ]"
-    for button in list(root.iter("button")):
-        parent = button.getparent()
-        if parent is not None and parent.tag in _TITLES:
-            button.drop_tag()
     for media in root.iter("video", "audio"):  # fallback content for browsers that cannot play them
         media.text = None
         for child in list(media):
             child.tail = None
-            if child.tag != "source":
+            if child.tag in ("source", "track"):
+                child.text = None  # the parser does not know them as empty
+                del child[:]
+            else:
                 drop(child)
-
-
-def _is_hidden_or_boilerplate(element: HtmlElement) -> bool:
-    role = element.get("role")
-    if role in _BOILERPLATE_ROLES:
-        return True
-    if role in _ON_DEMAND:
-        return False
-    if element.get("class") in _HIDDEN_CLASSES:
-        return True
-    style = element.get("style")
-    if element.get("aria-hidden") == "true" or element.get("hidden", "until-found") != "until-found":
-        return True
-    if style is None:
-        return False
-    if _NO_SIZE.search(style) and not len(element):  # children may have a size of their own
-        return True
-    # of a formula the browser may show a picture, and hide what says it
-    return _HIDDEN_STYLE.search(style) is not None and next(element.iter("math"), None) is None
-
-
-def _show(element: HtmlElement) -> None:
-    """Unhide an element that stays; the converter drops hidden ones."""
-    element.attrib.pop("hidden", None)
-    if "style" in element.attrib and _HIDDEN_STYLE.search(element.get("style") or ""):
-        del element.attrib["style"]
 
 
 def _declared_container(root: HtmlElement) -> HtmlElement | None:

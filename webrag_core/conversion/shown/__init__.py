@@ -1,0 +1,1 @@
+"""What a page shows on a click, in buttons, icons, tabs and lists of options, as text."""

@@ -1,0 +1,312 @@
+"""Join tabs and their panels: a panel alone does not say for which system, language or plan it holds.
+
+A tab names its panel by id or is named by it; else as many panels as tabs follow them, in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from lxml.html import HtmlElement
+
+from webrag_core.conversion.shown.controls import named_ids
+from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel
+
+_TABS = (
+    "descendant::*[@role='tab' or @data-toggle='tab' or @data-toggle='pill' or @data-bs-toggle='tab'"
+    " or @data-bs-toggle='pill' or @data-bs-toggle='list' or @data-toggle='list' or @uk-tab or @panel]"
+)
+_RADIOS = "descendant::input[@type='radio'][@id]"
+_NAMED_TABS = "descendant::*[contains(@class, 'tab') or contains(@class, 'Tab') or contains(@class, 'code-group')]"
+_LIST_OF_TABS = re.compile(
+    r"(?:^|\s)(?:[\w-]*[-_])?(?:tabs?|tablist)(?:[-_]{1,2}(?:list|nav|navs|navigation|links?|bar|buttons?|headers?|labels?|titles?"
+    r"|controls?|menu|strip|switcher|items|row))?(?:$|\s)|(?:^|\s)(?:tab(?:List|Nav|Links|Bar|Buttons|Headers?|Labels|s))(?:$|\s)"
+    r"|et_pb_tabs_controls|nav-tabs|tabset-?nav",
+)
+_TAB_TAGS = ("a", "button")
+_SKIPPED = {"script", "style", "template", "input", "label", "br", "hr", "noscript", "svg", "legend"}
+_PANEL_TAGS = {"div", "section", "article", "ul", "ol", "li", "pre", "table", "p", "dl", "figure", "fieldset"}
+_WRAPPERS = {"li", "div", "span", "presentation"}
+_MAX_UP = 3
+_REACH = 3  # elements behind a row of tabs in which its panels are looked for
+_MAX_SCANNED = 2_000  # elements of each
+_MAX_GROUPS = 1_000
+_MAX_TABS = 60  # in one row
+
+
+@dataclass(frozen=True, slots=True)
+class TabGroup:
+    """A row of tabs: `names` and `panels` of those that have one, `tabs` as elements, all of which go."""
+
+    tabs: tuple[HtmlElement, ...]
+    names: tuple[str, ...]
+    panels: tuple[HtmlElement, ...]
+
+
+def find_tabs(root: HtmlElement) -> list[TabGroup]:
+    """Return the rows of tabs of a page whose panels are known, in reading order. Nothing is changed."""
+    rows = [row for row in islice(_rows(root), _MAX_GROUPS) if len(row.tabs) <= _MAX_TABS]
+    if not rows:
+        return []
+    finder = _Panels(root)
+    groups: list[TabGroup] = []
+    taken: set[HtmlElement] = set()
+    for row in rows:
+        group = finder.of(row)
+        if group is not None and taken.isdisjoint(group.panels):
+            groups.append(group)
+            taken.update(group.panels)
+    return groups
+
+
+def panels_of(groups: Sequence[TabGroup]) -> list[HtmlElement]:
+    """The panels of all rows."""
+    return [panel for group in groups for panel in group.panels]
+
+
+def name_panels(root: HtmlElement, groups: Sequence[TabGroup]) -> list[HtmlElement]:
+    """Put the name of every tab before its panel; return the tabs that then say nothing more, which are to be
+    dropped."""
+    levels = levels_before(root, [group.panels[0] for group in groups]) if groups else {}
+    done: list[HtmlElement] = []
+    for group in groups:
+        for name, panel in zip(group.names, group.panels, strict=True):
+            name_panel(panel, name, levels.get(group.panels[0], 1))
+        done += [_whole_tab(tab) for tab in group.tabs]
+    return done
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """Tabs that stand together in `box`; `has_ids` where only ids join them with panels."""
+
+    box: HtmlElement
+    tabs: list[HtmlElement]
+    has_ids: bool = False
+    are_labels: bool = False
+
+
+def _rows(root: HtmlElement) -> Iterator[_Row]:
+    """Yield rows of elements that may be tabs."""
+    marked = root.xpath(_TABS)
+    boxes: dict[HtmlElement, list[HtmlElement]] = {}
+    for tab in marked:
+        boxes.setdefault(_row_of(tab), []).append(tab)
+    for box, tabs in boxes.items():
+        yield _Row(box, tabs)
+    yield from _label_rows(root)
+    known = set(marked)
+    for box in root.xpath(_NAMED_TABS):
+        if box in boxes or not _LIST_OF_TABS.search(box.get("class") or ""):
+            continue
+        tabs = [tab for tab in islice(box.iter(*_TAB_TAGS), _MAX_TABS + 1) if _is_same_page(tab)]
+        if tabs and known.isdisjoint(tabs):
+            known.update(tabs)
+            yield _Row(box, tabs, has_ids=not _is_row(box, tabs))
+
+
+def _label_rows(root: HtmlElement) -> Iterator[_Row]:
+    """Yield rows of labels of radio buttons outside forms."""
+    radios = {str(radio.get("id")) for radio in root.xpath(_RADIOS)}
+    if not radios:
+        return
+    rows: dict[HtmlElement, list[HtmlElement]] = {}
+    for label in root.iter("label"):
+        if label.get("for") in radios and next(label.iterancestors("form"), None) is None:
+            parent = label.getparent()
+            if parent.tag == "li" and parent.getparent() is not None:
+                parent = parent.getparent()
+            rows.setdefault(parent, []).append(label)
+    for box, tabs in rows.items():
+        if len(tabs) > 1:
+            yield _Row(box, tabs, are_labels=True)
+
+
+def _row_of(tab: HtmlElement) -> HtmlElement:
+    """The list of tabs that a tab stands in, else the box that holds its neighbours."""
+    for box in islice(tab.iterancestors(), _MAX_UP + 1):
+        if box.get("role") == "tablist":
+            return box
+    parent = tab.getparent()
+    if parent.tag in ("li", "dt") and parent.getparent() is not None:
+        return parent.getparent()
+    return parent
+
+
+def _is_same_page(tab: HtmlElement) -> bool:
+    href = tab.get("href")
+    return href is None or not href or href.startswith(("#", "javascript:"))
+
+
+def _is_row(box: HtmlElement, tabs: Sequence[HtmlElement]) -> bool:
+    """Whether a box holds nothing but tabs."""
+    return len(tabs) > 1 and folded_text(box) == " ".join(filter(None, map(folded_text, tabs)))
+
+
+class _Panels:
+    """Finds the panels of rows of tabs."""
+
+    def __init__(self, root: HtmlElement) -> None:
+        self._root = root
+        self._by_id: dict[str, HtmlElement] = {}
+        self._by_label: dict[str, HtmlElement] = {}
+        for element in root.xpath("descendant::*[@id or @aria-labelledby or @name]"):
+            if (name := element.get("id")) is not None or ((name := element.get("name")) and "panel" in element.tag):
+                self._by_id.setdefault(name, element)
+            if (labels := element.get("aria-labelledby")) and element.get("role") != "tab":
+                self._by_label.setdefault(labels, element)
+
+    def of(self, row: _Row) -> TabGroup | None:
+        """The row with its panels; None where they are not known."""
+        pairs = [(tab, panel) for tab in row.tabs if (panel := self._named(tab)) is not None]
+        if row.are_labels:
+            panels = _behind_each(row) or _in_order(row)
+            pairs = list(zip(row.tabs, panels, strict=True)) if panels else []
+        elif not pairs and not row.has_ids:
+            panels = _in_order(row)
+            pairs = list(zip(row.tabs, panels, strict=True)) if panels else _of_selected(row)
+        pairs = [(tab, panel) for tab, panel in pairs if not _is_title(tab, panel)]
+        named = [(tab, name, panel) for tab, panel in pairs if (name := _name(tab))]
+        if not named or len({panel for _, _, panel in named}) < len(named):
+            return None
+        if row.has_ids and not all(_is_panel(panel) for _, _, panel in named):
+            return None
+        leading = {tab for tab, _ in pairs} if row.are_labels or row.has_ids else set(row.tabs)
+        tabs = tuple(tab for tab in row.tabs if tab in leading)
+        return TabGroup(tabs, tuple(name for _, name, _ in named), tuple(panel for _, _, panel in named))
+
+    def _named(self, tab: HtmlElement) -> HtmlElement | None:
+        """The panel that a tab names, or that is named by it."""
+        for name in named_ids(tab):
+            panel = self._by_id.get(name)
+            if panel is not None and panel is not tab and not _holds(panel, tab) and panel.tag not in ("input", "a"):
+                return panel
+        for inner in islice(tab.iterchildren("a", "button", "span"), 2):
+            for name in named_ids(inner):
+                panel = self._by_id.get(name)
+                if panel is not None and not _holds(panel, tab) and panel.tag not in ("input", "a", "label"):
+                    return panel
+        return self._by_label.get(tab.get("id") or "")
+
+
+def _holds(box: HtmlElement, element: HtmlElement) -> bool:
+    return box is element or box in element.iterancestors()
+
+
+def _is_panel(element: HtmlElement) -> bool:
+    """Whether an element that a link of a named row leads to is a panel, and no section of a table of contents."""
+    names = f"{element.get('class') or ''} {element.get('role') or ''}"
+    return element.tag not in HEADINGS and bool(re.search(r"tab|panel|pane|content", names, re.IGNORECASE))
+
+
+def _is_title(tab: HtmlElement, panel: HtmlElement) -> bool:
+    """Whether a tab is the heading of the panel right behind it."""
+    heading = tab if tab.tag in HEADINGS else next(tab.iter(*HEADINGS), None)
+    if heading is None:
+        heading = next(islice(tab.iterancestors(*HEADINGS), 1), None)
+    return heading is not None and (heading.getnext() is panel or tab.getnext() is panel)
+
+
+def _behind_each(row: _Row) -> list[HtmlElement]:
+    """The panels that stand right behind every label; none where one has no panel."""
+    panels = []
+    for label in row.tabs:
+        following = label.getnext()
+        if following is None or following.tag not in _PANEL_TAGS or (label.tail or "").strip():
+            return []
+        panels.append(following)
+    return panels
+
+
+def _in_order(row: _Row) -> list[HtmlElement]:
+    """As many panels as tabs that follow the row; none where there are more or fewer."""
+    count = len(row.tabs)
+    box = row.box
+    if row.are_labels and (panels := _blocks(box)) and len(panels) == count:
+        return panels  # labels and panels in one box
+    for _ in range(_MAX_UP):
+        following = list(islice(_following(box), _REACH))
+        panels = [panel for element in following for panel in _tab_panels(element)]
+        if panels:
+            return panels if len(panels) == count else []
+        if following and count > 1:
+            inner = following[0]
+            for _ in range(_MAX_UP):
+                blocks = _blocks(inner)
+                if len(blocks) == count and not (inner.text or "").strip():
+                    return blocks
+                if len(blocks) != 1:
+                    break
+                inner = blocks[0]
+            siblings = list(islice(_following(box), count + 1))
+            if len(siblings) == count and len({(each.tag, each.get("class")) for each in siblings}) == 1:
+                return siblings
+        box = box.getparent()
+        if box is None or box.tag in ("body", "main", "article", "td"):
+            break
+    return []
+
+
+def _of_selected(row: _Row) -> list[tuple[HtmlElement, HtmlElement]]:
+    """The only panel that is there, with the tab that is selected."""
+    selected = [tab for tab in row.tabs if tab.get("aria-selected") == "true"]
+    box = row.box
+    for _ in range(_MAX_UP):
+        panels = [panel for element in islice(_following(box), _REACH) for panel in _tab_panels(element)]
+        if panels or box.getparent() is None:
+            return [(selected[0], panels[0])] if len(panels) == 1 and len(selected) == 1 else []
+        box = box.getparent()
+    return []
+
+
+def _following(box: HtmlElement) -> Iterator[HtmlElement]:
+    return (each for each in box.itersiblings() if isinstance(each.tag, str) and each.tag not in _SKIPPED)
+
+
+def _blocks(box: HtmlElement) -> list[HtmlElement]:
+    """The children of a box that may be panels; none where others with text stand among them."""
+    blocks = []
+    for child in islice(box, 4 * _MAX_TABS):
+        if not isinstance(child.tag, str) or child.tag in _SKIPPED:
+            continue
+        if child.tag not in _PANEL_TAGS and "-" not in child.tag:
+            return []
+        blocks.append(child)
+    return blocks
+
+
+def _tab_panels(element: HtmlElement) -> list[HtmlElement]:
+    """The outermost tab panels in an element, itself included."""
+    if element.get("role") == "tabpanel":
+        return [element]
+    panels = [each for each in islice(element.iterdescendants("*"), _MAX_SCANNED) if each.get("role") == "tabpanel"]
+    found = set(panels)
+    return [panel for panel in panels if found.isdisjoint(panel.iterancestors())]
+
+
+def _name(tab: HtmlElement) -> str:
+    """The words of a tab, else its accessible name."""
+    if text := folded_text(tab):
+        return text
+    for name in ("aria-label", "title", "data-title", "data-label"):
+        if value := " ".join((tab.get(name) or "").split()):
+            return value
+    return next((alt for image in tab.iter("img") if (alt := " ".join((image.get("alt") or "").split()))), "")
+
+
+def _whole_tab(tab: HtmlElement) -> HtmlElement:
+    """A tab with the list item or box around it that holds nothing else."""
+    element = tab
+    for parent in islice(tab.iterancestors(), _MAX_UP):
+        if (
+            parent.tag not in _WRAPPERS
+            or len(parent) > 1
+            or (parent.text or "").strip()
+            or (element.tail or "").strip()
+        ):
+            break
+        element = parent
+    return element
