@@ -85,11 +85,16 @@ def strip_marked_boilerplate(root: HtmlElement) -> None:
     """Drop what mark-up itself marks as no content: scripts, navigation, controls, hidden parts, comments."""
     _rescue_content(root)
     tabs = find_tabs(root)
-    for take in (write_names, partial(take_hidden_parts, panels=panels_of(tabs)), partial(name_panels, groups=tabs),
-                 take_actions, take_code_labels):  # fmt: skip
+    list_options(root)
+    for take in (
+        write_names,
+        partial(take_hidden_parts, panels=panels_of(tabs)),
+        partial(name_panels, groups=tabs),
+        take_actions,
+        take_code_labels,
+    ):
         for element in take(root):
             drop(element)
-    list_options(root)
     free_headings(root)
     for element in list(root.iterdescendants(*_BOILERPLATE_TAGS)):
         drop(element)

@@ -24,6 +24,7 @@ _NAMED = (
 _HOLDERS = {"td", "th", "li", "dt", "dd"}
 _ROLES = {"cell", "gridcell", "columnheader", "rowheader", "listitem"}
 _CELLS = {"td", "th"}
+_CONTROLS = {"button", "input", "select", "textarea", "label"}
 _MAX_UP = 12
 _NOT_READ = {"script", "style", "template", "noscript", "svg", "select", "textarea", "input", "math"}
 _LABELS = re.compile(
@@ -89,10 +90,12 @@ def write_names(root: HtmlElement) -> list[HtmlElement]:
 
 def _holder(element: HtmlElement) -> HtmlElement | None:
     """The cell, item or term that an element stands in; None for one in a control or in a drawing."""
+    if element.tag in _CONTROLS or element.tag in _HOLDERS:
+        return None
     for box in islice(element.iterancestors(), _MAX_UP):
         if box.tag in _HOLDERS or box.get("role") in _ROLES:
             return box
-        if box.tag in ("button", "svg", "nav", "select", "figure"):
+        if box.tag in _CONTROLS or box.tag in ("svg", "nav", "figure"):
             return None
     return None
 

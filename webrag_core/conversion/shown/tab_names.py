@@ -17,14 +17,14 @@ from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_be
 
 _TABS = (
     "descendant::*[@role='tab' or @data-toggle='tab' or @data-toggle='pill' or @data-bs-toggle='tab'"
-    " or @data-bs-toggle='pill' or @data-bs-toggle='list' or @data-toggle='list' or @uk-tab or @panel]"
+    " or @data-bs-toggle='pill' or @data-bs-toggle='list' or @data-toggle='list' or @panel]"
 )
 _RADIOS = "descendant::input[@type='radio'][@id]"
 _NAMED_TABS = "descendant::*[contains(@class, 'tab') or contains(@class, 'Tab') or contains(@class, 'code-group')]"
 _LIST_OF_TABS = re.compile(
     r"(?:^|\s)(?:[\w-]*[-_])?(?:tabs?|tablist)(?:[-_]{1,2}(?:list|nav|navs|navigation|links?|bar|buttons?|headers?|labels?|titles?"
     r"|controls?|menu|strip|switcher|items|row))?(?:$|\s)|(?:^|\s)(?:tab(?:List|Nav|Links|Bar|Buttons|Headers?|Labels|s))(?:$|\s)"
-    r"|et_pb_tabs_controls|nav-tabs|tabset-?nav",
+    r"|et_pb_tabs_controls|tabular|tabset-?nav",
 )
 _TAB_TAGS = ("a", "button")
 _SKIPPED = {"script", "style", "template", "input", "label", "br", "hr", "noscript", "svg", "legend"}
@@ -99,7 +99,7 @@ def _rows(root: HtmlElement) -> Iterator[_Row]:
         yield _Row(box, tabs)
     yield from _label_rows(root)
     known = set(marked)
-    for box in root.xpath(_NAMED_TABS):
+    for box in reversed(root.xpath(_NAMED_TABS)):  # the innermost first
         if box in boxes or not _LIST_OF_TABS.search(box.get("class") or ""):
             continue
         tabs = [tab for tab in islice(box.iter(*_TAB_TAGS), _MAX_TABS + 1) if _is_same_page(tab)]
@@ -143,7 +143,7 @@ def _is_same_page(tab: HtmlElement) -> bool:
 
 def _is_row(box: HtmlElement, tabs: Sequence[HtmlElement]) -> bool:
     """Whether a box holds nothing but tabs."""
-    return len(tabs) > 1 and folded_text(box) == " ".join(filter(None, map(folded_text, tabs)))
+    return len(tabs) > 1 and "".join(folded_text(box).split()) == "".join("".join(map(folded_text, tabs)).split())
 
 
 class _Panels:
@@ -153,8 +153,10 @@ class _Panels:
         self._root = root
         self._by_id: dict[str, HtmlElement] = {}
         self._by_label: dict[str, HtmlElement] = {}
-        for element in root.xpath("descendant::*[@id or @aria-labelledby or @name]"):
+        for element in root.xpath("descendant::*[@id or @aria-labelledby or @name or @data-tab]"):
             if (name := element.get("id")) is not None or ((name := element.get("name")) and "panel" in element.tag):
+                self._by_id.setdefault(name, element)
+            if (name := element.get("data-tab")) and element.tag in _PANEL_TAGS and element.tag != "li":
                 self._by_id.setdefault(name, element)
             if (labels := element.get("aria-labelledby")) and element.get("role") != "tab":
                 self._by_label.setdefault(labels, element)
