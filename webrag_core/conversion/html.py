@@ -20,6 +20,7 @@ from lxml.html import HtmlElement
 from webrag_core.acquisition.charset import decode_page
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.conversion.anchors import AnchorMarks, mark_headings
+from webrag_core.conversion.aria_roles import apply_roles
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code
 from webrag_core.conversion.definition_lists import (
@@ -27,6 +28,8 @@ from webrag_core.conversion.definition_lists import (
     replace_definition_lists,
     strip_placeholder_marks,
 )
+from webrag_core.conversion.frames import link_frames, without_framesets
+from webrag_core.conversion.heading_links import drop_heading_links
 from webrag_core.conversion.images import resolve_images
 from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extract_links
 from webrag_core.conversion.list_numbers import preserve_numbers
@@ -38,8 +41,11 @@ from webrag_core.conversion.markup.models import NO_MARKUP, PageMarkup
 from webrag_core.conversion.markup.relations import page_relations
 from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
 from webrag_core.conversion.metadata import Metadata, page_says_nofollow, read_metadata
+from webrag_core.conversion.nested_lists import nest_lists
+from webrag_core.conversion.shadow_roots import show_shadow_roots
 from webrag_core.conversion.superscripts import bracket_footnotes, lower_indices, raise_exponents
 from webrag_core.conversion.tables import drop_false_spans, flatten_tables, unwrap_layout_tables
+from webrag_core.conversion.unknown_elements import lay_out_unknown_elements
 from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
@@ -55,6 +61,7 @@ _NAMED_CONTROLS = re.compile(
     r"&#(?:0*(?:[1-8]|1[124-9]|2[0-9]|3[01]|127|6553[45])(?![0-9])"
     r"|[xX]0*(?:[1-8b-cB-Ce-fE-F]|1[0-9a-fA-F]|7[fF]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
 )
+_CLOSED_BREAK = re.compile(r"(?:<br\s*/?>)?</br\s*>", re.IGNORECASE)  # a browser takes </br> for <br>
 _OPTIONS = converter.ConversionOptions(
     extract_metadata=False,
     autolinks=False,
@@ -63,9 +70,6 @@ _OPTIONS = converter.ConversionOptions(
     preprocessing=converter.PreprocessingOptions(enabled=False),
 )
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
-_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
-_LEVEL = re.compile("[1-9]")
-_HEADING_LIKE = {"div", "p", "span", "strong", "b"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +150,20 @@ def _prepare(
     nofollow: bool,
     is_document: bool,
 ) -> _Prepared:
-    document = parse_html(body, charset)
+    text = page_text(body, charset)
+    document = _parse(text)
     base_url = _base_url(document, url)
     scripts = read_scripts(document)
     metadata = read_metadata(document, [value for _, value in scripts])
     markup = _read_markup(document, scripts, base_url, from_header)
+    link_frames(document, base_url, url)
+    show_shadow_roots(document)
     root = body_of(document)
     canonical = named_url(markup.relations)
-    _apply_role_headings(root)
+    lay_out_unknown_elements(root, text)
+    apply_roles(root)
+    drop_heading_links(root)
+    nest_lists(root)
     links = tuple(extract_links(root, base_url, url))
     if nofollow or page_says_nofollow(document):
         links = tuple(replace(link, nofollow=True) for link in links)
@@ -201,6 +211,7 @@ def page_text(body: bytes, charset: str | None) -> str:
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
     text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))
     text = _LONG_TAG.sub(_without_attribute_flood, text)
+    text = _CLOSED_BREAK.sub("<br>", without_framesets(text))
     return _NAMED_CONTROLS.sub("", text)
 
 
@@ -209,7 +220,10 @@ def parse_html(body: bytes, charset: str | None) -> HtmlElement:
 
     Raises FetchError: EMPTY_PAGE for nothing but comments, PARSE_FAILURE for what is no HTML or nested too deeply.
     """
-    text = page_text(body, charset)
+    return _parse(page_text(body, charset))
+
+
+def _parse(text: str) -> HtmlElement:
     # without huge_tree the parser drops whatever follows a text of 10 MB or the 256th level
     parser = lxml.html.HTMLParser(encoding="utf-8", huge_tree=True)
     try:
@@ -245,16 +259,6 @@ def _base_url(document: HtmlElement, url: str) -> str:
         return url if first is None else canonicalise(first, url)
     except FetchError:
         return url
-
-
-def _apply_role_headings(root: HtmlElement) -> None:
-    """Make headings of ARIA headings with a level; those without one are mostly captions."""
-    for element in root.xpath("descendant::*[@role='heading'][@aria-level]"):
-        level = element.get("aria-level") or ""
-        if element.tag not in _HEADING_LIKE or not _LEVEL.fullmatch(level):
-            continue
-        if next(element.iter(*_HEADINGS), None) is None and next(element.iterancestors(*_HEADINGS), None) is None:
-            element.tag = f"h{min(int(level), 6)}"
 
 
 def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
