@@ -144,7 +144,7 @@ def test_permalinks_are_no_text_of_a_heading_or_of_the_path_below_it(sign: str) 
 EDITS = [
     '<span class="mw-editsection"><span>[</span><a href="/w/index.php?title=L&amp;action=edit&amp;section=1">edit</a>'
     "<span>]</span></span>",
-    ' <span>[<a href="/w?title=L&veaction=edit">Bearbeiten</a> | <a href="/w?title=L&action=edit">Quelltext</a>]</span>',
+    ' <span>[<a href="/w?veaction=edit">Bearbeiten</a> | <a href="/w?title=L&action=edit">Quelltext</a>]</span>',
     ' [<a href="?action=edit">編集</a>]',
     ' <a class="edit-link" href="/wiki/lake/edit">Edit</a>',
     ' <small>(<a href="doku.php?id=lake&do=edit">modifier</a>)</small>',

@@ -7,6 +7,11 @@ import re
 from lxml import etree
 from lxml.html import HtmlElement
 
+from webrag_core.conversion.code_boxes import make_code_boxes
+from webrag_core.conversion.code_controls import drop_code_controls
+from webrag_core.conversion.code_text import code_text
+from webrag_core.conversion.line_numbers import drop_line_numbers
+
 _SPACE = re.compile(r"\s+")
 # GitHub writes highlight-source-shell and highlight-text-html-basic
 _PREFIXED = re.compile(r"(?:^|\s)(?:highlight-(?:source|text)|highlight|language|lang|sourceCode)-([\w+#.]+)")
@@ -34,13 +39,15 @@ _LANGUAGES = {
     "default": "python",
 }
 _NO_LANGUAGE = {"none", "text", "notranslate", "plaintext", "undefined", "nohighlight"}
-_LINE_BLOCKS = {"div", "p", "li", "tr"}
-_LINE_NUMBERS = {"linenos", "lineno", "line-numbers", "gutter", "rouge-gutter", "hljs-ln-numbers"}
 
 
-def is_line_numbers(element: HtmlElement) -> bool:
-    """Whether an element is a column or mark of line numbers beside code."""
-    return not _LINE_NUMBERS.isdisjoint((element.get("class") or "").split())
+def shape_code(root: HtmlElement, html: str) -> None:
+    """Make a `<pre>` of every box of code, and leave nothing but code in it. `html` is the text of the page."""
+    make_code_boxes(root, html)
+    for pre in list(root.iter("pre")):
+        drop_code_controls(pre)
+        for code in (pre, *pre.iterchildren("code")):
+            drop_line_numbers(code)
 
 
 def mark_code(main: HtmlElement) -> None:
@@ -48,8 +55,6 @@ def mark_code(main: HtmlElement) -> None:
     for pre in list(main.iter("pre")):
         if pre.getparent() is None:
             continue  # within another one
-        for number in [element for element in pre.iterdescendants(etree.Element) if is_line_numbers(element)]:
-            number.drop_tree()
         language = _language(pre)
         text = code_text(pre).replace("\xa0", " ")  # it indents; code copied with it does not run
         del pre[:]
@@ -70,33 +75,6 @@ def flatten_inline_code(main: HtmlElement) -> None:
             text = _SPACE.sub(" ", code.text_content())
             del code[:]
             code.text = text
-
-
-def code_text(pre: HtmlElement) -> str:
-    """Return the text of a <pre> as a browser lays it out: <br> and blocks within it begin a new line."""
-    parts: list[str] = []
-
-    def add(text: str | None) -> None:
-        if text:
-            parts.append(text)
-
-    def end_line() -> None:
-        if parts and not parts[-1].endswith("\n"):
-            parts.append("\n")
-
-    for event, element in etree.iterwalk(pre, events=("start", "end", "comment", "pi")):
-        if event == "start":
-            if element.tag == "br":
-                parts.append("\n")
-            elif element.tag in _LINE_BLOCKS:
-                end_line()
-            add(element.text)
-            continue
-        if event == "end" and element.tag in _LINE_BLOCKS:
-            end_line()
-        if element is not pre:
-            add(element.tail)
-    return "".join(parts)
 
 
 def _language(pre: HtmlElement) -> str | None:

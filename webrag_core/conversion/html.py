@@ -22,7 +22,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.conversion.anchors import AnchorMarks, mark_headings
 from webrag_core.conversion.aria_roles import apply_roles
 from webrag_core.conversion.canonical import named_url
-from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code
+from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code, shape_code
 from webrag_core.conversion.definition_lists import (
     Placeholders,
     replace_definition_lists,
@@ -167,6 +167,7 @@ def _prepare(
     links = tuple(extract_links(root, base_url, url))
     if nofollow or page_says_nofollow(document):
         links = tuple(replace(link, nofollow=True) for link in links)
+    shape_code(root, text)
     raw_tex = shows_raw_tex(document)
     main = root if is_document else main_content(root, article=metadata.article)
     _clean(main, base_url, url)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import lxml.html
 from lxml.html import HtmlElement
 
@@ -14,19 +16,23 @@ def show_shadow_roots(document: HtmlElement) -> None:
     A slot that gets no content shows its own. Content without a slot stays behind the shadow root: sites keep text
     there for readers that know no shadow roots.
     """
+    if next(document.iter("template"), None) is None:
+        return
     shown: set[HtmlElement] = set()
+    slots: dict[HtmlElement | None, list[HtmlElement]] = {}  # by the root that they stand in
+    for slot in document.iter("slot"):
+        slots.setdefault(next(slot.iterancestors("template"), None), []).append(slot)
     for template in document.xpath(_ROOTS):
         host = template.getparent()
         if host is not None and host not in shown:  # of several roots of a host the first one counts
             shown.add(host)
-            _show(host, template)
+            _show(host, template, slots.get(template, ()))
 
 
-def _show(host: HtmlElement, template: HtmlElement) -> None:
+def _show(host: HtmlElement, template: HtmlElement, slots: Iterable[HtmlElement]) -> None:
     by_slot = _take_content(host, template)
     host.text = template.text
     host.extend(list(template))
-    slots = [slot for slot in host.iter("slot") if next(slot.iterancestors("template"), None) is None]
     for slot in slots:
         content = by_slot.pop(slot.get("name") or "", None)
         slot.tag = "span"

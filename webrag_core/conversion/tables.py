@@ -11,7 +11,7 @@ import lxml.html
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.code_blocks import code_text, is_line_numbers
+from webrag_core.conversion.code_text import code_text
 
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _SECTIONS = ("thead", "tbody", "tfoot")
@@ -27,7 +27,7 @@ def unwrap_layout_tables(main: HtmlElement) -> None:
     """Make plain blocks of tables that only place things: a Markdown cell is one line and would break what they hold.
 
     That is a table with headings, several lines of code or another table in it, of one cell, or without header
-    cells around lists. Columns of line numbers go.
+    cells around lists.
     """
     layouts = []  # judged before any is changed: an inner table is what makes the outer one layout
     for table in main.iter("table"):
@@ -36,9 +36,6 @@ def unwrap_layout_tables(main: HtmlElement) -> None:
         if _is_layout(table, cells):
             layouts.append((table, rows, cells))
     for table, rows, cells in layouts:
-        for cell in cells:
-            if is_line_numbers(cell):
-                cell.drop_tree()
         for element in (table, *table.iterchildren(*_SECTIONS, "caption", "colgroup"), *rows, *cells):
             element.tag = "div"
 
