@@ -169,6 +169,9 @@ def test_links_that_edit_a_section_are_no_text_of_its_heading(edit: str) -> None
         ("<div><h2>Notes</h2><a href='/help/edit/page'>Edit pages</a></div>", None),
         ("<h2>Sum (of <a href='/edit'>all parts of it</a>)</h2>", None),
         ("<h2>Array[ ]</h2>", ["## Array[ ]"]),
+        ("<h2>open()<a href='#open'>¶</a></h2>", ["## open()"]),
+        ("<h2>open() [<a href='?action=edit'>edit</a>]</h2>", ["## open()"]),
+        ("<h2>open()<span>[<a href='?action=edit'>edit</a>]</span></h2>", ["## open()"]),
     ],
 )
 def test_other_links_of_headings_stay(html: str, expected: list[str] | None) -> None:

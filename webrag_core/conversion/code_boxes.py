@@ -13,7 +13,7 @@ from webrag_core.conversion.code_text import LINE_BLOCKS, code_text
 from webrag_core.conversion.line_numbers import has_at_most, is_all_text_of, line_number, names_line
 
 _SIGNS = re.compile(
-    r"\b(?:class|style)\s*=\s*[\"']?[^\"'<>]*(?:line|code|mono|courier|consolas|menlo|white-space\s*:\s*pre)",
+    r"\b(?:class|style)\s*=\s*[\"']?[^\"'<>]{0,200}(?:line|code|mono|courier|consolas|menlo|white-space\s*:\s*pre)",
     re.IGNORECASE,
 )
 _WITH_SIGNS = "descendant::*[@style or contains(@class, 'ine') or contains(@class, 'ode')]"

@@ -23,7 +23,7 @@ _EDITS = re.compile(r"[?&;](?:action|veaction|do)=(?:edit|editsection|submit)\b"
 _EDITS_BY_PATH = re.compile(r"/_?edit(?:[/?]|$)", re.IGNORECASE)
 _NAMED_EDIT = re.compile(r"(?:^|[\s_-])edit(?:$|[\s_-]|section|link|button)|editsection", re.IGNORECASE)
 _INK = re.compile(r"[^\W_]")
-_EMPTY_BRACKETS = re.compile(r"\s*(?:\[[\s|·•/]*\]|\([\s|·•/]*\))")
+_EMPTY_BRACKETS = re.compile(r"\s*(?:\[[\s|·•/]*\]|\([\s|·•/]*\))\Z")
 
 
 def drop_heading_links(root: HtmlElement) -> None:
@@ -35,13 +35,12 @@ def drop_heading_links(root: HtmlElement) -> None:
         taken = [box for box in heading.iterdescendants("span", "small", "div") if _names_edit(box)]
         taken += [link for link in heading.iter("a") if _is_no_text(link, is_inside=True)]
         taken = [each for each in taken if _ink(heading) > _ink(each)]
+        bracketed = [place for element in taken if (place := _bracket_before(element)) is not None]
         for element in taken:
             _take_out(element, heading)
-        if taken:
-            for element in heading.iter():
-                element.text = _EMPTY_BRACKETS.sub("", element.text) if element.text else None
-                if element is not heading:
-                    element.tail = _EMPTY_BRACKETS.sub("", element.tail) if element.tail else None
+        for element, place in bracketed:
+            text = (getattr(element, place) or "").rstrip()
+            setattr(element, place, text[:-_MAX_LABEL] + _EMPTY_BRACKETS.sub("", text[-_MAX_LABEL:]))
         _drop_beside(heading)
 
 
@@ -72,6 +71,14 @@ def _is_no_text(link: HtmlElement, *, is_inside: bool) -> bool:
 def _names_edit(element: HtmlElement) -> bool:
     names = element.get("class")
     return names is not None and _NAMED_EDIT.search(names) is not None and len(element.text_content()) <= _MAX_LABEL
+
+
+def _bracket_before(link: HtmlElement) -> tuple[HtmlElement, str] | None:
+    """The text that opens a bracket right before a link: (element, `text` or `tail`); None where none does."""
+    before, parent = link.getprevious(), link.getparent()
+    element, place = (parent, "text") if before is None else (before, "tail")
+    text = (getattr(element, place) or "").rstrip() if element is not None else ""
+    return (element, place) if text.endswith(("[", "(")) else None
 
 
 def _ink(element: HtmlElement) -> int:

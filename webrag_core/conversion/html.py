@@ -23,6 +23,7 @@ from webrag_core.conversion.anchors import AnchorMarks, mark_headings
 from webrag_core.conversion.aria_roles import apply_roles
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code, shape_code
+from webrag_core.conversion.decimals import join_decimals
 from webrag_core.conversion.definition_lists import (
     Placeholders,
     replace_definition_lists,
@@ -179,7 +180,8 @@ def _prepare(
     mark_code(main)
     flatten_inline_code(main)
     bracket_footnotes(main)
-    raise_exponents(main)
+    join_decimals(main, metadata.language)
+    raise_exponents(main, metadata.language)
     lower_indices(main)
     preserve_numbers(main)
     if raw_tex:

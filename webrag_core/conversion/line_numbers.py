@@ -15,7 +15,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.conversion.code_text import LINE_BLOCKS, Place, code_text, pieces
 
-_NUMBER = re.compile(r"\s*(\d{1,7})\s*[.:|]?\s*")
+_NUMBER = re.compile(r"(\d{1,7}) ?[.:|]?")
 _NAMES = re.compile(
     r"line[-_]?(?:nos?|num|nr|counter|index)|(?:blob|row|crayon)[-_]nums?|gutter|(?:^|[\s_-])lnt?(?:$|[\s_-])",
     re.IGNORECASE,
@@ -24,7 +24,7 @@ _ANCHOR = re.compile(r"#?(?:[\w-]*[-_])?(?:L|l|LN|line|n)[-_]?0*\d+")
 # what highlighters call a number of the code
 _TOKENS = frozenset(("mi", "mf", "mh", "mo", "mb", "mx", "il", "m", "number", "hljs-number", "token", "numeric",
                      "constant", "lit", "literal", "pl-c1", "nu0"))  # fmt: skip
-_COLOURS = re.compile(r"(?:\s*(?:color|font-weight|font-style|--[\w-]+)\s*:[^;]*;?)*\s*")
+_COLOURS = re.compile(r"(?:\s*(?:color|font-weight|font-style|--[\w-]+)\s*:[^;]*(?:;|\Z))*\s*")
 _EMPHASIS = frozenset(("b", "strong", "em", "var", "mark", "kbd", "code", "u"))
 _UNSEEN = re.compile(r"visibility\s*:\s*hidden|display\s*:\s*none", re.IGNORECASE)
 _MAX_UP = 4  # elements from code to the box whose neighbour may be its column
@@ -76,7 +76,11 @@ def has_at_most(box: HtmlElement, count: int) -> bool:
 def line_number(element: HtmlElement) -> int | None:
     """The number that is all the text of an element."""
     texts = list(islice((text for text in element.itertext() if text.strip()), 2))
-    number = _NUMBER.fullmatch(texts[0]) if len(texts) == 1 else None
+    return _value(texts[0]) if len(texts) == 1 else None
+
+
+def _value(text: str) -> int | None:
+    number = _NUMBER.fullmatch(text.strip())
     return int(number[1]) if number else None
 
 
@@ -114,9 +118,8 @@ def _numbers_at_lines(code: HtmlElement) -> list[_Number]:
             begins, is_bare = True, False
             continue
         if begins and text.strip():
-            number = _NUMBER.fullmatch(text) if place == "text" and not len(element) and element is not code else None
-            value = int(number[1]) if number else -1
-            if number and (not found or value == last + 1 or (is_named and value > last)):
+            value = _value(text) if place == "text" and element is not code and has_at_most(element, 0) else None
+            if value is not None and (not found or value == last + 1 or (is_named and value > last)):
                 found.append(_Number(_whole(element, code)))
                 is_named = is_named if len(found) > 1 else names_line(found[0].element)
                 last, begins, is_bare = value, "\n" in text.lstrip(), True
@@ -193,8 +196,8 @@ def _column_length(box: HtmlElement) -> int:
         for line in text.split("\n"):
             if not line.strip():
                 continue
-            number = _NUMBER.fullmatch(line)
-            if number is None or (count and int(number[1]) != last + 1):
+            value = _value(line)
+            if value is None or (count and value != last + 1):
                 return 0
-            count, last = count + 1, int(number[1])
+            count, last = count + 1, value
     return count

@@ -19,6 +19,16 @@ _VARIABLE = re.compile(r"(?:\A|\W)[a-z]\Z|[)\]]\Z")
 _LETTERS = re.compile(r"[a-z]{2,3}")
 _ORDINAL = {"st", "nd", "rd", "th", "er", "re", "me", "de"}
 _WORD_END = re.compile(r"[^\W\d_]{3}\Z")
+_WORD = re.compile(r"(?:\A|[^\w])([^\W\d_]{4,}|[^\W\d_]{11,})\Z")
+# of the words that take exponents, those of four letters and more
+_POWERS = frozenset(
+    ("inch", "inches", "foot", "feet", "yard", "yards", "mile", "miles", "acre", "acres", "meter", "meters", "metre",
+     "metres", "mètre", "mètres", "metro", "metros", "metri", "zoll", "sinh", "cosh", "tanh", "grad", "pixel", "pixels",
+     "second", "seconds")
+)  # fmt: skip
+_SHORT_NOTE = re.compile(r"[1-9]\d?")
+_NUMBERED = re.compile(r"(?:\A|\W)\d+\Z")
+_ORDINAL_LETTERS = {"a", "o", "e"}
 _INDEX = re.compile(r"\w{1,12}")
 _FORMULA_END = re.compile(r"(?:[A-Z][a-z]?|\))\Z")  # H2O, Fe2, Ca(OH)2: chemists and readers write no mark
 _DIGITS = re.compile(r"\d{1,3}")
@@ -70,14 +80,21 @@ def _bracket(mark: HtmlElement, outermost: HtmlElement) -> None:
         outermost.tail = " " + outermost.tail  # in Markdown [1](words) is a link
 
 
-def raise_exponents(main: HtmlElement) -> None:
-    """Write exponents with a caret (10<sup>6</sup> is not 106). Ordinals stay as they are."""
+def raise_exponents(main: HtmlElement, language: str | None) -> None:
+    """Write exponents with a caret (10<sup>6</sup> is not 106). Ordinals stay as they are, in the page's `language`;
+    a small number behind a word is a note where the page has a first one."""
+    has_notes = any(_one_line(sup) == "1" and _WORD.search(_text_before(sup)) for sup in main.iter("sup"))
+    has_ordinals = language is not None and not language.lower().startswith("en")
     for sup in reversed(list(main.iter("sup"))):  # the innermost first
         before = _text_before(sup)
         if not before or sup.find(".//a") is not None:
             continue
         text = _one_line(sup)
-        if not text or text[0] in "[(":
+        if not text or text[0] in "[(" or (has_ordinals and text in _ORDINAL_LETTERS and _names_number(before)):
+            continue
+        word = _WORD.search(before)
+        if has_notes and word is not None and _SHORT_NOTE.fullmatch(text) and word[1].lower() not in _POWERS:
+            _bracket(sup, sup)  # no word has a power: it is a note
             continue
         if _SIMPLE_EXPONENT.fullmatch(text):
             marked = f"^{text}"
@@ -126,7 +143,12 @@ def _text_before(element: HtmlElement) -> str:
         before = previous.tail or previous.text_content()
     else:
         before = (parent.text if parent is not None else None) or ""
-    return before[-3:] if before and (before[-1].isalnum() or before[-1] in ")]") else ""
+    return before[-12:] if before and (before[-1].isalnum() or before[-1] in ")]") else ""
+
+
+def _names_number(before: str) -> bool:
+    """Whether an ordinal (1<sup>a</sup>) or the word for number (N<sup>o</sup>) ends with a superscript letter."""
+    return _NUMBERED.search(before) is not None or before[-1:] in ("N", "n", "№")
 
 
 def _one_line(element: HtmlElement) -> str:
