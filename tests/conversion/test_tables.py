@@ -45,11 +45,56 @@ HEADER = "<tr><th rowspan=2>Model<th colspan=2>Power<tr><th>min<th>max"
             "<tr><th>a<th>b<tr><th colspan=2>Section<tr><td>1<td>2",
             "| a | b |\n| --- | --- |\n| Section | |\n| 1 | 2 |\n",
         ),
+        (  # to the end of the table
+            "<tr><th>a<th>b<tr><td rowspan=0>x<td>1<tr><td>2<tr><td>3",
+            "| a | b |\n| --- | --- |\n| x | 1 |\n| x | 2 |\n| x | 3 |\n",
+        ),
         ("<tr><th>a<th>b<tr><th>c<th>d", "| a | b |\n| --- | --- |\n| c | d |\n"),
     ],
 )
 def test_spanning_cells_stand_in_every_place_they_span(table: str, expected: str) -> None:
     assert markdown(table) == expected
+
+
+SETTINGS = "<tr><th>Name<th>Default<th>About<tr><td>depth<td>7<td>Levels.<tr><td>{}<td>none<td>{}"
+
+
+@pytest.mark.parametrize(
+    ("name", "about", "row", "behind"),
+    [
+        (
+            "rules",
+            "For example:<pre>a:\n  - b</pre>",
+            "| rules | none | For example: |",
+            "rules\n\n```\na:\n  - b\n```",
+        ),
+        ("<pre>a\n b</pre>", "As code.", "|  | none | As code. |", "```\na\n b\n```"),
+        ("rules", "<pre>one line</pre>", "| rules | none | `one line` |", ""),
+        ("<h4>rules</h4>", "A list.", "| rules | none | A list. |", ""),
+        ("rules", "<p>One.</p><p>Two.</p><ul><li>a<li>b</ul>", "| rules | none | One. Two. a b |", ""),
+        ("rules", "<blockquote><div>quoted</div></blockquote>text", "| rules | none | quoted text |", ""),
+    ],
+)
+def test_a_block_in_a_cell_leaves_the_columns(name: str, about: str, row: str, behind: str) -> None:
+    table = "| Name | Default | About |\n| --- | --- | --- |\n| depth | 7 | Levels. |\n" + row + "\n"
+    assert markdown(SETTINGS.format(name, about)) == table + (f"\n{behind}\n" if behind else "")
+
+
+def test_headings_in_all_cells_of_a_column_are_its_words() -> None:
+    rows = "".join(f"<tr><td><h4>P{n}</h4></td><td>{n} l/min</td></tr>" for n in (20, 30))
+    assert "| P20 | 20 l/min |\n| P30 | 30 l/min |" in markdown(f"<tr><th>Model</th><th>Speed</th></tr>{rows}")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "<tr><td><h2>Part</h2><p>Words of the part.</p></td><td><h2>Other</h2><p>Words.</p></td></tr>" * 2,
+        "<tr><th>Before</th><th>After</th></tr><tr><td><pre>a\nb</pre></td><td><pre>c\nd</pre></td></tr>",
+        "<tr><td colspan=2><h2>Part</h2></td></tr><tr><td>left</td><td>right</td></tr>",
+    ],
+)
+def test_tables_of_boxes_stay_blocks(table: str) -> None:
+    assert "|" not in markdown(table)
 
 
 def test_a_long_cell_is_not_repeated() -> None:

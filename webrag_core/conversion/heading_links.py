@@ -35,12 +35,12 @@ def drop_heading_links(root: HtmlElement) -> None:
         taken = [box for box in heading.iterdescendants("span", "small", "div") if _names_edit(box)]
         taken += [link for link in heading.iter("a") if _is_no_text(link, is_inside=True)]
         taken = [each for each in taken if _ink(heading) > _ink(each)]
-        bracketed = [place for element in taken if (place := _bracket_before(element)) is not None]
+        bracketed = [text for element in taken if (text := _bracket_before(element)) is not None]
         for element in taken:
             _take_out(element, heading)
         for element, place in bracketed:
-            text = (getattr(element, place) or "").rstrip()
-            setattr(element, place, text[:-_MAX_LABEL] + _EMPTY_BRACKETS.sub("", text[-_MAX_LABEL:]))
+            words = (getattr(element, place) or "").rstrip()
+            setattr(element, place, words[:-_MAX_LABEL] + _EMPTY_BRACKETS.sub("", words[-_MAX_LABEL:]))
         _drop_beside(heading)
 
 

@@ -20,6 +20,8 @@ _MAX_COLUMNS = 1_000  # what HTML lets a cell span
 _HARMLESS_CLAIMS = 10_000  # places that spans may claim in any table
 _CLAIMS_PER_CELL = 20  # more than these per real cell are not believed
 _MAX_HEADER_ROWS = 4
+_TO_THE_END = 65_534  # rows, of a cell that spans all rows below it: what HTML lets a cell span
+_MOST_CODE = 1 / 3  # of the cells of a table may hold several lines of code
 _MAX_REPEATED_CHARS = 120  # a longer text is not repeated
 
 
@@ -27,28 +29,71 @@ def unwrap_layout_tables(main: HtmlElement) -> None:
     """Make plain blocks of tables that only place things: a Markdown cell is one line and would break what they hold.
 
     That is a table with headings, several lines of code or another table in it, of one cell, or without header
-    cells around lists.
+    cells around lists. A table whose columns are plain all the same stays: its few blocks of code follow it, each
+    under the first cell of its row.
     """
+    listings = []
     layouts = []  # judged before any is changed: an inner table is what makes the outer one layout
     for table in main.iter("table"):
         rows = [row for part in (table, *table.iterchildren(*_SECTIONS)) for row in part.findall("tr")]
         cells = [cell for row in rows for cell in row.iterchildren("td", "th")]
-        if _is_layout(table, cells):
+        code = [pre for pre in table.iter("pre") if "\n" in code_text(pre).strip("\n")]
+        if _is_layout(table, rows, cells, code):
             layouts.append((table, rows, cells))
+        elif code:
+            listings.append((table, code))
     for table, rows, cells in layouts:
         for element in (table, *table.iterchildren(*_SECTIONS, "caption", "colgroup"), *rows, *cells):
             element.tag = "div"
+    for table, code in listings:
+        _move_behind(table, code)
 
 
-def _is_layout(table: HtmlElement, cells: list[HtmlElement]) -> bool:
+def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElement], code: list[HtmlElement]) -> bool:
+    """`code`: the blocks of it in the table that have several lines."""
     if len(cells) == 1 or (table.get("role") or "").lower() in ("presentation", "none"):
         return True
-    if next(table.iter(*_HEADINGS), None) is not None or table.find(".//table") is not None:
-        return True
-    if any("\n" in code_text(pre).strip("\n") for pre in table.iter("pre")):
+    if table.find(".//table") is not None:
         return True
     headed = any(cell.tag == "th" for cell in cells)
+    if code and not (headed and len(code) <= _MOST_CODE * len(cells) and _has_plain_columns(rows)):
+        return True
+    headings = list(table.iter(*_HEADINGS))
+    if headings and not (all(map(_is_only_text, headings)) and _has_plain_columns(rows)):
+        return True
     return not headed and next(table.iter("pre", "ul", "ol", "dl"), None) is not None
+
+
+def _has_plain_columns(rows: list[HtmlElement]) -> bool:
+    """Whether there are several rows, of two or more cells and the same width."""
+    widths = {sum(min(_span(cell, "colspan"), _MAX_COLUMNS) for cell in row.iterchildren("td", "th")) for row in rows}
+    return len(rows) > 1 and len(widths) == 1 and min(widths) > 1
+
+
+def _is_only_text(heading: HtmlElement) -> bool:
+    """Whether a heading is all that the cell of one column holds, or that cell is a header."""
+    cell = next(heading.iterancestors("td", "th"), None)
+    if cell is None or _span(cell, "colspan") > 1:  # in a caption, or over a part of the table
+        return False
+    return cell.tag == "th" or len(cell.text_content().split()) == len(heading.text_content().split())
+
+
+def _move_behind(table: HtmlElement, code: list[HtmlElement]) -> None:
+    """Move blocks of code behind their table, each under the first cell of its row."""
+    place = table
+    for pre in code:
+        row = next(pre.iterancestors("tr"), None)
+        first = next(row.iterchildren("td", "th"), None) if row is not None else None
+        label = " ".join(first.text_content().split()) if first is not None and first not in pre.iterancestors() else ""
+        pre.drop_tree()
+        pre.tail = None
+        if label:
+            paragraph = lxml.html.Element("p")
+            paragraph.text = label[:_MAX_REPEATED_CHARS]
+            place.addnext(paragraph)
+            place = paragraph
+        place.addnext(pre)
+        place = pre
 
 
 def drop_false_spans(main: HtmlElement) -> None:
@@ -67,6 +112,8 @@ def drop_false_spans(main: HtmlElement) -> None:
 
 def _span(cell: HtmlElement, name: str) -> int:
     number = _NUMBER.match(cell.get(name, ""))
+    if number and name == "rowspan" and int(number[1]) == 0:
+        return _TO_THE_END
     return max(1, int(number[1])) if number else 1
 
 
