@@ -204,3 +204,31 @@ def test_a_directory_of_very_many_links_keeps_them_all_and_the_text_around_the_f
 def test_characters_that_only_break_lines_are_no_part_of_words() -> None:
     [link] = links("<h2>He\u00adad</h2><p>See the so\u00adft <a href=x>li\u200bnk</a> here.</p>")
     assert (link.anchor_text, link.context, link.heading_path) == ("link", "See the soft link here.", ("Head",))
+
+
+@pytest.mark.parametrize(
+    "href",
+    [
+        "http://b\u00fccher.example/x",
+        "https:///triple.example/a",
+        "https:\\\\back.example\\slash",
+        "//Upper.EXAMPLE:443/%7euser",
+        "a b.html?q=1&utm_source=x",
+        "../../../far.html",
+        "\ttab\n.html",
+        "?page=2",
+    ],
+)
+def test_a_link_is_spelt_alike_in_the_text_and_in_the_table(href: str) -> None:
+    html = f"<main><p>Words before the <a href='{href}#part'>link</a> of the page.</p></main>"
+    page = convert_html(html.encode(), url="https://site.example/docs/p.html")
+    assert [f"[link]({link.target_url}#part)" in page.markdown for link in page.links] == [True]
+
+
+@pytest.mark.parametrize(
+    "href", ["http://[bad", "http://user:secret@site.example/", "javascript:x()", "http://", "ftp://a/b"]
+)
+def test_a_link_that_leads_nowhere_is_words(href: str) -> None:
+    html = f"<main><p>Words before the <a href='{href}'>link</a> of the page.</p></main>"
+    page = convert_html(html.encode(), url="https://site.example/docs/p.html")
+    assert (page.markdown, page.links) == ("Words before the link of the page.\n", ())

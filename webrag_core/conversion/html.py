@@ -269,7 +269,7 @@ def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
     clean_anchors(main, base_url, page_url)
     for name in ("src", "cite"):
         for element in main.xpath(f"descendant::*[@{name}]"):
-            element.set(name, absolute(element.get(name) or "", base_url))
+            element.set(name, absolute(element.get(name) or "", base_url) or element.get(name) or "")
     for element in main.iter("aside", "header", "footer", "form"):
         element.tag = "div"  # within the content they are content; the converter would drop them
     for quote in list(main.iter("blockquote")):

@@ -11,7 +11,6 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from urllib.parse import urljoin
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -291,13 +290,14 @@ def _clean(text: str) -> str:
     return storable(_SPACE.sub(" ", without_invisible(text)).replace("¶", "").strip())
 
 
-def absolute(link: str, base_url: str) -> str:
-    """Resolve a link against `base_url`; one that cannot be resolved stays as it is."""
-    link = link.strip()
+def absolute(link: str, base_url: str) -> str | None:
+    """Resolve a link against `base_url` as the table of links does, with its fragment; None where it leads to no page
+    of the web."""
+    address, mark, fragment = link.strip().partition("#")
     try:
-        return urljoin(base_url, link)
-    except ValueError:
-        return link
+        return f"{canonicalise(address, base_url)}{mark}{fragment}"
+    except FetchError:  # another scheme, malformed, with a password
+        return None
 
 
 def clean_anchors(main: HtmlElement, base_url: str, page_url: str) -> None:
@@ -316,7 +316,7 @@ def clean_anchors(main: HtmlElement, base_url: str, page_url: str) -> None:
         href = ""
         if written is not None:
             if written not in resolved:
-                resolved[written] = absolute(written, base_url)
+                resolved[written] = absolute(written, base_url) or ""
             href = resolved[written]
         if address := contact_address(written or ""):
             write_address(anchor, address)
@@ -330,7 +330,7 @@ def clean_anchors(main: HtmlElement, base_url: str, page_url: str) -> None:
             anchor.text = ""
             del anchor[:]
             text = ""
-        if within or not href.startswith(("http:", "https:")) or not (text or _is_shown(anchor)):
+        if within or not (text or _is_shown(anchor)):
             anchor.attrib.pop("href", None)
         else:
             anchor.set("href", href)
