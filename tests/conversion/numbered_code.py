@@ -199,6 +199,25 @@ MARKUPS: dict[str, Callable[[Lines], str]] = {
         + _column(x, "<a href=#{n} id={n}>{n}</a>")
         + f"</pre></div><pre class=rust><code>{_code(x)}</code></pre></div>"
     ),
+    "expressive code": lambda x: (
+        "<div class=expressive-code><pre data-language=sh><code>"
+        + _each(
+            x, "<div class=ec-line><div class=gutter><div class=ln>{n}</div></div><div class=code>{c}</div></div>", ""
+        )
+        + "</code></pre></div>"
+    ),
+    "gitbook": lambda x: (
+        "<pre><code>"
+        + _each(
+            x,
+            "<span class=highlight-line><span class=highlight-line-number>{n}</span>"
+            "<span class=highlight-line-content>{c}</span></span>",
+            "",
+        )
+        + "</code></pre>"
+    ),
+    "org": lambda x: "<pre class='src src-sh'>" + _each(x, "<span class=linenr>{n}: </span>{c}") + "\n</pre>",
+    "vim": lambda x: "<pre id=vimCodeElement>\n" + _each(x, "<span id=L{n} class=LineNr>{n} </span>{c}") + "\n</pre>",
     "own names": lambda x: "<pre class=a>" + _each(x, "<i class=b>{n}</i><span class=c>{c}</span>") + "</pre>",
     "own names column": lambda x: (
         f"<div class=a><div class=b>{_column(x, '<p>{n}</p>', '')}</div><div class=c><pre>{_code(x)}</pre></div></div>"
@@ -222,5 +241,8 @@ UNNUMBERED: dict[str, Callable[[Lines], str]] = {
         + "</div>"
     ),
     "code with a language": lambda x: f"<div class=box><code class='language-sh'>{_code(x)}</code></div>",
+    "lines of a grid": lambda x: (
+        "<pre><code>" + _each(x, "<span class=highlight-line><span>{c}</span></span>", "") + "</code></pre>"
+    ),
     "docusaurus module": lambda x: "<div>" + _each(x, "<div class=codeLine_lJS_>{c}</div>", "") + "</div>",
 }

@@ -19,10 +19,11 @@ _SIGNS = re.compile(
 _WITH_SIGNS = "descendant::*[@style or contains(@class, 'ine') or contains(@class, 'ode')]"
 # names of a line of code in any framework; a line of a poem is a `line` too, and asks for more
 _LINE_OF_CODE = re.compile(
-    r"(?:^|[\s_])(?:[\w-]*-)?(?:code|cm|codemirror|token|view|crayon|ace|source|src|hljs|shiki)[-_]?line(?:$|[\s_])",
+    r"(?:^|[\s_])(?:[\w-]{0,40}-)?(?:code|cm|codemirror|token|view|crayon|ace|source|src|hljs|shiki)[-_]?line(?:$|[\s_])",
     re.IGNORECASE,
 )
 _LINE = re.compile(r"(?:^|[\s_])line(?:$|[\s_])", re.IGNORECASE)
+_LINE_BOX = re.compile(r"(?:^|[\s_-])line(?:$|[\s])", re.IGNORECASE)
 _CODE = re.compile(
     r"(?:^|[\s_-])(?:fragment|code|codes|codehilite|codeblock|sourcecode|source|src|highlight|chroma|hljs|prism|shiki"
     r"|listing|syntax\w*|crayon|lxr|filecontents|blob|program)(?:$|[\s_-])|lines?[-_]?code|linecontents",
@@ -152,7 +153,7 @@ def _replace_rows(container: HtmlElement, found: list[tuple[HtmlElement, HtmlEle
 
 def _end_lines(pre: HtmlElement) -> None:
     """End the lines of code that is all on one line of the page's source, where each is a box by style."""
-    lines = [box for box in pre.iterdescendants("span", "code") if _LINE.search(box.get("class") or "") is not None]
+    lines = [box for box in pre.iterdescendants("span", "code") if _LINE_BOX.search(box.get("class") or "") is not None]
     if (
         len(lines) > 1
         and "\n" not in pre.text_content()

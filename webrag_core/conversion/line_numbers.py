@@ -48,10 +48,12 @@ def drop_line_numbers(code: HtmlElement) -> None:
         if apart and number.follows is not None:  # the blank that parts every number from its line
             element, place = number.follows
             setattr(element, place, getattr(element, place)[1:])
-        line = next(number.element.iterancestors(*LINE_BLOCKS), code)
+    rows = _rows(found, code)
+    for number in found:
         number.element.drop_tree()
-        if line is not code and not line.text_content():
-            line.text = "\n"  # an empty line is a line, too
+    for row in rows:
+        if not row.text_content():
+            row.text = "\n"  # an empty line is a line, too
 
 
 def names_line(element: HtmlElement) -> bool:
@@ -90,6 +92,17 @@ def is_all_text_of(box: HtmlElement, parent: HtmlElement) -> bool:
     if any(text is not None and text.strip() for text in texts):
         return False
     return not any(text.strip() for child in parent.iterchildren("*") if child is not box for text in child.itertext())
+
+
+def _rows(found: Sequence[_Number], code: HtmlElement) -> list[HtmlElement]:
+    """The blocks that are the lines of numbers, of those that are blocks: around a number, or around its own block."""
+    rows = [next(number.element.iterancestors(*LINE_BLOCKS), code) for number in found]
+    for _ in range(_MAX_UP):
+        around = [row.getparent() for row in rows]
+        if code in rows or len(set(around)) < len(found) or len(found) < 2:  # they stand below each other
+            break
+        rows = [row for row in around if row is not None]
+    return [row for row in rows if row is not code]
 
 
 @dataclass(slots=True)
