@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webrag_core.answering.proof.moves import cells_sentence, row_sentence, trimmed, under
+from webrag_core.answering.proof.moves import cells_sentence, is_only_header, row_sentence, trimmed, under
 from webrag_core.answering.proof.prove import Quoted, prove
 from webrag_core.indexing.unit_text import unit_text
 
@@ -67,6 +67,21 @@ def test_a_row_says_its_columns() -> None:
     assert prove(under("Settings", "Option: timeout; Default: 30 s"), quotes) == "assembled"
     assert prove("Option: timeout; Default: 60 s", quotes) is None
     assert prove("Default: timeout; Option: 30 s", quotes) is None
+
+
+@pytest.mark.parametrize(
+    ("row", "only"),
+    [
+        ("| Single sign-on |  |  |", True),
+        ("| Single sign-on | | No |", False),
+        ("| | | No |", False),
+        ("| Single sign-on |", False),
+        ("| All prices are for one user and one month, and hold until the end of the year. | | |", False),
+        ("| API | ![No](https://gizmo.example/no.svg) |", False),
+    ],
+)
+def test_a_row_of_which_only_the_name_is_left_is_known(row: str, only: bool) -> None:
+    assert is_only_header(row) == only
 
 
 def test_a_first_row_of_code_is_no_header() -> None:

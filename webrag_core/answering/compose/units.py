@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from webrag_core.answering.proof.moves import cells_sentence, row_sentence
+from webrag_core.answering.proof.moves import cells_sentence, is_only_header, row_sentence
 from webrag_core.indexing.markdown import Block, without_link_lines
 from webrag_core.indexing.sentences import sentences_of
 from webrag_core.indexing.unit_text import unit_text
@@ -58,7 +58,8 @@ class Unit:
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
-    (neighbours), headings, lines of links and units without a word are left out."""
+    (neighbours), headings, lines of links, rows of which only the name is left, and units without a word are left
+    out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
     best = by_score(one for one in ranked if not one.is_locality_expanded)
@@ -78,6 +79,8 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
         kind = _kind(chunk.text, block)
         text = row or (unit_text(markdown, kind) if kind != "table" else cells_sentence(markdown))
+        if kind == "table" and is_only_header(markdown):
+            continue
         if end - start > _MAX_CHARS or not _WORD.search(text) or not without_link_lines(markdown).strip():
             continue
         at = chunk.char_start

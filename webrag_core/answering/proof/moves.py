@@ -24,6 +24,8 @@ _PROTECTED = re.compile(
 )
 _NAMES = re.compile(r"[^`()=<>]*")  # a header of names: neither code nor links
 _MAX_NAME = 40
+_MAX_ROW_NAME = 12  # words
+_SENTENCE_ENDS = (".", "!", "。", "！")
 
 
 def trimmed(quote: str) -> str:
@@ -54,6 +56,13 @@ def row_sentence(header: str, row: str) -> str | None:
     if max(map(len, names)) > _MAX_NAME:
         return None
     return "; ".join(f"{name}: {cell}" for name, cell in zip(names, cells, strict=True) if cell)
+
+
+def is_only_header(row: str) -> bool:
+    """Whether a row of a Markdown table has lost all cells but the first, which names it and is no sentence."""
+    cells = _cells(row)
+    first = cells[0] if len(cells) > 1 and not any(cells[1:]) else ""
+    return bool(first) and len(first.split()) <= _MAX_ROW_NAME and not first.endswith(_SENTENCE_ENDS)
 
 
 def cells_sentence(row: str) -> str:
