@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import html_to_markdown
@@ -70,6 +71,7 @@ _OPTIONS = converter.ConversionOptions(
     # its own idea of boilerplate goes by class name and takes code of side notes with it; ours is below
     preprocessing=converter.PreprocessingOptions(enabled=False),
 )
+_KEPT_ELEMENTS = 20_000
 _MAX_DEPTH = 500  # the converter gives up, without a word, at about twice this depth
 
 
@@ -153,6 +155,7 @@ def _prepare(
 ) -> _Prepared:
     text = page_text(body, charset)
     document = _parse(text)
+    read = list(islice(document.iter(), _KEPT_ELEMENTS))  # while they live, no pass over the tree makes them anew
     base_url = _base_url(document, url)
     scripts = read_scripts(document)
     metadata = read_metadata(document, [value for _, value in scripts])
@@ -189,6 +192,7 @@ def _prepare(
     protect_math(main, placeholders)
     marks = mark_headings(main)
     replace_definition_lists(main, placeholders, marks)
+    read.clear()
     return _Prepared(placeholders.html(main), placeholders, marks, markup, metadata, links, canonical)
 
 

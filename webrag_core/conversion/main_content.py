@@ -19,6 +19,7 @@ from webrag_core.conversion.content.declared import is_declared_article
 from webrag_core.conversion.content.selection import drop_boilerplate
 from webrag_core.conversion.content.units import byte_size, is_same_page_link
 from webrag_core.conversion.shown.accessible_names import write_names
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.buttons import take_actions
 from webrag_core.conversion.shown.code_labels import take_code_labels
 from webrag_core.conversion.shown.on_demand import take_hidden_parts
@@ -84,21 +85,21 @@ def _is_reference(root: HtmlElement, declared: HtmlElement | None) -> bool:
 def strip_marked_boilerplate(root: HtmlElement) -> None:
     """Drop what mark-up itself marks as no content: scripts, navigation, controls, hidden parts, comments."""
     _rescue_content(root)
-    tabs = find_tabs(root)
+    index = AttributeIndex(root)
+    tabs = find_tabs(index)
     list_options(root)
     for take in (
         write_names,
         partial(take_hidden_parts, panels=panels_of(tabs)),
         partial(name_panels, groups=tabs),
         take_actions,
-        take_code_labels,
     ):
-        for element in take(root):
+        for element in take(index):
             drop(element)
     free_headings(root)
-    for element in list(root.iterdescendants(*_BOILERPLATE_TAGS)):
+    for element in (*take_code_labels(root), *root.iterdescendants(*_BOILERPLATE_TAGS)):
         drop(element)
-    for element in root.xpath("descendant::*[@role]"):
+    for element in index.having("role"):
         if element.get("role") in _BOILERPLATE_ROLES:
             drop(element)
     etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)

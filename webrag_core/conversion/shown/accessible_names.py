@@ -14,13 +14,16 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.conversion.shown.action_words import is_action
-from webrag_core.conversion.shown.hidden import is_for_screen_readers, is_hidden, is_on_screen
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
+from webrag_core.conversion.shown.hidden import (
+    is_class_for_screen_readers,
+    is_for_screen_readers,
+    is_hidden,
+    is_on_screen,
+)
 from webrag_core.conversion.shown.panels import new_element
 
-_NAMED = (
-    "descendant::*[self::svg or self::img or @aria-label or @title or @data-icon or @aria-hidden"
-    " or contains(@class, 'sr-only') or contains(@class, 'hidden') or contains(@class, 'screen-reader')]"
-)
+_NAMING = ("aria-label", "title", "aria-hidden", "alt")
 _HOLDERS = {"td", "th", "li", "dt", "dd"}
 _ROLES = {"cell", "gridcell", "columnheader", "rowheader", "listitem"}
 _CELLS = {"td", "th"}
@@ -36,9 +39,8 @@ _LABELS = re.compile(
     r"|危险|重要|メモ|ヒント)",
     re.IGNORECASE,
 )
-_LABEL_BOXES = (
-    "descendant::*[@aria-label and (self::aside or @role='note' or @role='alert' or self::section or self::div)]"
-)
+_LABEL_TAGS = {"aside", "section", "div"}
+_LABEL_ROLES = {"note", "alert"}
 _MARKS = re.compile(r"[✓✔✗✘✕✖×☑☒☐⬤●○◯✅❌❎➖—–+-]️?")
 _MAX_NAME = 80  # characters
 _MAX_LABEL = 40
@@ -70,21 +72,22 @@ _BLOCKS = {
 _WORD = re.compile(r"[^\W_]")
 
 
-def write_names(root: HtmlElement) -> list[HtmlElement]:
+def write_names(index: AttributeIndex) -> list[HtmlElement]:
     """Write the names of icons where nothing else says it, and return the text for screen readers that says nothing
     more, which is to be dropped. Linear in the size of the page."""
+    for_readers = index.of_class(is_class_for_screen_readers)
+    drawings = index.root.iterdescendants("svg")
     by_holder: dict[HtmlElement, list[HtmlElement]] = {}
-    for_readers: list[HtmlElement] = []
-    for element in root.xpath(_NAMED):
-        if is_for_screen_readers(element):
-            for_readers.append(element)
+    for element in dict.fromkeys((*index.having(*_NAMING), *drawings, *for_readers)):
         if (holder := _holder(element)) is not None:
             by_holder.setdefault(holder, []).append(element)
     kept: set[HtmlElement] = set()
     for holder, elements in by_holder.items():
         if not _has_text(holder):
             kept.update(_write(holder, elements))
-    _write_labels(root)
+    for box in index.having("aria-label"):
+        if box.tag in _LABEL_TAGS or box.get("role") in _LABEL_ROLES:
+            _write_label(box)
     return [each for each in for_readers if each not in kept and not _begins_paragraph(each)]
 
 
@@ -218,15 +221,14 @@ def _follows_text(element: HtmlElement) -> bool:
     return following is not None and any(_WORD.search(text) for text in islice(following.itertext(), 20))
 
 
-def _write_labels(root: HtmlElement) -> None:
+def _write_label(box: HtmlElement) -> None:
     """Put the name of a notice before its text, where it is shown only by an icon or a colour."""
-    for box in root.xpath(_LABEL_BOXES):
-        label = _folded(box.get("aria-label") or "")
-        if not _LABELS.fullmatch(label):
-            continue
-        beginning = " ".join("".join(islice(box.itertext(), 30)).split())
-        if beginning and not beginning.casefold().startswith(label.casefold()):
-            line = new_element("p")
-            line.append(new_element("strong", label))
-            line.tail, box.text = box.text, None
-            box.insert(0, line)
+    label = _folded(box.get("aria-label") or "")
+    if not _LABELS.fullmatch(label):
+        return
+    beginning = " ".join("".join(islice(box.itertext(), 30)).split())
+    if beginning and not beginning.casefold().startswith(label.casefold()):
+        line = new_element("p")
+        line.append(new_element("strong", label))
+        line.tail, box.text = box.text, None
+        box.insert(0, line)

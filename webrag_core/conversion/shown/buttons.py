@@ -10,6 +10,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.conversion.content.units import is_same_page_link
 from webrag_core.conversion.shown.action_words import is_action
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
 from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel, new_element
 
@@ -30,30 +31,30 @@ _MIN_WORDS = 6  # of a card that is a button
 _MAX_UP = 2
 
 
-def take_actions(root: HtmlElement) -> list[HtmlElement]:
-    """Turn the buttons of `root` that are text into text, and return the others, which are to be dropped."""
-    buttons = list(root.iter("button"))
+def take_actions(index: AttributeIndex) -> list[HtmlElement]:
+    """Turn the buttons of a page that are text into text, and return the others, which are to be dropped."""
+    buttons = list(index.root.iter("button"))
     if not buttons:
         return []
-    return _Buttons(root, buttons).actions()
+    return _Buttons(index, buttons).actions()
 
 
 class _Buttons:
     """The buttons of one page, and what they control."""
 
-    def __init__(self, root: HtmlElement, buttons: list[HtmlElement]) -> None:
+    def __init__(self, index: AttributeIndex, buttons: list[HtmlElement]) -> None:
         self._buttons = buttons
         self._by_id: dict[str, HtmlElement] = {}
         if any("aria-controls" in button.attrib or "data-target" in button.attrib for button in buttons) or any(
             name.startswith("data-") for button in buttons for name in button.attrib
         ):
-            for element in root.xpath("descendant::*[@id]"):
+            for element in index.having("id"):
                 self._by_id.setdefault(element.get("id") or "", element)
         self._taken: set[HtmlElement] = set()  # panels that a button before shows
         self._pairs = Counter(filter(None, map(_pair, buttons)))
         self._panels = [self._panel(button) if _words(button) else None for button in buttons]
         found = [panel for panel in self._panels if panel is not None]
-        self._levels = levels_before(root, found) if found else {}
+        self._levels = levels_before(index.root, found) if found else {}
         self._level: dict[HtmlElement | None, int] = {}  # of the panels of a box: that before the first
 
     def actions(self) -> list[HtmlElement]:

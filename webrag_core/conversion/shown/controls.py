@@ -10,14 +10,13 @@ from urllib.parse import unquote
 from lxml.html import HtmlElement
 
 from webrag_core.conversion.shown.action_words import is_action, offers_the_rest
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.hidden import is_hidden
 
-CONTROLS = (
-    "descendant-or-self::*[self::a or self::button or self::label or self::summary or @role='button' or @role='tab'"
-    " or @role='link' or @aria-controls or @aria-expanded or @onclick or @tabindex or @data-target or @data-bs-target"
-    " or @data-toggle or @data-tab]"
-)
-"""XPath of what may be clicked."""
+_TAGS = {"a", "button", "label", "summary"}
+_CLICKED = {"aria-controls", "aria-expanded", "onclick", "tabindex", "data-target", "data-bs-target", "data-toggle",
+            "data-tab"}  # fmt: skip
+_CLICKED_ROLES = {"button", "tab", "link"}
 _IDS = {"aria-controls", "for", "popovertarget", "commandfor", "panel"}
 _NAMING = re.compile(
     r"(?:data|uk|x|v|ng|hx|amp)-.*?(?:target|toggle|control|open|show|trigger|modal|collapse|accordion|tab|panel|popup"
@@ -34,6 +33,13 @@ _MAX_TITLE = 300  # characters: what is longer is text, no title of what follows
 _LOOKED_AT = 25  # elements of a box that may hold a control
 _AROUND = {"nav", "template", "noscript"}
 _ROLES_AROUND = {"navigation", "menu", "menubar", "search", "banner", "contentinfo"}
+
+
+def controls(index: AttributeIndex) -> Iterator[HtmlElement]:
+    """Yield the elements that may be clicked."""
+    for element in index.elements():
+        if element.tag in _TAGS or not _CLICKED.isdisjoint(element.keys()) or element.get("role") in _CLICKED_ROLES:
+            yield element
 
 
 def named_ids(control: HtmlElement) -> Iterator[str]:

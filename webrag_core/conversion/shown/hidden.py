@@ -6,6 +6,8 @@ import re
 
 from lxml.html import HtmlElement
 
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
+
 _SCREEN_READER = {"sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only",
                   "a11y-hidden", "u-visually-hidden", "usa-sr-only"}  # fmt: skip
 _SHOWN_AT_A_WIDTH = re.compile(r"not-sr-only|focusable")
@@ -16,11 +18,11 @@ _HIDDEN_STYLE = re.compile(
     re.IGNORECASE,
 )
 _NO_SIZE = re.compile(r"font-size\s*:\s*0+(?:\.0+)?\s*(?:[a-z%]{1,4}\s*)?(?:;|!|$)", re.IGNORECASE)
-CANDIDATES = (
-    "descendant::*[@aria-hidden or @hidden or @style or self::dialog or contains(@class, 'sr-only')"
-    " or contains(@class, 'hidden') or contains(@class, 'screen-reader')]"
-)
-"""XPath of the elements that may be hidden."""
+
+
+def may_be_hidden(index: AttributeIndex) -> list[HtmlElement]:
+    """The elements that an attribute or a style may hide, and all dialogs."""
+    return list(dict.fromkeys((*index.having("aria-hidden", "hidden", "style"), *index.root.iterdescendants("dialog"))))
 
 
 def is_hidden(element: HtmlElement) -> bool:
@@ -49,9 +51,12 @@ def is_on_screen(element: HtmlElement) -> bool:
 def is_for_screen_readers(element: HtmlElement) -> bool:
     """Whether only screen readers give an element, by its class."""
     names = element.get("class")
-    if names is None or _SCREEN_READER.isdisjoint(names.split()):
-        return False
-    return _SHOWN_AT_A_WIDTH.search(names) is None
+    return names is not None and is_class_for_screen_readers(names)
+
+
+def is_class_for_screen_readers(names: str) -> bool:
+    """Whether a class attribute hides an element from the screen, at every width of it."""
+    return not _SCREEN_READER.isdisjoint(names.split()) and _SHOWN_AT_A_WIDTH.search(names) is None
 
 
 def unhide(element: HtmlElement) -> None:

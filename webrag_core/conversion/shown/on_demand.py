@@ -16,15 +16,16 @@ from lxml.html import HtmlElement
 
 from webrag_core.conversion.content.units import is_same_page_link, text_units
 from webrag_core.conversion.shown.action_words import offers_the_rest
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import (
-    CONTROLS,
+    controls,
     is_section_title,
     is_toggle,
     is_visible,
     named_ids,
     offers_what_follows,
 )
-from webrag_core.conversion.shown.hidden import CANDIDATES, is_for_screen_readers, is_hidden, is_on_screen, unhide
+from webrag_core.conversion.shown.hidden import is_for_screen_readers, is_hidden, is_on_screen, may_be_hidden, unhide
 
 _PANELS = {"tabpanel", "region"}  # hidden until somebody clicks: tabs and accordions
 _NEVER_TAGS = {"nav", "svg", "script", "style", "template", "input", "select", "textarea", "button", "option", "iframe"}
@@ -60,24 +61,24 @@ _WORD = re.compile(r"\w")
 _MAX_UP = 3
 
 
-def take_hidden_parts(root: HtmlElement, panels: Collection[HtmlElement] = ()) -> list[HtmlElement]:
-    """Unhide what `root` shows on a click, among it `panels`, and return the other hidden parts, which are to be
+def take_hidden_parts(index: AttributeIndex, panels: Collection[HtmlElement] = ()) -> list[HtmlElement]:
+    """Unhide what a page shows on a click, among it `panels`, and return the other hidden parts, which are to be
     dropped. Linear in the size of the page."""
-    candidates = root.xpath(CANDIDATES)
+    candidates = may_be_hidden(index)
     if not candidates:
         return []
-    return _Judge(root, candidates, panels).hidden()
+    return _Judge(index, candidates, panels).hidden()
 
 
 class _Judge:
     """Decides on the hidden parts of one page in reading order."""
 
-    def __init__(self, root: HtmlElement, candidates: list[HtmlElement], panels: Collection[HtmlElement]) -> None:
-        self._root = root
+    def __init__(self, index: AttributeIndex, candidates: list[HtmlElement], panels: Collection[HtmlElement]) -> None:
+        self._index = index
+        self._root = index.root
         self._candidates = candidates
         self._panels = set(panels)
         self._hidden = {element for element in candidates if is_hidden(element)}
-        self._screen_reader = {element for element in candidates if is_for_screen_readers(element)}
         self._controls = self._named_controls()
         self._before: dict[HtmlElement, HtmlElement | None] = {}
         self._pairs = self._repeated_pairs()
@@ -90,13 +91,11 @@ class _Judge:
         for element in self._candidates:
             if element in within:
                 continue
-            if element in self._screen_reader and element not in self._panels:
-                continue  # `accessible_names` decides
             if element not in self._hidden or self._is_shown(element):
                 self._show(element)
                 continue
             dropped.append(element)
-            within.update(element.xpath(CANDIDATES))
+            within.update(element.iterdescendants("*"))
         copies = self._copies()
         return [*dropped, *self._replaced, *copies]
 
@@ -116,17 +115,17 @@ class _Judge:
             return False
         if is_on_screen(element) and _is_label(element):
             return True
-        controls = self._offers(element)
-        if not controls and element.get("role") not in _PANELS and not self._is_offered_by_its_place(element):
+        offers = self._offers(element)
+        if not offers and element.get("role") not in _PANELS and not self._is_offered_by_its_place(element):
             return False
-        return not any("aria-haspopup" in control.attrib for control in controls) and not self._is_interface(element)
+        return not any("aria-haspopup" in control.attrib for control in offers) and not self._is_interface(element)
 
     def _named_controls(self) -> dict[str, list[HtmlElement]]:
         """The controls that name the id of a hidden part, by id."""
         ids = {str(element.get("id")) for element in self._hidden if element.get("id")}
         named: dict[str, list[HtmlElement]] = {}
         if ids:
-            for control in islice(self._root.xpath(CONTROLS), _MAX_CONTROLS):
+            for control in islice(controls(self._index), _MAX_CONTROLS):
                 for name in named_ids(control):
                     if name in ids:
                         named.setdefault(name, []).append(control)
@@ -134,8 +133,8 @@ class _Judge:
 
     def _offers(self, element: HtmlElement) -> list[HtmlElement]:
         """The visible controls outside a part that name its id; of equal ids the first one counts."""
-        controls = self._controls.pop(element.get("id") or "", [])
-        return [control for control in controls if is_visible(control, self._root)]
+        named = self._controls.pop(element.get("id") or "", [])
+        return [control for control in named if is_visible(control, self._root)]
 
     def _is_offered_by_its_place(self, element: HtmlElement) -> bool:
         """Whether what stands before or behind a part offers it."""
@@ -164,7 +163,7 @@ class _Judge:
                         element.tag in _RUNS and self._pair(sibling, element)[:2] == self._pair(element, sibling)[:2]
                     )
                     return self._kept(element, self._before.get(sibling) if alike else None)
-                if isinstance(sibling.tag, str) and sibling.tag not in _SKIPPED and sibling not in self._screen_reader:
+                if isinstance(sibling.tag, str) and sibling.tag not in _SKIPPED and not is_for_screen_readers(sibling):
                     return self._kept(element, sibling)
                 sibling = sibling.getprevious()
             parent = inner.getparent()
@@ -268,9 +267,9 @@ class _Judge:
 
 def _is_label(element: HtmlElement) -> bool:
     """Whether an element shows the name that a box around it has for screen readers."""
-    text = _folded(element)
     around = islice(element.iterancestors(), _MAX_UP)
-    return bool(text) and any(" ".join((box.get("aria-label") or "").split()) == text for box in around)
+    labels = [" ".join(label.split()) for box in around if (label := box.get("aria-label")) is not None]
+    return bool(labels) and _folded(element) in labels
 
 
 def _is_title(element: HtmlElement) -> bool:
@@ -308,8 +307,8 @@ def _is_next(before: HtmlElement, element: HtmlElement) -> bool:
 
 def _offers_rest(element: HtmlElement) -> bool:
     """Whether an element is, or holds nothing but, a control with words like "read more"."""
-    controls = [element, *(inner for inner in islice(element.iterdescendants(), 5) if isinstance(inner.tag, str))]
-    return any(offers_the_rest(control.text_content()) and is_toggle(control) for control in controls)
+    parts = [element, *(inner for inner in islice(element.iterdescendants(), 5) if isinstance(inner.tag, str))]
+    return any(offers_the_rest(part.text_content()) and is_toggle(part) for part in parts)
 
 
 def _offers_rest_next(box: HtmlElement | None) -> bool:

@@ -12,15 +12,11 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
+from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
 from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel
 
-_TABS = (
-    "descendant::*[@role='tab' or @data-toggle='tab' or @data-toggle='pill' or @data-bs-toggle='tab'"
-    " or @data-bs-toggle='pill' or @data-bs-toggle='list' or @data-toggle='list' or @panel]"
-)
-_RADIOS = "descendant::input[@type='radio'][@id]"
-_NAMED_TABS = "descendant::*[contains(@class, 'tab') or contains(@class, 'Tab') or contains(@class, 'code-group')]"
+_TOGGLES = {"tab", "pill", "list"}
 _LIST_OF_TABS = re.compile(
     r"(?:^|\s)(?:[\w-]*[-_])?(?:tabs?|tablist)(?:[-_]{1,2}(?:list|nav|navs|navigation|links?|bar|buttons?|headers?|labels?|titles?"
     r"|controls?|menu|strip|switcher|items|row))?(?:$|\s)|(?:^|\s)(?:tab(?:List|Nav|Links|Bar|Buttons|Headers?|Labels|s))(?:$|\s)"
@@ -46,12 +42,12 @@ class TabGroup:
     panels: tuple[HtmlElement, ...]
 
 
-def find_tabs(root: HtmlElement) -> list[TabGroup]:
+def find_tabs(index: AttributeIndex) -> list[TabGroup]:
     """Return the rows of tabs of a page whose panels are known, in reading order. Nothing is changed."""
-    rows = [row for row in islice(_rows(root), _MAX_GROUPS) if len(row.tabs) <= _MAX_TABS]
+    rows = [row for row in islice(_rows(index), _MAX_GROUPS) if len(row.tabs) <= _MAX_TABS]
     if not rows:
         return []
-    finder = _Panels(root)
+    finder = _Panels(index)
     groups: list[TabGroup] = []
     taken: set[HtmlElement] = set()
     for row in rows:
@@ -67,10 +63,10 @@ def panels_of(groups: Sequence[TabGroup]) -> list[HtmlElement]:
     return [panel for group in groups for panel in group.panels]
 
 
-def name_panels(root: HtmlElement, groups: Sequence[TabGroup]) -> list[HtmlElement]:
+def name_panels(index: AttributeIndex, groups: Sequence[TabGroup]) -> list[HtmlElement]:
     """Put the name of every tab before its panel; return the tabs that then say nothing more, which are to be
     dropped."""
-    levels = levels_before(root, [group.panels[0] for group in groups]) if groups else {}
+    levels = levels_before(index.root, [group.panels[0] for group in groups]) if groups else {}
     done: list[HtmlElement] = []
     for group in groups:
         for name, panel in zip(group.names, group.panels, strict=True):
@@ -89,18 +85,18 @@ class _Row:
     are_labels: bool = False
 
 
-def _rows(root: HtmlElement) -> Iterator[_Row]:
+def _rows(index: AttributeIndex) -> Iterator[_Row]:
     """Yield rows of elements that may be tabs."""
-    marked = root.xpath(_TABS)
+    marked = [element for element in index.having("role", "data-toggle", "data-bs-toggle", "panel") if _is_tab(element)]
     boxes: dict[HtmlElement, list[HtmlElement]] = {}
     for tab in marked:
         boxes.setdefault(_row_of(tab), []).append(tab)
     for box, tabs in boxes.items():
         yield _Row(box, tabs)
-    yield from _label_rows(root)
+    yield from _label_rows(index)
     known = set(marked)
-    for box in reversed(root.xpath(_NAMED_TABS)):  # the innermost first
-        if box in boxes or not _LIST_OF_TABS.search(box.get("class") or ""):
+    for box in reversed(index.of_class(_lists_tabs)):  # the innermost first
+        if box in boxes:
             continue
         tabs = [tab for tab in islice(box.iter(*_TAB_TAGS), _MAX_TABS + 1) if _is_same_page(tab)]
         if tabs and known.isdisjoint(tabs):
@@ -108,13 +104,27 @@ def _rows(root: HtmlElement) -> Iterator[_Row]:
             yield _Row(box, tabs, has_ids=not _is_row(box, tabs))
 
 
-def _label_rows(root: HtmlElement) -> Iterator[_Row]:
+def _is_tab(element: HtmlElement) -> bool:
+    return (
+        element.get("role") == "tab"
+        or element.get("data-toggle") in _TOGGLES
+        or element.get("data-bs-toggle") in _TOGGLES
+        or "panel" in element.attrib
+    )
+
+
+def _lists_tabs(names: str) -> bool:
+    return "tab" in names.lower() and _LIST_OF_TABS.search(names) is not None
+
+
+def _label_rows(index: AttributeIndex) -> Iterator[_Row]:
     """Yield rows of labels of radio buttons outside forms."""
-    radios = {str(radio.get("id")) for radio in root.xpath(_RADIOS)}
+    inputs = index.root.iter("input")
+    radios = {str(radio.get("id")) for radio in inputs if radio.get("type") == "radio" and radio.get("id")}
     if not radios:
         return
     rows: dict[HtmlElement, list[HtmlElement]] = {}
-    for label in root.iter("label"):
+    for label in index.root.iter("label"):
         if label.get("for") in radios and next(label.iterancestors("form"), None) is None:
             parent = label.getparent()
             if parent.tag == "li" and parent.getparent() is not None:
@@ -149,11 +159,10 @@ def _is_row(box: HtmlElement, tabs: Sequence[HtmlElement]) -> bool:
 class _Panels:
     """Finds the panels of rows of tabs."""
 
-    def __init__(self, root: HtmlElement) -> None:
-        self._root = root
+    def __init__(self, index: AttributeIndex) -> None:
         self._by_id: dict[str, HtmlElement] = {}
         self._by_label: dict[str, HtmlElement] = {}
-        for element in root.xpath("descendant::*[@id or @aria-labelledby or @name or @data-tab]"):
+        for element in index.having("id", "aria-labelledby", "name", "data-tab"):
             if (name := element.get("id")) is not None or ((name := element.get("name")) and "panel" in element.tag):
                 self._by_id.setdefault(name, element)
             if (name := element.get("data-tab")) and element.tag in _PANEL_TAGS and element.tag != "li":
