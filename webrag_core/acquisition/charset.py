@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from dataclasses import dataclass
 
 import webencodings
 
@@ -21,11 +22,11 @@ _LARGER = {
     "x-user-defined": "cp1252",
     "replacement": None,  # encodings that browsers refuse to read
 }
-# guessed where a page declares nothing; Latin ones only compete
-_OTHER_SCRIPTS = ("cp1251", "koi8_r", "cp1253", "cp1255", "cp1256", "cp874", "shift_jis", "euc_jp", "gb18030", "big5",
-                  "euc_kr")  # fmt: skip
-_LATIN = ("cp1250", "cp1252", "cp1254")
-_BYTE_TAG = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)\s*>|<[^<>]*>", re.IGNORECASE | re.DOTALL)
+# shares of the characters beyond ASCII
+_LITTLE_DAMAGE, _MUCH_DAMAGE = 0.1, 0.5
+_NAMES = {"euc_jis_2004": "EUC-JP", "big5hkscs": "Big5", "cp932": "Shift_JIS", "cp949": "EUC-KR"}
+"""Names that people know, where Python's are others."""
+
 # Browsers scan 1,024 bytes and leave a later <meta> to the parser, which skips scripts; so do we, up to a limit.
 _PRESCAN_BYTES = 1_024
 _SCAN_BYTES = 65_536
@@ -53,36 +54,71 @@ def decode_page(body: bytes, declared: str | None) -> str:
 def page_encoding(body: bytes, declared: str | None) -> str:
     """Python's name of the encoding of `body`; `declared` is the charset of the HTTP header.
 
-    Pages without a usable declaration are UTF-8 when most of their non-ASCII characters are; else what their letters
-    say where these are not Latin (Cyrillic, Greek, Japanese and others), else Windows-1252.
-    A page that names a one-byte encoding and is valid UTF-8 with more than ASCII in it is UTF-8: this alone
-    differs from browsers, which show such a page damaged.
+    As browsers read it, with two exceptions. What is valid UTF-8 with more than ASCII in it is no one-byte encoding,
+    whatever header or page say. A declaration by which the bytes are no text counts as missing. Pages without a usable
+    declaration are UTF-8 when most of their non-ASCII characters are; else what their letters say.
     """
+    return _reading(body, declared).encoding
+
+
+def charset_warning(body: bytes, declared: str | None) -> str | None:
+    """Why the text of `body` may be damaged, for people; None when header, page or letters are clear about it."""
+    if _is_utf8(body):
+        return None
+    reading = _reading(body, declared)
+    if reading.certain:
+        return None
+    name = _NAMES.get(reading.encoding, reading.encoding)
+    return f"no charset is declared that fits the page; it is read as {name}, and letters may be wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    encoding: str
+    certain: bool = True
+
+
+def _reading(body: bytes, declared: str | None) -> _Reading:
     for mark, encoding in _MARKS:
         if body.startswith(mark):
-            return encoding
-    known = codec_of(declared)
-    if known is not None:
-        return known
-    named = named_encoding(body)
-    if named is not None and (not named.startswith(_ONE_BYTE) or body.isascii() or not _is_utf8(body)):
-        return named
-    if body.isascii():
-        return "cp1252"
-    text = body.decode("utf-8", "replace")
-    damaged = text.count("\ufffd")
-    if damaged * 2 <= sum(character > "\x7f" for character in text):
-        return "utf-8"
-    return _guessed(body) or "cp1252"
+            return _Reading(encoding)
+    in_header = codec_of(declared)
+    named = in_header or named_encoding(body)
+    if body.isascii() or (named is not None and named.startswith("utf-16")):
+        return _Reading(named or "cp1252")
+    if named is not None and not _is_mistaken(body, named, by_page=in_header is None):
+        return _Reading(named)
+    damage = _damage(body, "utf-8")
+    if damage <= _LITTLE_DAMAGE:
+        return _Reading("utf-8")
+    from webrag_core.acquisition.undeclared.guess import guess  # hardly any page needs it
+    from webrag_core.acquisition.undeclared.hints import misspelt_label, page_language
+
+    misspelt = codec_of(misspelt_label(body, declared))
+    found = guess(body, misspelt=misspelt, language=page_language(body))
+    if damage <= _MUCH_DAMAGE and not found.certain:
+        return _Reading("utf-8", certain=False)
+    if named is not None and not found.certain and not named.startswith("utf"):
+        return _Reading(named, certain=False)
+    return _Reading(found.encoding, found.certain)
 
 
-def _guessed(body: bytes) -> str | None:
-    """Python's name of the encoding that the letters of a page speak for; None for Latin ones, which look too alike."""
-    from charset_normalizer import from_bytes  # hardly any page needs it
+def _is_mistaken(body: bytes, named: str, *, by_page: bool) -> bool:
+    """Whether the bytes of a page cannot be in the encoding that is declared."""
+    if not named.startswith(_ONE_BYTE):
+        # East Asian pages keep their own word, as in browsers: their bytes may be valid UTF-8 by chance
+        return not (by_page and named != "utf-8") and _damage(body, named) > _LITTLE_DAMAGE
+    if _is_utf8(body):
+        return True
+    from webrag_core.acquisition.undeclared.guess import reads_like_text  # hardly any page needs it
 
-    words = _BYTE_TAG.sub(b" ", body[:_SCAN_BYTES])
-    best = from_bytes(words, cp_isolation=[*_OTHER_SCRIPTS, *_LATIN], preemptive_behaviour=False).best()
-    return best.encoding if best is not None and best.encoding in _OTHER_SCRIPTS else None
+    return not reads_like_text(body, named)
+
+
+def _damage(body: bytes, encoding: str) -> float:
+    """Share of the characters beyond ASCII that are damaged in an encoding, 0 to 1."""
+    text = body.decode(encoding, "replace")
+    return text.count("\ufffd") / max(1, sum(character > "\x7f" for character in text))
 
 
 def _is_utf8(body: bytes) -> bool:

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.acquisition.charset import decode_page
+from webrag_core.acquisition.charset import charset_warning, decode_page
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.markup.models import PageMarkup
@@ -49,6 +49,8 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
         raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
     if not is_file:
         _refuse_placeholder(page, converted)
+        if (warning := charset_warning(page.body, encoding)) is not None:
+            converted = replace(converted, warnings=(*converted.warnings, warning))
     return converted
 
 
