@@ -7,6 +7,7 @@ import gzip
 import socket
 import ssl
 import threading
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -243,8 +244,16 @@ async def reset(writer: asyncio.StreamWriter) -> None:
     writer.transport.abort()
 
 
+def coded(body: bytes, codings: str) -> bytes:
+    return reply(body, f"content-encoding: {codings}")
+
+
 def zipped(body: bytes) -> bytes:
-    return reply(body, "content-encoding: gzip")
+    return coded(body, "gzip")
+
+
+def raw_deflate(body: bytes) -> bytes:
+    return zlib.compress(body, wbits=-zlib.MAX_WBITS)
 
 
 @pytest.mark.parametrize(
@@ -261,8 +270,13 @@ def zipped(body: bytes) -> bytes:
         (zipped(gzip.compress(b"", mtime=0) * 2_000), Reason.BAD_RESPONSE),
         (zipped(gzip.compress(b"hello world" * 99, mtime=0)[:-9]), Reason.BAD_RESPONSE),
         (zipped(b"not gzip"), Reason.BAD_RESPONSE),
-        (reply(gzip.compress(gzip.compress(b"hello"), mtime=0), "content-encoding: gzip, gzip"), Reason.BAD_RESPONSE),
-        (reply(gzip.compress(b"x", mtime=0), "content-encoding: gzip", "content-encoding: gzip"), Reason.BAD_RESPONSE),
+        (coded(gzip.compress(gzip.compress(bytes(50_000_000), mtime=0), mtime=0), "gzip, gzip"), Reason.TOO_LARGE),
+        (coded(zlib.compress(bytes(50_000_000)), "deflate"), Reason.TOO_LARGE),
+        (coded(gzip.compress(zlib.compress(b"words" * 99), mtime=0)[:-12], "deflate, gzip"), Reason.BAD_RESPONSE),
+        (coded(zlib.compress(b"hello world" * 99)[:-9], "deflate"), Reason.BAD_RESPONSE),
+        (coded(b"hello", "deflate"), Reason.BAD_RESPONSE),
+        (coded(b"hello", "gzip, gzip, gzip, gzip"), Reason.BAD_RESPONSE),
+        (reply(b"x", "content-encoding: none, zstd"), Reason.BAD_RESPONSE),
         (reply(b"x", "content-encoding: br"), Reason.BAD_RESPONSE),
         (reply(b"short", length=50), Reason.BAD_RESPONSE),
         (reset, Reason.BAD_RESPONSE),
@@ -291,7 +305,15 @@ def test_misbehaving_servers(page: Page, reason: Reason) -> None:
         b"HTTP/1.0 200 OK\r\n\r\nhello",
         b"HTTP/1.1 103 Early Hints\r\n\r\n" + reply(b"hello"),
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n",
-        reply(b"hello", "content-encoding: identity"),
+        *(
+            coded(b"hello", name)
+            for name in ("identity", "none", "UTF-8", "8bit", "binary", "text/html", "", "identity, none")
+        ),
+        *(coded(gzip.compress(b"hello", mtime=0), name) for name in ("GZip", "x-gzip", "gzip, none", "utf-8, gzip")),
+        *(coded(body, "deflate") for body in (zlib.compress(b"hello"), raw_deflate(b"hello"), gzip.compress(b"hello"))),
+        coded(gzip.compress(gzip.compress(b"hello", mtime=0), mtime=0), "gzip, gzip"),
+        coded(gzip.compress(zlib.compress(b"hello"), mtime=0), "deflate, gzip"),
+        reply(gzip.compress(b"hello", mtime=0), "content-encoding: gzip", "content-encoding: gzip"),
         zipped(gzip.compress(b"hello", mtime=0)),
         zipped(gzip.compress(b"he", mtime=0) + gzip.compress(b"llo", mtime=0)),
         zipped(gzip.compress(b"hello", mtime=0) + b"\0\0padding"),

@@ -12,10 +12,15 @@ import pytest
 from tests.acquisition.local_server import Page, gate_to, redirect, reply, serving
 from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
 from webrag_core.acquisition.http import HttpAcquirer, sniff
+from webrag_core.acquisition.media_types import effective_type
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 
 HTML = b"<!DOCTYPE html><title>t</title><p>text"
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj"
+XHTML_PAGE = (
+    b'<?xml version="1.0"?>\n<!-- <html> --><!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x.dtd">\n'
+    b'<html lang="en" xmlns="http://www.w3.org/1999/xhtml"><body><p>words</p></body></html>'
+)
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 
 
@@ -113,6 +118,11 @@ def test_statuses_without_a_page(status: str, reason: Reason) -> None:
         (reply(b"\xef\xbb\xbf\n <HTML lang=en>"), "text/html"),
         (reply(b'<?xml version="1.0"?>\n<html xmlns="x"></html>'), "application/xhtml+xml"),
         (reply("caf\u00e9".encode()), "text/plain"),
+        *((typed(written), "text/html") for written in ("html", "text", "nonsense", "", "*", "unknown/unknown")),
+        *((typed(written), "text/html") for written in ("text/html, text/html; charset=utf-8", "html, text/html")),
+        (reply(HTML, "content-type: text/plain", "content-type: text/html"), "text/html"),
+        (reply(HTML, "content-type: text/html", "content-type: html"), "text/html"),
+        *((typed(written, XHTML_PAGE), "application/xhtml+xml") for written in ("application/xml", "text/xml")),
         (typed("application/akn+xml", b"<akomaNtoso/>"), "application/akn+xml"),
         (typed("text/xml; charset=utf-8", b'<?xml version="1.0"?>\n<akomaNtoso xmlns="x"/>'), "application/akn+xml"),
         *(
@@ -129,7 +139,8 @@ def test_types_that_are_pages(page: bytes, media_type: str) -> None:
     "page",
     [
         *(typed("image/png", PNG), typed("application/json", b"{}")),
-        *(typed("text/css"), typed("application/xml"), typed("nonsense")),
+        *(typed("text/css"), typed("application/xml"), typed("nonsense", PNG), typed("text/html, image/png")),
+        *(typed("text/xml", body) for body in (b"<html><p>words</html>", b"<!-- " * 3_000, b"<rss/>", b"<?xml")),
         *(typed("text/plain", PNG), typed("application/octet-stream", PNG)),
         *(reply(PNG), reply(b"PK\x03\x04zip"), reply(b'<?xml version="1.0"?><rss/>')),
         *(typed("text/html", body) for body in (Random(1).randbytes(5_000), gzip.compress(gzip.compress(HTML)))),
@@ -180,3 +191,20 @@ def test_no_url_is_the_callers_mistake_and_a_bad_one_the_pages() -> None:
 )
 def test_sniffing(head: bytes, media_type: str | None) -> None:
     assert sniff(head) == media_type
+
+
+@pytest.mark.parametrize(
+    ("header", "media_type"),
+    [
+        ("text/html", "text/html"),
+        ("text/html;charset=koi8-r, text/html", "text/html;charset=koi8-r"),
+        ("text/html;charset=koi8-r, text/html; charset=utf-8", "text/html; charset=utf-8"),
+        ("text/html;charset=koi8-r, text/plain", "text/plain"),
+        ('text/html; title="a, image/png", html', 'text/html; title="a, image/png"'),
+        (", ,", ""),
+        ("html;charset=utf-8", ""),
+        ('"' * 5_000, ""),
+    ],
+)
+def test_the_last_valid_type_counts(header: str, media_type: str) -> None:
+    assert effective_type(header) == media_type

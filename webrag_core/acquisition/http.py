@@ -14,6 +14,7 @@ from webrag_core.acquisition.politeness import HostQueues, RetryLater
 from webrag_core.acquisition.robots import Robots
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
+from webrag_core.acquisition.xhtml import XHTML, is_xhtml
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.plugins import FORMATS
 from webrag_core.providers.retry import retry_after_s
@@ -217,7 +218,10 @@ def _page_headers(answer: GateResponse) -> Mapping[str, str]:
     if declared in FORMATS:  # of another package: its reader tells what is wrong with one
         return answer.headers
     if declared in XML_TYPES:
-        raise _unsupported()
+        if not is_xhtml(answer.body):
+            raise _unsupported()
+        _, semicolon, parameters = answer.headers["content-type"].partition(";")
+        return {**answer.headers, "content-type": f"{XHTML}{semicolon}{parameters}"}
     wide = re.search(r"charset\s*=\s*[\"']?utf-(?:16|32)", answer.headers.get("content-type", ""), re.I)
     if declared in _MARKUP:
         if not wide and _is_binary(answer.body):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Any
@@ -10,15 +9,15 @@ from typing import Any
 import httpcore2
 import httpx2
 
+from webrag_core.acquisition.codings import Unpacker, codings_of
+from webrag_core.acquisition.media_types import effective_type
 from webrag_core.errors import FetchError, Reason
 
 MAX_HEADER_BYTES = 64 * 1024
 MAX_HEADERS = 200
 MAX_HEAD_BYTES = 192 * 1024
 """Bytes up to the end of the final headers: interim responses (1xx) may never end."""
-MAX_GZIP_MEMBERS = 1_000
 
-_GZIP = frozenset({"gzip", "x-gzip"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
@@ -63,7 +62,10 @@ class _LimitedStream(httpcore2.AsyncNetworkStream):
 
 
 def read_headers(response: httpx2.Response) -> dict[str, str]:
-    """Return headers by lower-case name, repeated ones joined. Raises FetchError for too many or too large headers."""
+    """Return headers by lower-case name, repeated ones joined, but of several content types the last valid one.
+
+    Raises FetchError for too many or too large headers.
+    """
     sent = response.headers.raw
     if response.status_code < 200:
         raise FetchError(Reason.BAD_RESPONSE, "the server switched protocols")
@@ -73,6 +75,8 @@ def read_headers(response: httpx2.Response) -> dict[str, str]:
     for raw_name, raw_value in sent:
         name, value = raw_name.decode("latin-1").lower(), raw_value.decode("latin-1").strip()
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    if "content-type" in headers:
+        headers["content-type"] = effective_type(headers["content-type"])
     return headers
 
 
@@ -103,62 +107,20 @@ async def read_body(
     if response.status_code in (204, 304):
         return b"", 0
     too_large = FetchError(Reason.TOO_LARGE, f"the page has more than {limit} bytes")
-    tokens = (item.strip().lower() for item in headers.get("content-encoding", "").split(","))
-    encodings = [item for item in tokens if item not in ("", "identity")]
-    if len(encodings) > 1 or not _GZIP.issuperset(encodings):
-        raise FetchError(Reason.BAD_RESPONSE, "the answer has an encoding that was not asked for")
+    codings = codings_of(headers.get("content-encoding", ""))
     length = headers.get("content-length", "")
     if not cut and length.isdecimal() and (len(length) > 18 or int(length) > limit):
         raise too_large
-    gunzip = _Gunzip() if encodings else None
+    unpacker = Unpacker(codings, limit)
     body, bytes_raw = bytearray(), 0
     async with aclosing(response.aiter_raw()) as chunks:
         async for chunk in chunks:
             bytes_raw += len(chunk)
-            body += gunzip.feed(chunk, limit - len(body)) if gunzip is not None else chunk
-            if max(bytes_raw, len(body)) > limit:
+            body += unpacker.feed(chunk)
+            if max(bytes_raw, len(body), unpacker.size) > limit:
                 if cut:
                     return bytes(body[:limit]), bytes_raw
                 raise too_large
-    if gunzip is not None and bytes_raw and gunzip.truncated:
+    if bytes_raw and unpacker.truncated:
         raise FetchError(Reason.BAD_RESPONSE, "the compressed body broke off")
     return bytes(body), bytes_raw
-
-
-class _Gunzip:
-    """Streaming gzip decoder for one or more members. Trailing bytes are ignored, as in browsers."""
-
-    def __init__(self) -> None:
-        self._inflater = zlib.decompressobj(wbits=31)
-        self._members = 0
-        self._in_member = False
-        self._over = False
-
-    @property
-    def truncated(self) -> bool:
-        return self._members == 0 or self._in_member
-
-    def feed(self, data: bytes, room: int) -> bytes:
-        """Decode `data` into at most `room` + 1 bytes; the extra byte signals excess.
-
-        Raises zlib.error, FetchError for a body made of too many members.
-        """
-        out = bytearray()
-        while data and not self._over and len(out) <= room:
-            try:
-                piece = self._inflater.decompress(data, room + 1 - len(out))
-            except zlib.error:
-                if self.truncated:
-                    raise
-                self._over = True
-                break
-            out += piece
-            self._in_member = not self._inflater.eof and (self._in_member or bool(piece))
-            data = self._inflater.unused_data
-            if self._inflater.eof:
-                self._members += 1
-                # Tiny members cost far more time than bytes, and no await lets the deadline in.
-                if self._members > MAX_GZIP_MEMBERS:
-                    raise FetchError(Reason.BAD_RESPONSE, "the compressed body has too many parts")
-                self._inflater = zlib.decompressobj(wbits=31)
-        return bytes(out)
