@@ -406,9 +406,7 @@ def test_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "http://127.0.0.1:9")
 
     async def run() -> None:
-        async with serving(
-            {"/": reply(b"", "set-cookie: a=b", "location: /b", status="302 Found"), "/b": reply()}
-        ) as site:
+        async with serving({"/": redirect("/b"), "/b": reply()}) as site:
             gate = gate_to(f"127.0.0.1:{site.port}", webrag_user_agent="tester/1")
             await gate.get(f"http://127.0.0.1:{site.port}/", {"Accept-Encoding": "br", "Host": "evil.test"})
             assert [path for path, _ in site.requests] == ["/", "/b"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from typing import Protocol, runtime_checkable
 
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.result_warnings import Caution
+
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,12 @@ class AcquiredPage:
     def media_type(self) -> str:
         """Media type of the answer in lower case, without parameters; empty when none was sent."""
         return self.headers.get("content-type", "").split(";", 1)[0].strip().lower()
+
+    @property
+    def charset(self) -> str | None:
+        """Charset that the HTTP header names; None when it names none."""
+        found = _CHARSET.search(self.headers.get("content-type", ""))
+        return found.group(1) if found else None
 
 
 @runtime_checkable

@@ -25,6 +25,7 @@ import httpcore2
 import httpx2
 
 from webrag_core.acquisition.addresses import is_public
+from webrag_core.acquisition.chain_cookies import ChainCookies
 from webrag_core.acquisition.responses import HeadLimit, read_body, read_headers, redirect_location
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
@@ -37,7 +38,7 @@ CONNECT_TIMEOUT_S = 10.0
 # names no host: the URL may come from a page, which must not suggest what to open
 _WAY_OUT = "WEBRAG_ALLOW_HOSTS=host:port opens a host of your own network"
 _DEFAULT_PORTS = {"http:": 80, "https:": 443}
-_VALIDATORS = frozenset({"if-none-match", "if-modified-since"})
+VALIDATORS = frozenset({"if-none-match", "if-modified-since"})
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _SENDABLE = re.compile(r"[\x21-\x7e\xa1-\xff](?:[ \t\x21-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?")
 
@@ -180,11 +181,17 @@ class NetworkGate:
     ) -> GateResponse:
         target = await self.admit(url)
         hops = [target]
-        plain = {name: value for name, value in headers.items() if name not in _VALIDATORS}
+        plain = {name: value for name, value in headers.items() if name not in VALIDATORS}
+        cookies = ChainCookies()
         while True:
             at_home = (target.scheme, target.authority) == (hops[0].scheme, hops[0].authority)
-            async with self._dial(target, headers if at_home else plain) as response:
+            origin = f"{target.scheme}//{target.authority}"
+            sent = dict(headers if at_home else plain)
+            if held := cookies.header(origin):
+                sent["cookie"] = held
+            async with self._dial(target, sent) as response:
                 answered = read_headers(response)
+                cookies.take(origin, response.headers.raw)
                 location = redirect_location(response)
                 if location is None:
                     if inspect is not None:

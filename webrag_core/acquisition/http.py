@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
+import ada_url
+
 from webrag_core.acquisition.acquirer import AcquiredPage
-from webrag_core.acquisition.gate import GateResponse, Inspector, NetworkGate, is_sendable
+from webrag_core.acquisition.gate import MAX_REDIRECTS, VALIDATORS, GateResponse, Inspector, NetworkGate, is_sendable
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
 from webrag_core.acquisition.office_types import DECLARED, OLE, office_type
 from webrag_core.acquisition.politeness import HostQueues, RetryLater
+from webrag_core.acquisition.refreshes import refresh_of
 from webrag_core.acquisition.robots import Robots
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
@@ -23,6 +27,7 @@ ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,a
 MAP_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,text/plain;q=0.9,*/*;q=0.5"
 
 _MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "text/x-markdown"})
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PDF = "application/pdf"
 _PAGES = _MARKUP | XML_TYPES | {"text/plain", _PDF, "application/x-pdf", AKOMA_NTOSO} | DECLARED.keys()
 _NO_MAPS = ("image/", "video/", "audio/", "font/")
@@ -75,6 +80,8 @@ class HttpAcquirer:
     ) -> AcquiredPage:
         """Fetch `url`, following redirects; `etag`/`last_modified` make the request conditional; `headers` go with it.
 
+        A page that is there only to lead on within seconds is a redirect like others, with all checks.
+
         The page's `content-type` header is the server's, or the sniffed type where the server gave none.
 
         Raises FetchError for everything that is not a page or a 304 (RATE_LIMITED when the host asks to wait longer
@@ -95,17 +102,23 @@ class HttpAcquirer:
             if status not in (204, 304) and media_type not in _PAGES | _UNSTATED and media_type not in FORMATS:
                 raise _unsupported()
 
-        answer = await self._ask(url, sent, inspect)
-        return AcquiredPage(
-            url=answer.url,
-            final_url=answer.final_url,
-            status=answer.status,
-            headers=answer.headers if answer.status == 304 else _page_headers(answer),
-            body=answer.body,
-            fetched_at=datetime.now(UTC),
-            bytes_raw=answer.bytes_raw,
-            redirects=answer.redirects,
-        )
+        page = _page(await self._ask(url, sent, inspect))
+        while (onward := _leads_to(page)) is not None:
+            if len(page.redirects) >= MAX_REDIRECTS:
+                raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
+            # validators are of the asked origin, as in the gate
+            at_home = ada_url.URL(onward).origin == ada_url.URL(page.url).origin
+            plain = {name: value for name, value in sent.items() if name not in VALIDATORS}
+            landed = _page(await self._ask(onward, sent if at_home else plain, inspect))
+            page = replace(
+                landed,
+                url=page.url,
+                bytes_raw=page.bytes_raw + landed.bytes_raw,
+                redirects=(*page.redirects, page.final_url, *landed.redirects),
+            )
+        if len(page.redirects) > MAX_REDIRECTS:
+            raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
+        return page
 
     async def admit(self, url: str) -> str:
         """The canonical URL of `url`, after every check that comes before a request: address, and robots.txt where it
@@ -156,6 +169,28 @@ class HttpAcquirer:
 
     async def aclose(self) -> None:
         """Nothing to release: the gate holds no connection between fetches."""
+
+
+def _page(answer: GateResponse) -> AcquiredPage:
+    """Raises FetchError for a body that is empty or no text."""
+    return AcquiredPage(
+        url=answer.url,
+        final_url=answer.final_url,
+        status=answer.status,
+        headers=answer.headers if answer.status == 304 else _page_headers(answer),
+        body=answer.body,
+        fetched_at=datetime.now(UTC),
+        bytes_raw=answer.bytes_raw,
+        redirects=answer.redirects,
+    )
+
+
+def _leads_to(page: AcquiredPage) -> str | None:
+    """Where a page redirects by itself."""
+    if page.not_modified or page.media_type not in _HTML:
+        return None
+    found = refresh_of(page.final_url, page.headers, page.body, page.charset)
+    return found.url if found is not None and found.is_redirect else None
 
 
 def sniff(head: bytes) -> str | None:

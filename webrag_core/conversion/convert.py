@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.charset import charset_warning, decode_page
+from webrag_core.acquisition.refreshes import refresh_of
 from webrag_core.conversion.canonical import named_url
 from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.markup.models import PageMarkup
@@ -18,7 +19,7 @@ from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.plugins import FORMATS
 from webrag_core.store.text import storable
 
-_CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
 _MIN_WORDS = 3
 
 
@@ -29,8 +30,21 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
     Raises FetchError: EMPTY_PAGE for fewer than three words, NEEDS_SCRIPT for a shell that only a script fills,
     SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
     """
-    charset = _CHARSET.search(page.headers.get("content-type", ""))
-    encoding = charset.group(1) if charset else None
+    leads = refresh_of(page.final_url, page.headers, page.body, page.charset) if page.media_type in _HTML else None
+    try:
+        converted = _converted(page)
+    except FetchError as error:
+        if leads is None or error.reason not in (Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT):
+            raise
+        raise FetchError(error.reason, f"{error.message}; it leads to {leads.url}", status=error.status) from error
+    if leads is None:
+        return converted
+    warning = f"the page leads to {leads.url} after {leads.seconds:.0f} seconds"
+    return replace(converted, warnings=(*converted.warnings, warning))
+
+
+def _converted(page: AcquiredPage) -> ConvertedPage:
+    encoding = page.charset
     relations = header_relations(page.headers, page.final_url)
     markup = PageMarkup(relations=relations)
     is_file = page.media_type == "application/pdf"
