@@ -108,6 +108,11 @@ class Settings(BaseSettings):
     webrag_allow_hosts: str = Field(
         default="", description="host:port,… that may be private addresses (everything else must be public)"
     )
+    webrag_logins: SecretStr | None = Field(
+        default=None,
+        repr=False,
+        description="File (TOML, mode 600) with what is sent to sites behind a log-in, or the same as JSON",
+    )
     webrag_user_agent: str = Field(
         default="webrag/0.1 (research memory)", description="What sites see as the name of the client"
     )

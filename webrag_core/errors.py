@@ -21,6 +21,7 @@ class Reason(StrEnum):
     NOT_FOUND = "not_found"
     HTTP_STATUS = "http_status"
     RATE_LIMITED = "rate_limited"
+    SESSION_ENDED = "session_ended"
     ROBOTS_DISALLOWED = "robots_disallowed"
     CRAWLER_TRAP = "crawler_trap"
     PROVIDER_FAILED = "provider_failed"
@@ -52,6 +53,7 @@ _REASON_WORDS = {
     Reason.NOT_FOUND: "not there",
     Reason.HTTP_STATUS: "the site answered with an error",
     Reason.RATE_LIMITED: "too many requests for the site",
+    Reason.SESSION_ENDED: "its log-in is not accepted any more",
     Reason.ROBOTS_DISALLOWED: "forbidden by robots.txt",
     Reason.CRAWLER_TRAP: "one of endlessly many addresses",
     Reason.PROVIDER_FAILED: "a provider failed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 MAX_COOKIES = 20
 MAX_COOKIE_CHARS = 4_096
@@ -37,6 +37,7 @@ class ChainCookies:
             ):
                 cookies[pair.group(1)] = pair.group(2)
 
-    def header(self, origin: str) -> str:
-        """The Cookie header for `origin`; empty when it has set none."""
-        return "; ".join(f"{name}={value}" for name, value in self._by_origin.get(origin, {}).items())
+    def header(self, origin: str, given: Mapping[str, str] | None = None) -> str:
+        """The Cookie header for `origin`: what it has set, and cookies that were `given` before; empty without any."""
+        cookies = {**(given or {}), **self._by_origin.get(origin, {})}
+        return "; ".join(f"{name}={value}" for name, value in cookies.items())

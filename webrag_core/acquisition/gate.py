@@ -8,6 +8,7 @@ second look-up, which could answer differently, never happens. Its errors tell n
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import socket
 import ssl
@@ -26,6 +27,7 @@ import httpx2
 
 from webrag_core.acquisition.addresses import is_public
 from webrag_core.acquisition.chain_cookies import ChainCookies
+from webrag_core.acquisition.logins import Login, read_logins, unusable
 from webrag_core.acquisition.responses import HeadLimit, read_body, read_headers, redirect_location
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
@@ -41,6 +43,9 @@ _DEFAULT_PORTS = {"http:": 80, "https:": 443}
 VALIDATORS = frozenset({"if-none-match", "if-modified-since"})
 _CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization"})
 _SENDABLE = re.compile(r"[\x21-\x7e\xa1-\xff](?:[ \t\x21-\x7e\xa1-\xff]*[\x21-\x7e\xa1-\xff])?")
+
+# its debug lines hold the headers of answers, and so the cookies of a session
+logging.getLogger("httpcore2").setLevel(logging.INFO)
 
 _HEAD_SHARE = 2 / 3  # of a page's time for an answer's head: one that never gets to its body has the least excuse
 
@@ -109,7 +114,7 @@ class NetworkGate:
     ) -> None:
         """`resolver` and `tls` replace the system's look-up and trust store.
 
-        Raises InvalidInputError for an unusable WEBRAG_ALLOW_HOSTS or WEBRAG_USER_AGENT.
+        Raises InvalidInputError for an unusable WEBRAG_ALLOW_HOSTS, WEBRAG_USER_AGENT or WEBRAG_LOGINS.
         """
         if not is_sendable(settings.webrag_user_agent):
             raise InvalidInputError("WEBRAG_USER_AGENT cannot be sent as a header")
@@ -119,6 +124,8 @@ class NetworkGate:
         self._allowed = frozenset(_canonical_pair(host, port) for host, port in settings.allowed_private)
         self._resolver = resolver
         self._tls = tls if tls is not None else _system_trust()
+        self._logins = read_logins(settings)
+        self._login_tls = {login.host: _tls_of(login) for login in self._logins.by_origin.values()}
 
     async def get(
         self,
@@ -127,12 +134,14 @@ class NetworkGate:
         *,
         inspect: Inspector | None = None,
         first_bytes: int | None = None,
+        asked_by: str | None = None,
     ) -> GateResponse:
         """GET `url`, following redirects, within the time limit of the settings (seconds for everything).
 
         `headers` go to every hop, validators (If-None-Match, If-Modified-Since) to the asked origin only: a foreign
         one could recognise the visitor by them. `inspect` sees status and headers of the final answer and may raise
         FetchError, which spares reading the body. `first_bytes` cuts the body there, in place of the size limit.
+        `asked_by` is the page whose script asks: log-ins of other origins than its own are not sent then.
 
         Raises FetchError; InvalidInputError for a header that cannot be sent, or holds credentials: a
         redirect would hand them to strangers.
@@ -143,9 +152,14 @@ class NetworkGate:
                 raise InvalidInputError(f"header {name!r} cannot be sent")
         try:
             async with asyncio.timeout(self._timeout_s):
-                return await self._follow(url, wanted, inspect, first_bytes)
+                return await self._follow(url, wanted, inspect, first_bytes, asked_by)
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError, zlib.error) as error:
             raise _as_fetch_error(error) from None  # the chain names addresses
+
+    def login_of(self, url: str, asked_by: str | None = None) -> Login | None:
+        """The log-in that is sent with a request for canonical `url`; `asked_by` as for `get`."""
+        login = self._logins.of(url)
+        return login if login is None or asked_by is None or self._logins.of(asked_by) is login else None
 
     async def admit(self, url: str, base: str | None = None) -> Target:
         """Every check that comes before dialling. For a URL that somebody else is going to fetch, too.
@@ -177,7 +191,12 @@ class NetworkGate:
         return addresses
 
     async def _follow(
-        self, url: str, headers: Mapping[str, str], inspect: Inspector | None, first_bytes: int | None
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        inspect: Inspector | None,
+        first_bytes: int | None,
+        asked_by: str | None,
     ) -> GateResponse:
         target = await self.admit(url)
         hops = [target]
@@ -186,10 +205,12 @@ class NetworkGate:
         while True:
             at_home = (target.scheme, target.authority) == (hops[0].scheme, hops[0].authority)
             origin = f"{target.scheme}//{target.authority}"
-            sent = dict(headers if at_home else plain)
-            if held := cookies.header(origin):
+            login = self.login_of(target.url, asked_by)
+            sent = {**(headers if at_home else plain), **(login.headers if login is not None else {})}
+            if held := cookies.header(origin, login.cookies if login is not None else {}):
                 sent["cookie"] = held
-            async with self._dial(target, sent) as response:
+            tls = self._login_tls[login.host] if login is not None else None
+            async with self._dial(target, sent, tls or self._tls) as response:
                 answered = read_headers(response)
                 cookies.take(origin, response.headers.raw)
                 location = redirect_location(response)
@@ -204,6 +225,9 @@ class NetworkGate:
                 raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
             target = await self.admit(location, base=target.url)
             hops.append(target)
+        answered.pop("set-cookie", None)
+        if self._logins.given_away(" ".join(hop.url for hop in hops), body):
+            raise FetchError(Reason.BAD_RESPONSE, "the answer repeats the log-in that was sent, so it is not kept")
         return GateResponse(
             url=hops[0].url,
             final_url=target.url,
@@ -216,11 +240,13 @@ class NetworkGate:
         )
 
     @asynccontextmanager
-    async def _dial(self, target: Target, headers: Mapping[str, str]) -> AsyncIterator[httpx2.Response]:
+    async def _dial(
+        self, target: Target, headers: Mapping[str, str], tls: ssl.SSLContext
+    ) -> AsyncIterator[httpx2.Response]:
         # A transport of its own per hop, and no client: a pool knows connections by address, so it would
         # reuse one for another name there without checking its certificate; a client also keeps cookies.
-        transport, limit = httpx2.AsyncHTTPTransport(verify=self._tls, trust_env=False), HeadLimit()
-        transport._pool = httpcore2.AsyncConnectionPool(ssl_context=self._tls, network_backend=limit)
+        transport, limit = httpx2.AsyncHTTPTransport(verify=tls, trust_env=False), HeadLimit()
+        transport._pool = httpcore2.AsyncConnectionPool(ssl_context=tls, network_backend=limit)
         try:
             async with asyncio.timeout(self._timeout_s * _HEAD_SHARE):
                 response = await self._first_answer(transport, target, headers)
@@ -273,6 +299,23 @@ class NetworkGate:
         response = await transport.handle_async_request(request)
         response.request = request
         return response
+
+
+def _tls_of(login: Login) -> ssl.SSLContext | None:
+    """TLS with a client's certificate, or with the trust in one authority; None where neither is named."""
+    if login.certificate is None and login.authority is None:
+        return None
+    try:
+        if login.authority is not None:
+            context = ssl.create_default_context(cafile=login.authority)
+        else:
+            context = httpx2.create_ssl_context(trust_env=False)
+        if login.certificate is not None:
+            # without a password of its own the library would ask for it on the terminal
+            context.load_cert_chain(login.certificate, login.key, password="")
+    except (OSError, ValueError):  # ssl.SSLError is an OSError
+        raise unusable(login.host, "its certificate, key or authority cannot be loaded") from None
+    return context
 
 
 def _canonical_pair(host: str, port: int) -> tuple[str, int]:

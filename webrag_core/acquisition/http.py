@@ -16,8 +16,10 @@ from webrag_core.acquisition.office_types import DECLARED, OLE, office_type
 from webrag_core.acquisition.politeness import HostQueues, RetryLater
 from webrag_core.acquisition.refreshes import refresh_of
 from webrag_core.acquisition.robots import Robots
+from webrag_core.acquisition.sessions import check_session, session_ended
 from webrag_core.acquisition.sitemaps.models import MAP_SECONDS, FileKind, MapBody, SiteMap
 from webrag_core.acquisition.sitemaps.reader import read_site_map
+from webrag_core.acquisition.urls import canonicalise
 from webrag_core.acquisition.xhtml import XHTML, is_xhtml
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.plugins import FORMATS
@@ -118,6 +120,8 @@ class HttpAcquirer:
             )
         if len(page.redirects) > MAX_REDIRECTS:
             raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
+        if self._gate.login_of(page.url) is not None:
+            check_session(page)
         return page
 
     async def admit(self, url: str) -> str:
@@ -150,22 +154,29 @@ class HttpAcquirer:
         """Fetch a file of any text type that is no page, such as a list of an archive. Raises FetchError."""
         return (await self._map_file(url, "sitemap")).body.decode("utf-8", "replace")
 
-    async def resource(self, url: str, headers: Mapping[str, str]) -> GateResponse:
-        """Fetch what a page that is being rendered asks for: any type, any status. Part of the visit of its page, so
-        no crawl delay applies; robots.txt and the limit of requests per host do. Raises FetchError, InvalidInputError.
+    async def resource(self, url: str, headers: Mapping[str, str], asked_by: str) -> GateResponse:
+        """Fetch what the page at `asked_by`, which is being rendered, asks for: any type, any status.
+
+        Part of the visit of its page, so no crawl delay applies; robots.txt and the limit of requests per host do. A
+        log-in goes with it to the page's own origin alone. Raises FetchError, InvalidInputError.
         """
         if self._robots is not None:
             await self._robots.check(url)
-        return await self._hosts.run(url, lambda: self._gate.get(url, headers))
+        return await self._hosts.run(url, lambda: self._gate.get(url, headers, asked_by=asked_by))
 
     async def _ask(self, url: str, headers: Mapping[str, str], inspect: Inspector) -> GateResponse:
         """One GET when it is the turn of `url`. Raises FetchError."""
         rules = await self._robots.check(url) if self._robots is not None else None
-        return await self._hosts.run(
-            url,
-            lambda: self._gate.get(url, headers, inspect=inspect),
-            crawl_delay_s=rules.crawl_delay_s if rules is not None else 0.0,
-        )
+        try:
+            return await self._hosts.run(
+                url,
+                lambda: self._gate.get(url, headers, inspect=inspect),
+                crawl_delay_s=rules.crawl_delay_s if rules is not None else 0.0,
+            )
+        except FetchError as error:
+            if error.status in (401, 403) and self._gate.login_of(canonicalise(url)) is not None:
+                raise session_ended(url, f"the site answers with status {error.status}", error.status) from None
+            raise
 
     async def aclose(self) -> None:
         """Nothing to release: the gate holds no connection between fetches."""

@@ -130,6 +130,7 @@ _STATUS_OF_CODE: Mapping[str, int] = {
             Reason.NOT_FOUND,
             Reason.SOFT_404,
             Reason.HTTP_STATUS,
+            Reason.SESSION_ENDED,
             Reason.UNSUPPORTED_TYPE,
             Reason.TOO_LARGE,
             Reason.EMPTY_PAGE,

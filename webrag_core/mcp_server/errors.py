@@ -26,6 +26,7 @@ _CAUSES: dict[str, Sequence[str]] = {
     Reason.NOT_FOUND: ("the page was moved or deleted", "the URL is misspelt"),
     Reason.SOFT_404: ("the page was moved or deleted", "the site shows another page instead"),
     Reason.HTTP_STATUS: ("the site refuses or fails", "the page needs a login"),
+    Reason.SESSION_ENDED: ("the log-in that the operator gave for the site has expired",),
     Reason.RATE_LIMITED: ("too many requests to the site",),
     Reason.ROBOTS_DISALLOWED: ("the site's robots.txt disallows this page",),
     Reason.EMPTY_PAGE: ("the page has no text",),
@@ -54,6 +55,7 @@ _PERMANENT = (
 _ACTIONS: dict[str, str] = {
     Reason.INVALID_URL: "Call again with a complete URL, such as https://host/page.",
     Reason.BLOCKED_ADDRESS: "Ask the user for a public URL.",
+    Reason.SESSION_ENDED: "Tell the user; only the operator can renew the log-in (WEBRAG_LOGINS).",
     Reason.ROBOTS_DISALLOWED: "Ask the user for another page.",
     Reason.RATE_LIMITED: "Wait a minute, then call again.",
     Reason.TIMEOUT: "Call again once; if it fails again, ask the user for another page.",

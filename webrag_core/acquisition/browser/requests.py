@@ -21,7 +21,8 @@ MAX_BYTES = 30_000_000
 """Of all answers of one page, decoded."""
 CONCURRENT = 6
 
-Fetch = Callable[[str, Mapping[str, str]], Awaitable[GateResponse]]
+Fetch = Callable[[str, Mapping[str, str], str], Awaitable[GateResponse]]
+"""Address, headers, and the page that asks."""
 
 _WANTED = frozenset({"script", "xhr", "fetch", "other"})
 _EMPTY = {"stylesheet": "text/css"}
@@ -92,7 +93,7 @@ class PageRequests:
             if self.bytes > MAX_BYTES:
                 raise FetchError(Reason.TOO_LARGE, f"more than {MAX_BYTES} bytes")
             try:
-                answer = await self._fetch(request.url, sent)
+                answer = await self._fetch(request.url, sent, self._page.final_url)
             except InvalidInputError as error:
                 raise FetchError(Reason.INVALID_URL, error.message) from None
         self.bytes += len(answer.body)

@@ -206,9 +206,12 @@ class FirecrawlAcquirer:
     async def _admit(self, url: str) -> str:
         try:
             async with asyncio.timeout(self._api.seconds):
-                return (await self._gate.admit(url)).url
+                admitted = (await self._gate.admit(url)).url
         except TimeoutError:
             raise FetchError(Reason.DNS_FAILURE, "the host name could not be looked up in time") from None
+        if self._gate.login_of(admitted) is not None:
+            raise FetchError(Reason.PROVIDER_FAILED, "Firecrawl is not given the log-in of this site")
+        return admitted
 
 
 def _words(value: object) -> str | None:
