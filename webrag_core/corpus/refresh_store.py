@@ -102,7 +102,8 @@ async def store_absent_files(
     absent = [
         file.url
         for file in files
-        if file.kind in ("inventory", "search_index", "sitemap") and file.reason in (Reason.NOT_FOUND, Reason.SOFT_404)
+        if file.kind in ("inventory", "search_index", "sitemap", "llms_txt")
+        and file.reason in (Reason.NOT_FOUND, Reason.SOFT_404)
     ]
     await connection.execute(
         "DELETE FROM absent_map_files WHERE source_id = %s AND url = ANY(%s)",

@@ -62,7 +62,7 @@ def test_everything_a_site_says_about_its_pages_becomes_one_map() -> None:
 def test_a_site_without_a_map(obedient: bool) -> None:
     found, requests = asyncio.run(mapped({}, obedient=obedient))
     assert (found.entries, found.warnings) == ((), ())
-    assert requests == ["/robots.txt", "/", "/objects.inv", "/sitemap.xml", "/sitemap_index.xml"]
+    assert requests == ["/robots.txt", "/", "/objects.inv", "/sitemap.xml", "/sitemap_index.xml", "/llms.txt"]
     assert asked_paths(found.files) == requests
     assert {(file.outcome, file.reason) for file in found.files if file.kind != "robots"} == {
         ("missing", Reason.NOT_FOUND)
@@ -220,7 +220,7 @@ def test_the_number_of_files_is_limited_and_the_rest_is_said(monkeypatch: pytest
     found, requests = asyncio.run(mapped(pages))
     assert len(found.files) == len(requests) == 8
     assert urls(found) == ["/0", "/1", "/2", "/3"]
-    assert [warning for warning in found.warnings if "6 files were not requested" in warning]
+    assert [warning for warning in found.warnings if "7 files were not requested" in warning]
 
 
 def test_the_number_of_pages_is_limited_and_the_rest_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

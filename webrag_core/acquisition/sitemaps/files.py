@@ -12,6 +12,7 @@ from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.sitemaps.feeds import take_feed_record
 from webrag_core.acquisition.sitemaps.inventory import MARK, read_inventory
 from webrag_core.acquisition.sitemaps.listing import Listed, Listing
+from webrag_core.acquisition.sitemaps.llms_txt import read_llms_txt
 from webrag_core.acquisition.sitemaps.models import MAX_ENTRIES, MAX_FILE_BYTES, MapSymbol
 from webrag_core.acquisition.sitemaps.search_index import read_search_index
 from webrag_core.acquisition.sitemaps.xml import Record, read_records
@@ -54,16 +55,24 @@ class ScopedFile:
 
 
 def read_map_file(
-    body: bytes, url: str, media_type: str, scope: Scope, deadline: float, index_suffix: str | None = None
+    body: bytes,
+    url: str,
+    media_type: str,
+    scope: Scope,
+    deadline: float,
+    index_suffix: str | None = None,
+    *,
+    is_llms_txt: bool = False,
 ) -> ScopedFile:
     """Read the entries of the file at canonical `url` that are in `scope`. Blocking: for a thread.
 
-    `index_suffix` is given for a search index: what its documents' URLs end in. `media_type` decides between HTML and
-    text only where the content does not. `deadline` is in time.monotonic().
+    `index_suffix` is given for a search index: what its documents' URLs end in. `is_llms_txt`: of texts, it is a list
+    in Markdown. `media_type` decides between HTML and text only where the content does not. `deadline` is in
+    time.monotonic().
 
     Raises FetchError: SOFT_404 for an HTML page, EMPTY_PAGE, TOO_LARGE above 50 MB unpacked, BAD_RESPONSE.
     """
-    return in_scope(_read(body, url, media_type, deadline, index_suffix), url, scope)
+    return in_scope(_read(body, url, media_type, deadline, index_suffix, is_llms_txt), url, scope)
 
 
 def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
@@ -93,7 +102,9 @@ def in_scope(listing: Listing, url: str, scope: Scope) -> ScopedFile:
     return scoped
 
 
-def _read(body: bytes, url: str, media_type: str, deadline: float, index_suffix: str | None) -> Listing:
+def _read(
+    body: bytes, url: str, media_type: str, deadline: float, index_suffix: str | None, is_llms_txt: bool
+) -> Listing:
     problem = None
     if body.startswith(b"\x1f\x8b"):
         body, problem = _gunzipped(body)
@@ -103,7 +114,9 @@ def _read(body: bytes, url: str, media_type: str, deadline: float, index_suffix:
         return read_inventory(body)
     if _HTML.match(body.removeprefix(b"\xef\xbb\xbf")):
         raise FetchError(Reason.SOFT_404, "an HTML page came instead of the file")
-    if index_suffix is not None:
+    if is_llms_txt:
+        listing = read_llms_txt(decode_page(body, None))
+    elif index_suffix is not None:
         listing = read_search_index(body, index_suffix, deadline)
     elif body.startswith(_WIDE_STARTS) or body.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<":
         listing = _read_xml(body, url, deadline)

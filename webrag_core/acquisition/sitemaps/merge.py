@@ -9,6 +9,7 @@ from datetime import datetime
 
 from webrag_core.acquisition.sitemaps.files import ScopedFile
 from webrag_core.acquisition.sitemaps.listing import Listed, TitleRank
+from webrag_core.acquisition.sitemaps.llms_txt import page_of_markdown
 from webrag_core.acquisition.sitemaps.models import (
     MAX_ENTRIES,
     MAX_FILES,
@@ -20,7 +21,7 @@ from webrag_core.acquisition.sitemaps.models import (
 )
 from webrag_core.result_warnings import Caution
 
-_ORDER: tuple[ListedIn, ...] = ("sitemap", "feed", "inventory", "search_index", "firecrawl")
+_ORDER: tuple[ListedIn, ...] = ("sitemap", "feed", "inventory", "search_index", "llms_txt", "firecrawl")
 _MAX_WARNINGS = 20
 _MAX_HOSTS_SHOWN = 3
 
@@ -55,16 +56,22 @@ class MapMerge:
         self._warnings[Caution.on(url, message)] = None
 
     def take(self, file: ScopedFile) -> None:
-        """Add all entries of one file."""
+        """Add all entries of one file.
+
+        Those of llms.txt count for the pages whose Markdown they are, where these are known; its links to other sites
+        are no mistakes.
+        """
+        of_markdown = file.listing.kind == "llms_txt"
         for url, page in file.pages:
-            self._add(url, page, file.listing.kind)
+            self._add(page_of_markdown(url, self._pages) if of_markdown else url, page, file.listing.kind)
         for symbol in file.symbols:
             if len(self._symbols) >= MAX_ENTRIES:
                 self.symbols_cut = True
                 break
             self._symbols.setdefault((symbol.url, symbol.name, symbol.role), symbol)
-        self.invalid += file.invalid
-        self.foreign += file.foreign
+        if not of_markdown:
+            self.invalid += file.invalid
+            self.foreign += file.foreign
         self.cut = self.cut or file.listing.cut
         self.symbols_cut = self.symbols_cut or file.listing.symbols_cut
 

@@ -19,8 +19,8 @@ MAX_TITLE_CHARS = 500
 MAX_DESCRIPTION_CHARS = 2_000
 MAP_SECONDS = 60.0
 
-ListedIn = Literal["sitemap", "feed", "inventory", "search_index", "firecrawl"]
-FileKind = Literal["robots", "page", "sitemap", "feed", "inventory", "search_index", "firecrawl"]
+ListedIn = Literal["sitemap", "feed", "inventory", "search_index", "llms_txt", "firecrawl"]
+FileKind = Literal["robots", "page", "sitemap", "feed", "inventory", "search_index", "llms_txt", "firecrawl"]
 Outcome = Literal["read", "missing", "failed"]
 
 
@@ -29,8 +29,8 @@ class MapEntry:
     """One page that discovery files list. `url` is canonical, `last_modified` is aware and in UTC.
 
     `title` has at most 500 and `description` at most 2,000 characters; both are plain text on one line. A date without
-    a time means midnight. `listed_in` is the first of sitemap, feed, inventory, search_index and firecrawl that lists
-    the page. `words` are those that a search index has of the page: each once, lower case, whole or stemmed.
+    a time means midnight. `listed_in` is the first kind that lists the page, in the order of `ListedIn`. `words` are
+    those that a search index has of the page: each once, lower case, whole or stemmed.
     """
 
     url: str

@@ -56,9 +56,9 @@ async def read_site_map(
     Order: robots.txt (unless its rules are given), the page at `url` (unless its `html` is given), the search index
     that the page's generator writes, the nearest objects.inv at or above the page, the feeds that the page names, the
     sitemaps that robots.txt and the page name, sitemap.xml or sitemap_index.xml of the root and of the page's folders,
-    the children of sitemap indexes. The small files come first, so that the limits (50 files, 50,000 pages, `seconds`)
-    cut the largest. Files in `absent` are requested only when another file names them. `brief`: only what robots.txt or
-    the page name, six files at most; an inventory only where there is no search index.
+    the children of sitemap indexes, llms.txt of the root. The small files come first, so that the limits (50 files,
+    50,000 pages, `seconds`) cut the largest. Files in `absent` are requested only when another file names them.
+    `brief`: only what robots.txt or the page name, six files at most; an inventory only where there is no search index.
 
     Raises only FetchError(INVALID_URL); other failures are in `files` and `warnings`.
     """
@@ -123,6 +123,8 @@ class _Reader:
         self.merge.unread += len(feeds[MAX_FEEDS:])
         await self._read([_FileRequest(feed, "feed") for feed in feeds[:MAX_FEEDS]])
         await self._sitemaps([*named, *linked], folders)
+        if not self._brief:  # last: its Markdown pages are told by the pages that are known
+            await self._read([_FileRequest(f"{folders[0]}llms.txt", "llms_txt", named=False)])
 
     async def _sitemaps(self, named: Iterable[str], folders: Sequence[str]) -> None:
         guessed = [_FileRequest(f"{folder}sitemap.xml", "sitemap", named=False) for folder in folders]
@@ -206,7 +208,7 @@ class _Reader:
             return None
         reading = (answer.body, answer.final_url, answer.media_type, self._scope, self._ends, request.suffix)
         try:
-            file = await asyncio.to_thread(read_map_file, *reading)
+            file = await asyncio.to_thread(read_map_file, *reading, is_llms_txt=request.kind == "llms_txt")
         except FetchError as error:
             self._failed(request, error, answer.bytes_raw)
             return None
