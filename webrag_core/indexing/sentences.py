@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 from webrag_core.indexing.markdown import Block, parse_blocks
+from webrag_core.language.detection import detected_page
+from webrag_core.language.sentence_ends import sentence_ends
 
 LONG = 300
 """Characters from which on a table or list item is cut."""
 
-# an end: its mark, closing quotes and brackets, white space, and a beginning
-_END = re.compile(r"[.!?][\"'”’»)\]*_`]*(\s+)(?=[\"'“‘«(\[*_`]*[^\W_a-z])|[。！？](?=\S)()")
-_ABBREVIATION = re.compile(
-    r"(?:^|[\s(\[])(?:[A-Za-z]|[eE]\.g|[iI]\.e|e\.a|z\.B|d\.h|u\.a|[cC]f|[vV]s|[vV]ol|[vV]|[nN]o|[nN]r|[aA]rt|[fF]ig|[sS]ec|[cC]h"
-    r"|[pP]p?|[eE]d|[eE]ds|[aA]l|[eE]tc|[iI]nc|[lL]td|[cC]o|[cC]orp|[sS]t|[dD]r|[mM]rs?|[mM]s|[pP]rof|[jJ]r|[sS]r|[aA]pprox"
-    r"|[cC]a|[bB]zw|[uU]sw|[aA]bs|[sS]s?|[dD]ept|[jJ]an|[fF]eb|[mM]ar|[aA]pr|[jJ]un|[jJ]ul|[aA]ug|[sS]ept?|[oO]ct|[nN]ov|[dD]ec)\.$"
-)
 LIST_ITEM = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+]|\d{1,9}[.)])[ \t]")
 """The mark with which an item of a list begins."""
+_READ = 8_000  # characters that show the language of a text
 _LINE = re.compile(r"[^\n]*\n?")
-_INK = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +39,26 @@ class Sentence:
         return self.start + len(body) - len(body.lstrip()), self.start + len(body.rstrip())
 
 
-def sentences_of(text: str) -> list[Sentence]:
-    """The units of every block of `text` (Markdown), in order."""
-    return [sentence for block in parse_blocks(text) for sentence in units_of(text, block)]
+def sentences_of(text: str, language: str | None = None) -> list[Sentence]:
+    """The units of every block of `text` (Markdown), in order. `language` is ISO 639; None = as the text shows."""
+    return [sentence for block in parse_blocks(text) for sentence in units_of(text, block, language)]
 
 
-def units_of(text: str, block: Block) -> list[Sentence]:
+def units_of(text: str, block: Block, language: str | None = None) -> list[Sentence]:
+    """The units of one block of `text`; `language` as for `sentences_of`."""
     body = text[block.start : block.end]
     cuts: list[int] = []
     if block.kind == "table" and len(body) > LONG:
         cuts = [match.end() for match in _LINE.finditer(body) if match.end() > match.start()]
     elif block.kind == "paragraph" and (len(body) > LONG or not LIST_ITEM.match(body)):
-        cuts = _sentence_ends(body)
+        cuts = sentence_ends(body, language or (lambda: language_of(text)))
     bounds = [0, *(cut for cut in cuts if 0 < cut < len(body)), len(body)]
     return [Sentence(block.start + begin, block.start + end, block) for begin, end in pairwise(bounds)]
 
 
-def _sentence_ends(body: str) -> list[int]:
-    ends: list[int] = []
-    last = 0
-    for match in _END.finditer(body):
-        mark = match.start() + 1
-        if body[match.start()] == "." and _ABBREVIATION.search(body, max(last, mark - 12), mark):
-            continue
-        if not _INK.search(body, last, mark):
-            continue  # "...", a list marker
-        last = match.end()
-        ends.append(last)
-    return ends
+def language_of(text: str) -> str | None:
+    """The language whose abbreviations and ordinal numbers a text (Markdown) has; None where none is clear."""
+    return _detected(text[:_READ])
+
+
+_detected = lru_cache(maxsize=128)(detected_page)  # asked for each block of a page

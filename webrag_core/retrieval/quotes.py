@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 
 from webrag_core.indexing.markdown import plain_text
+from webrag_core.indexing.sentences import language_of
 from webrag_core.indexing.terms import term_spans, terms
 from webrag_core.language.detection import detected
+from webrag_core.language.sentence_ends import sentence_ends
 
 MAX_PASSAGE_CHARS = 8_000
 """Characters of a passage that are read; longer passages are endless tables."""
 
-_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|[。！？]|$)")
 _LINE_MARKS = re.compile(r"[ \t]*(?:#{1,6}[ \t]+|[-*+][ \t]+|\d+[.)][ \t]+|:[ \t]+|>[ \t]?|\|)*")
 _CODE_FENCE = re.compile(r"[ \t]*(?:`{3,}|~{3,})")
-_CODE_LINE = re.compile(r"\S.*\S|\S")
 _WORD = re.compile(r"\w")
 _EXTRA_SENTENCE_COST = 0.4
 """Query terms that a further sentence must add at least; below, it is padding."""
@@ -101,6 +102,7 @@ def matching_words(passage: str, query: str, language: str | None = None) -> lis
 
 def sentence_spans(text: str) -> Iterator[Span]:
     """Yield sentences of prose, lines of code and rows of tables, without marks of headings, lists and quotes."""
+    language = partial(language_of, text)
     in_code = False
     position = 0
     for line in text.splitlines(keepends=True):
@@ -108,10 +110,13 @@ def sentence_spans(text: str) -> Iterator[Span]:
             in_code = not in_code
         else:
             marks = None if in_code else _LINE_MARKS.match(line)
-            units = _CODE_LINE if in_code else _SENTENCE
-            for match in units.finditer(line.rstrip(), marks.end() if marks else 0):
-                if _WORD.search(match[0]):
-                    yield Span(position + match.start(), position + match.end())
+            first = marks.end() if marks else 0
+            ends = [] if in_code else [first + end for end in sentence_ends(line[first:], language)]
+            for start, end in pairwise([first, *ends, len(line)]):
+                unit = line[start:end]
+                if _WORD.search(unit):
+                    begin = position + start + len(unit) - len(unit.lstrip())
+                    yield Span(begin, begin + len(unit.strip()))
         position += len(line)
 
 

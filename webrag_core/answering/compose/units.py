@@ -74,7 +74,7 @@ def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
 
 def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
     chunk = one.chunk
-    for start, end, header, block in _spans(chunk.text):
+    for start, end, header, block in _spans(chunk.text, chunk.language):
         markdown = chunk.text[start:end]
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
         kind = _kind(chunk.text, block)
@@ -98,9 +98,9 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
         )
 
 
-def _spans(text: str) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:
+def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:
     """Units without white space around, and of rows the header; tables are cut into rows, headings left out."""
-    for block, sentences in groupby(sentences_of(text), key=lambda sentence: sentence.block):
+    for block, sentences in groupby(sentences_of(text, language), key=lambda sentence: sentence.block):
         if _kind(text, block) == "table":
             header: tuple[int, int] | None = None
             for line in _LINE.finditer(text, block.start, block.end):
