@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from html import escape
 
 _RELS = "http://schemas.openxmlformats.org/package/2006/relationships"
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -95,8 +96,15 @@ def shape(text: str, kind: str = "", level: int = 0) -> str:
     return f"<p:sp><p:nvSpPr><p:nvPr>{place}</p:nvPr></p:nvSpPr><p:txBody>{lines}</p:txBody></p:sp>"
 
 
-def xlsx(sheet: str, *, strings: str = "", extra: str = "", state: str = "visible") -> bytes:
-    """A workbook of one sheet, given as its rows; `extra` follows them. Style 1 is a date, 2 a percentage."""
+def xlsx(
+    sheet: str, *, strings: str = "", extra: str = "", state: str = "visible", formats: Sequence[str] = ()
+) -> bytes:
+    """A workbook of one sheet, given as its rows; `extra` follows them. Style 1 is a date, 2 a percentage, from 3 on
+    come `formats`."""
+    codes = "".join(
+        f'<numFmt numFmtId="{number}" formatCode="{escape(code)}"/>' for number, code in enumerate(formats, 165)
+    )
+    styles = "".join(f'<xf numFmtId="{number}"/>' for number in range(165, 165 + len(formats)))
     return zipped(
         {
             "[Content_Types].xml": "<Types/>",
@@ -106,8 +114,9 @@ def xlsx(sheet: str, *, strings: str = "", extra: str = "", state: str = "visibl
             "xl/worksheets/_rels/sheet1.xml.rels": relations("https://example.org/kettle"),
             "xl/worksheets/sheet1.xml": f"<worksheet {S} {R}><sheetData>{sheet}</sheetData>{extra}</worksheet>",
             "xl/sharedStrings.xml": f"<sst {S}>{strings}</sst>",
-            "xl/styles.xml": f'<styleSheet {S}><numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/></numFmts>'
-            '<cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/></cellXfs></styleSheet>',
+            "xl/styles.xml": f"<styleSheet {S}><numFmts>"
+            f'<numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/>{codes}</numFmts><cellXfs>'
+            f'<xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/>{styles}</cellXfs></styleSheet>',
             "docProps/core.xml": CORE,
         }
     )

@@ -102,6 +102,77 @@ def test_sheets_show_what_their_cells_show() -> None:
     )
 
 
+def cell(place: str, value: str, style: int = 0) -> str:
+    kind = ' t="str"' if not style and not value.lstrip("-").replace(".", "").isdigit() else ""
+    return f'<c r="{place}" s="{style}"{kind}><v>{value}</v></c>'
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "text"),
+    [
+        ("1.5", "[h]:mm", "36:00"),
+        ("1.25", "[hh]:mm:ss", "30:00:00"),
+        ("0.0625", "[mm]:ss", "90:00"),
+        ("123", "00000", "00123"),
+        ("5551234", r"000\-0000", "555-1234"),
+        ("12.5", '0.00 "EUR"', "12.50 EUR"),
+        ("1234.5", r"#,##0.00\ [$€-407]", "1,234.50 €"),
+        ("19.994", '"$"0.00', "$19.99"),
+        ("-1234.5", '#,##0.00 "kr";[Red](#,##0.00 "kr")', "(1,234.50 kr)"),
+        ("0", '_(* #,##0_);_(* \\(#,##0\\);_(* "-"??_);_(@_)', "-"),
+        ("1234567", "#,##0", "1,234,567"),
+        ("3.14159", "0.00", "3.14159"),
+        ("0.5", "0.00%", "50.00%"),
+        ("2500000", '0.0,,"M"', "2.5M"),
+        ("12", '0 "kg"', "12 kg"),
+        ("-0.5", '0.0" °C"', "-0.5 °C"),
+        ("45356.75", "dd/mm/yyyy hh:mm", "2024-03-05 18:00"),
+        ("0.75", "h:mm AM/PM", "18:00"),
+        ("7", 'General" days"', "7 days"),
+    ],
+)
+def test_a_number_is_what_its_cell_shows(value: str, code: str, text: str) -> None:
+    rows = f'<row r="1">{cell("A1", "what it is")}</row><row r="2">{cell("A2", value, 3)}</row>'
+    assert f"| {text} |" in convert(xlsx(rows, formats=[code])).markdown
+
+
+@pytest.mark.parametrize("code", ["[h" * 60, "#," * 120, '"' * 9, "[>1]" * 50, "0.0.0;;;;", "\\", "_", "*", "[h]" * 70])
+def test_any_format_shows_something(code: str) -> None:
+    first = f'<row r="1">{cell("A1", "what it is")}{cell("B1", "x")}</row>'
+    rows = f'{first}<row r="2">{cell("A2", "1e300", 3)}{cell("B2", "y")}</row>'
+    assert "| y |" in convert(xlsx(rows, formats=[code])).markdown
+
+
+def test_merged_cells_stand_in_every_place() -> None:
+    rows = (
+        f'<row r="1">{cell("A1", "team")}{cell("B1", "2024 year")}</row>'
+        f'<row r="2">{cell("B2", "Q1")}{cell("C2", "Q2")}</row>'
+        f'<row r="3">{cell("A3", "north")}{cell("B3", "1")}{cell("C3", "2")}</row>'
+        f'<row r="4">{cell("B4", "3")}{cell("C4", "4")}</row>'
+    )
+    merges = "".join(
+        f'<mergeCell ref="{place}"/>' for place in ("A1:A2", "B1:C1", "A3:A4", "B4:C4", "A1:XFD1048576", "?")
+    )
+    assert convert(xlsx(rows, extra=f"<mergeCells>{merges}</mergeCells>")).markdown == (
+        "## Prices\n\n| team | 2024 year Q1 | 2024 year Q2 |\n| --- | --- | --- |\n"
+        "| north | 1 | 2 |\n| north | 3 | 4 |\n"
+    )
+
+
+def test_hidden_words_of_a_document_are_left_out() -> None:
+    def run(text: str, properties: str = "") -> str:
+        return f'<w:r><w:rPr>{properties}</w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+    shown = run("and seen", '<w:vanish w:val="0"/>')
+    styled = run(" never", '<w:rStyle w:val="Gone"/>')
+    body = f"<w:p>{run('Shown ')}{run('secret ', '<w:vanish/>')}{shown}{styled}{run('.')}</w:p>"
+    styles = (
+        f'<w:styles {W}><w:style w:type="character" w:styleId="Gone"><w:name w:val="Gone"/><w:rPr><w:vanish/></w:rPr>'
+        "</w:style></w:styles>"
+    )
+    assert convert(docx(body, **{"word/styles.xml": styles})).markdown == "Shown and seen.\n"
+
+
 def test_hidden_sheets_are_left_out() -> None:
     body = xlsx('<row><c t="str"><v>a secret of words</v></c></row>', state="hidden")
     assert refusal(body).reason is Reason.EMPTY_PAGE

@@ -8,6 +8,7 @@ from xml.parsers.expat import ExpatError
 
 import mammoth
 
+from webrag_core.conversion.office.hidden_runs import without_hidden_runs
 from webrag_core.conversion.office.package import Package, damaged, html_page
 
 MAX_XML_BYTES = 6_000_000
@@ -27,13 +28,16 @@ _STYLES = "\n".join(
 
 
 def docx_html(body: bytes, package: Package) -> bytes:
-    """Convert a document. Deleted text, comments, formulas, images and macros are left out. Raises FetchError."""
+    """Convert a document. Deleted and hidden text, comments, formulas, images and macros are left out.
+
+    Raises FetchError.
+    """
     if "word/document.xml" not in package:
         raise damaged("it has no word/document.xml")
     package.checked(r".*\.(?:xml|rels)", MAX_XML_BYTES)
     try:
         result = mammoth.convert_to_html(
-            io.BytesIO(body),
+            io.BytesIO(without_hidden_runs(body, package)),
             style_map=_STYLES,
             include_embedded_style_map=False,
             convert_image=_nothing,

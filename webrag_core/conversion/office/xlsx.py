@@ -1,18 +1,20 @@
-"""Spreadsheets to HTML: a heading and a table for each sheet, with the values that the cells show.
+"""Spreadsheets to HTML: a heading and a table for each sheet, with what the cells show.
 
-Formulas are not computed: their last values stand in the file. Numbers are written in full, dates as ISO 8601.
+Formulas are not computed: their last values stand in the file.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from html import escape
 
 from lxml.etree import _Element as Element
 
-from webrag_core.conversion.office.package import Package, html_page, table_html
+from webrag_core.conversion.office.merged_cells import Merged, column_number, merged_table, merges_of
+from webrag_core.conversion.office.number_formats import BUILT_IN, GENERAL, shown
+from webrag_core.conversion.office.package import Package, html_page
 from webrag_core.errors import FetchError, Reason
 
 MAX_CELLS = 200_000
@@ -21,10 +23,6 @@ MAX_COLUMNS = 512
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _REFERENCE = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-_DATE_FORMATS = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
-_QUOTED = re.compile(r"\"[^\"]*\"|\[[^\]]*\]|\\.|_.")
-_DATE_LETTERS = re.compile(r"[dmyhs]", re.IGNORECASE)
-_PERCENT_FORMATS = frozenset((9, 10))
 
 
 def xlsx_html(package: Package) -> bytes:
@@ -40,7 +38,7 @@ def xlsx_html(package: Package) -> bytes:
         part = targets.get(sheet.get(f"{_R}id") or "", "")
         if sheet.get("state", "visible") != "visible" or part not in package:
             continue
-        table = table_html(reader.rows(package.xml(part), package.targets(part)))
+        table = reader.table(package.xml(part), package.targets(part))
         if table:
             pieces.append(f"<h2>{escape(sheet.get('name') or '')}</h2>{table}")
     return html_page("".join(pieces), package.core_properties())
@@ -60,21 +58,17 @@ def _text(element: Element) -> str:
 
 
 def _formats(package: Package) -> list[str]:
-    """What each style of a cell makes of a number: date, percent or number."""
+    """The format code of each style of a cell."""
     if "xl/styles.xml" not in package:
         return []
     styles = package.xml("xl/styles.xml")
     codes = {each.get("numFmtId"): each.get("formatCode") or "" for each in styles.iter(f"{_S}numFmt")}
-    kinds = []
+    found = []
     for each in styles.iterfind(f"{_S}cellXfs/{_S}xf"):
         identity = each.get("numFmtId") or "0"
-        code = _QUOTED.sub("", codes.get(identity, ""))
-        number = int(identity) if identity.isdecimal() else 0
-        if number in _DATE_FORMATS or _DATE_LETTERS.search(code):
-            kinds.append("date")
-        else:
-            kinds.append("percent" if number in _PERCENT_FORMATS or code.endswith("%") else "number")
-    return kinds
+        built_in = BUILT_IN.get(int(identity), GENERAL) if identity.isdecimal() and len(identity) < 6 else GENERAL
+        found.append(codes.get(identity) or built_in)
+    return found
 
 
 class _Reader:
@@ -86,20 +80,24 @@ class _Reader:
         self._epoch = datetime(1904, 1, 1) if since_1904 else datetime(1899, 12, 30)
         self._cells = 0
 
-    def rows(self, sheet: Element, targets: dict[str, str]) -> list[list[str]]:
-        """Rows with a value, cut to the columns that have one."""
+    def table(self, sheet: Element, targets: dict[str, str]) -> str:
+        """HTML of the rows with a value, cut to the columns that have one; empty without any."""
         links = {
             each.get("ref") or "": target
             for each in sheet.iter(f"{_S}hyperlink")
             if (target := targets.get(each.get(f"{_R}id") or "", "")).startswith("http")
         }
         hidden = set(_hidden_columns(sheet))
-        rows: list[dict[int, str]] = []
+        rows: dict[int, dict[int, str]] = {}
+        amounts: set[int] = set()
+        number = 0
         for row in sheet.iter(f"{_S}row"):
+            given = row.get("r") or ""
+            number = int(given) if given.isdecimal() and len(given) < 8 and int(given) > number else number + 1
             values: dict[int, str] = {}
             for place, cell in enumerate(row.iterfind(f"{_S}c"), start=1):
                 reference = _REFERENCE.fullmatch(cell.get("r") or "")
-                column = _column(reference[1]) if reference is not None else place
+                column = column_number(reference[1]) if reference is not None else place
                 text = escape(self._value(cell)).replace("\n", "<br>")
                 if not text or column > MAX_COLUMNS or column in hidden:
                     continue
@@ -108,12 +106,14 @@ class _Reader:
                     raise FetchError(Reason.TOO_LARGE, f"the workbook has more than {MAX_CELLS} cells")
                 link = links.get(cell.get("r") or "")
                 values[column] = text if link is None else f'<a href="{escape(link)}">{text}</a>'
+                if cell.get("t", "n") == "n":
+                    amounts.add(number)
             if values and row.get("hidden") not in ("1", "true"):
-                rows.append(values)
-        columns = sorted({column for row in rows for column in row})
+                rows[number] = values
+        columns = sorted({column for row in rows.values() for column in row})
         if len(columns) * len(rows) > 2 * MAX_CELLS:
             raise FetchError(Reason.TOO_LARGE, f"the workbook has a table of more than {2 * MAX_CELLS} places")
-        return [[row.get(column, "") for column in columns] for row in rows]
+        return merged_table(Merged(rows, columns, amounts, merges_of(sheet)))
 
     def _value(self, cell: Element) -> str:
         kind, value = cell.get("t", "n"), cell.findtext(f"{_S}v") or ""
@@ -127,26 +127,7 @@ class _Reader:
             return value
         style = cell.get("s") or "0"
         index = int(style) if style.isdecimal() else 0
-        return self._number(value, self._formats[index] if index < len(self._formats) else "number")
-
-    def _number(self, value: str, kind: str) -> str:
-        try:
-            number = float(value)
-            if kind == "date" and number >= 0:
-                return self._date(number)
-        except (ValueError, OverflowError):
-            return value
-        if kind == "percent":
-            return f"{round(100 * number, 10):.12g}%"
-        return str(int(number)) if number.is_integer() and abs(number) < 1e15 else f"{number:.15g}"
-
-    def _date(self, number: float) -> str:
-        moment = self._epoch + timedelta(seconds=round(86_400 * number))
-        if number < 1:
-            return f"{moment:%H:%M:%S}".removesuffix(":00")
-        if moment.time() == datetime.min.time():
-            return f"{moment:%Y-%m-%d}"
-        return f"{moment:%Y-%m-%d %H:%M:%S}".removesuffix(":00")
+        return shown(value, self._formats[index] if index < len(self._formats) else GENERAL, self._epoch)
 
 
 def _hidden_columns(sheet: Element) -> Iterator[int]:
@@ -154,11 +135,3 @@ def _hidden_columns(sheet: Element) -> Iterator[int]:
         first, last = each.get("min") or "", each.get("max") or ""
         if each.get("hidden") in ("1", "true") and first.isdecimal() and last.isdecimal():
             yield from range(int(first), min(int(last), MAX_COLUMNS) + 1)
-
-
-def _column(letters: str) -> int:
-    """Number of a column, from 1."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - 64
-    return number
