@@ -55,7 +55,7 @@ def mark_code(main: HtmlElement) -> None:
     for pre in list(main.iter("pre")):
         if pre.getparent() is None:
             continue  # within another one
-        language = _language(pre)
+        language = declared_language(pre)
         text = code_text(pre).replace("\xa0", " ")  # it indents; code copied with it does not run
         del pre[:]
         pre.text = None
@@ -77,7 +77,8 @@ def flatten_inline_code(main: HtmlElement) -> None:
             code.text = text
 
 
-def _language(pre: HtmlElement) -> str | None:
+def declared_language(pre: HtmlElement) -> str | None:
+    """Return the language of code that its mark-up names, in lower case; None for plain text or no name."""
     places: list[HtmlElement] = [*pre.iter("code"), pre]
     for ancestor in pre.iterancestors():
         places.append(ancestor)

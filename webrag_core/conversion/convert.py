@@ -13,6 +13,7 @@ from webrag_core.conversion.html import ConvertedPage, convert_html
 from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.markup.relations import header_relations
 from webrag_core.conversion.metadata import headers_say_nofollow
+from webrag_core.conversion.plain_text.document import text_as_html
 from webrag_core.conversion.script_pages import WAY_OUT, is_sparse, with_hidden_text
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
 from webrag_core.errors import FetchError, InvalidInputError, Reason
@@ -24,8 +25,8 @@ _MIN_WORDS = 3
 
 
 def convert_page(page: AcquiredPage) -> ConvertedPage:
-    """Convert a page. Plain text and Markdown are taken as they are, other formats than HTML and PDF are read by the
-    plugin that is named as their media type.
+    """Convert a page. Markdown is taken as it is, and so is plain text that is no prose; other formats than HTML and
+    PDF are read by the plugin that is named as their media type.
 
     Raises FetchError: EMPTY_PAGE for fewer than three words, NEEDS_SCRIPT for a shell that only a script fills,
     SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
@@ -56,7 +57,7 @@ def _converted(page: AcquiredPage) -> ConvertedPage:
         html = _html_by_plugin(page)
         converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)
     elif page.media_type.startswith("text/") and page.media_type != "text/html":
-        converted = replace(_plain(page, encoding), canonical=named_url(relations), markup=markup)
+        converted = _plain(page, encoding, relations)
     else:
         converted = _markup(page, encoding, relations)
     if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
@@ -106,5 +107,20 @@ def _markup(page: AcquiredPage, encoding: str | None, relations: tuple[tuple[str
     return with_hidden_text(page.body, encoding, sparse, convert)
 
 
-def _plain(page: AcquiredPage, charset: str | None) -> ConvertedPage:
-    return ConvertedPage(storable(decode_page(page.body, charset)), None, None, None, None, None, ())
+def _plain(page: AcquiredPage, charset: str | None, relations: tuple[tuple[str, str], ...]) -> ConvertedPage:
+    """Convert a text file: prose that is laid out with blanks becomes Markdown, everything else stays as it is."""
+    text = decode_page(page.body, charset)
+    html = text_as_html(text) if page.media_type == "text/plain" else None
+    if html is not None:
+        converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)
+        return replace(converted, title=_first_heading(converted.markdown))
+    markup = PageMarkup(relations=relations)
+    return ConvertedPage(
+        storable(text), None, None, None, None, None, (), canonical=named_url(relations), markup=markup
+    )
+
+
+def _first_heading(markdown: str) -> str | None:
+    """The heading of the first level that a text begins with, its title."""
+    first = markdown.split("\n", 1)[0]
+    return first.removeprefix("# ") if first.startswith("# ") else None
