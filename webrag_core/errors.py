@@ -29,7 +29,10 @@ class Reason(StrEnum):
     EMPTY_PAGE = "empty_page"
     NEEDS_SCRIPT = "needs_script"
     SOFT_404 = "soft_404"
+    WALL = "wall"
+    NOTICE = "notice"
     NEAR_EMPTY = "near_empty"
+    HELD_BACK = "held_back"
     PAGE_LIMIT = "page_limit"
     PARSE_FAILURE = "parse_failure"
     FORGOTTEN = "forgotten"
@@ -61,7 +64,10 @@ _REASON_WORDS = {
     Reason.EMPTY_PAGE: "without text",
     Reason.NEEDS_SCRIPT: "without text unless scripts run",
     Reason.SOFT_404: "an error page",
+    Reason.WALL: "a wall before the page",
+    Reason.NOTICE: "a notice in place of the page",
     Reason.NEAR_EMPTY: "hardly any text",
+    Reason.HELD_BACK: "a new text that is held back",
     Reason.PAGE_LIMIT: "beyond the page limit",
     Reason.PARSE_FAILURE: "could not be converted",
     Reason.FORGOTTEN: "forgotten on request",
@@ -138,7 +144,7 @@ class FetchError(WebragError):
         """True when asking again soon may help: the way to the page failed, or the server says that it is its own
         trouble. False for what the page or its site said about the page.
         """
-        if self.reason is Reason.HTTP_STATUS:
+        if self.reason in (Reason.HTTP_STATUS, Reason.WALL, Reason.NOTICE):
             return self.status is not None and (self.status >= 500 or self.status in (408, 425, 429))
         return self.reason in _TRANSIENT
 

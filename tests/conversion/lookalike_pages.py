@@ -1,4 +1,4 @@
-"""Pages that are taken for missing ones too easily: those about missing pages, notices of other kinds, empty shells.
+"""Pages that are taken for missing ones too easily: those about missing pages, empty shells.
 
 Like `not_found_pages`, all are answered with status 200.
 """
@@ -81,16 +81,6 @@ REAL = {
         "Release notes",
         "<main><h1>Release notes</h1><p>Fixed: the page you requested was not found after a move.</p></main>",
     ),
-    "login wall": html("Log in", "<main><h1>Log in</h1><p>You must log in to see the page you requested.</p></main>"),
-    "maintenance": html(
-        "Down for maintenance",
-        "<main><h1>We&rsquo;ll be right back</h1><p>The site is not available just now.</p></main>",
-    ),
-    "overload": html(
-        "example.org | 522: Connection timed out",
-        "<main><h1>Connection timed out</h1><p>Error code 522</p><p>The initial connection between the network and the"
-        " origin web server timed out. As a result, the web page can not be displayed.</p></main>",
-    ),
     "guide to scripts": html(
         "How to enable JavaScript",
         "<main><h1>How to enable JavaScript</h1><p>Open the settings of the browser.</p></main>",
@@ -101,5 +91,4 @@ SHELLS = {
     "react": html("App", '<div id="root">You need to enable JavaScript to run this app.</div>'),
     "vue": html("Docs", "<strong>We're sorry but docs doesn't work properly without JavaScript enabled.</strong>"),
     "notice": html("App", "<p>JavaScript is required to view this site.</p><p>Loading…</p>"),
-    "challenge": html("Just a moment...", "<h1>example.org</h1><p>Enable JavaScript and cookies to continue</p>"),
 }

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from webrag_core.acquisition.sitemaps.models import SiteMap
+from webrag_core.errors import FetchError, Reason
 from webrag_core.result_warnings import Caution
 
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
@@ -17,7 +18,7 @@ _CHARSET = re.compile(r"charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class AcquiredPage:
-    """One HTTP answer, decoded (content-encoding removed), status 200-299 or 304.
+    """One HTTP answer, decoded (content-encoding removed), status 200-299 or 304 (an error in `RefusedAnswerError`).
 
     `url` is the canonical URL asked for, `final_url` the canonical URL that answered, `redirects` the canonical
     URLs passed on the way (asked URL first, final URL not included). Header names are lower case.
@@ -58,6 +59,14 @@ class AcquiredPage:
         """Charset that the HTTP header names; None when it names none."""
         found = _CHARSET.search(self.headers.get("content-type", ""))
         return found.group(1) if found else None
+
+
+class RefusedAnswerError(FetchError):
+    """The server answered with an error, HTTP_STATUS. `page` is what it showed: it may tell a wall from a defect."""
+
+    def __init__(self, page: AcquiredPage) -> None:
+        super().__init__(Reason.HTTP_STATUS, f"the server answered with status {page.status}", status=page.status)
+        self.page = page
 
 
 @runtime_checkable

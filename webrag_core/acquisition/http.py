@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import ada_url
 
-from webrag_core.acquisition.acquirer import AcquiredPage
+from webrag_core.acquisition.acquirer import AcquiredPage, RefusedAnswerError
 from webrag_core.acquisition.gate import MAX_REDIRECTS, VALIDATORS, GateResponse, Inspector, NetworkGate, is_sendable
 from webrag_core.acquisition.legal_xml import AKOMA_NTOSO, XML_TYPES, is_akoma_ntoso
 from webrag_core.acquisition.office_types import DECLARED, OLE, office_type
@@ -32,6 +32,8 @@ _MARKUP = frozenset({"text/html", "application/xhtml+xml", "text/markdown", "tex
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 _PDF = "application/pdf"
 _PAGES = _MARKUP | XML_TYPES | {"text/plain", _PDF, "application/x-pdf", AKOMA_NTOSO} | DECLARED.keys()
+_SHOWN = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
+_MAX_SHOWN_BYTES = 1_000_000
 _NO_MAPS = ("image/", "video/", "audio/", "font/")
 _UNSTATED = frozenset({"", "application/octet-stream"})
 
@@ -99,8 +101,8 @@ class HttpAcquirer:
         conditional = bool({"if-none-match", "if-modified-since"} & sent.keys())
 
         def inspect(status: int, answered: Mapping[str, str]) -> None:
-            _check_status(status, answered, conditional=conditional)
             media_type = _media_type(answered)
+            _check_status(status, answered, conditional=conditional, shown=_shows_why(answered))
             if status not in (204, 304) and media_type not in _PAGES | _UNSTATED and media_type not in FORMATS:
                 raise _unsupported()
 
@@ -121,7 +123,11 @@ class HttpAcquirer:
         if len(page.redirects) > MAX_REDIRECTS:
             raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS} redirects")
         if self._gate.login_of(page.url) is not None:
+            if page.status in (401, 403):
+                raise session_ended(page.url, f"the site answers with status {page.status}", page.status)
             check_session(page)
+        if page.status >= 400:
+            raise RefusedAnswerError(page)
         return page
 
     async def admit(self, url: str) -> str:
@@ -188,7 +194,7 @@ def _page(answer: GateResponse) -> AcquiredPage:
         url=answer.url,
         final_url=answer.final_url,
         status=answer.status,
-        headers=answer.headers if answer.status == 304 else _page_headers(answer),
+        headers=answer.headers if answer.status == 304 or answer.status >= 400 else _page_headers(answer),
         body=answer.body,
         fetched_at=datetime.now(UTC),
         bytes_raw=answer.bytes_raw,
@@ -198,7 +204,7 @@ def _page(answer: GateResponse) -> AcquiredPage:
 
 def _leads_to(page: AcquiredPage) -> str | None:
     """Where a page redirects by itself."""
-    if page.not_modified or page.media_type not in _HTML:
+    if page.not_modified or page.status >= 400 or page.media_type not in _HTML:
         return None
     found = refresh_of(page.final_url, page.headers, page.body, page.charset)
     return found.url if found is not None and found.is_redirect else None
@@ -233,16 +239,25 @@ def _is_binary(body: bytes) -> bool:
     return head.startswith(_BINARY_MARKS) or len(_BINARY.findall(head)) > _MAX_CONTROLS * len(head)
 
 
-def _check_status(status: int, headers: Mapping[str, str], *, conditional: bool) -> None:
+def _check_status(status: int, headers: Mapping[str, str], *, conditional: bool, shown: bool = False) -> None:
+    """Raise FetchError for an answer that is no page. `shown`: the body of an error is read, as it may say why."""
     if status in (429, 503) and "retry-after" in headers:
         seconds = retry_after_s(headers["retry-after"], datetime.now(UTC))
         if seconds is not None:
             raise RetryLater(seconds, status=status)
     if status in (404, 410):
         raise FetchError(Reason.NOT_FOUND, "the page does not exist", status=status)
+    if shown and status >= 400:
+        return
     # 206 is a part nobody asked for; a 304 without a condition says "as before" about nothing.
     if not (200 <= status < 300 and status != 206) and not (status == 304 and conditional):
         raise FetchError(Reason.HTTP_STATUS, f"the server answered with status {status}", status=status)
+
+
+def _shows_why(headers: Mapping[str, str]) -> bool:
+    """Whether the body of an error is a small text, by what its headers claim."""
+    claimed = headers.get("content-length", "")
+    return _media_type(headers) in _SHOWN and not (claimed.isdecimal() and int(claimed[:12]) > _MAX_SHOWN_BYTES)
 
 
 def _page_headers(answer: GateResponse) -> Mapping[str, str]:

@@ -16,6 +16,7 @@ from webrag_core.conversion.metadata import headers_say_nofollow
 from webrag_core.conversion.plain_text.document import text_as_html
 from webrag_core.conversion.script_pages import WAY_OUT, is_sparse, with_hidden_text
 from webrag_core.conversion.soft_404 import needs_script, says_not_found
+from webrag_core.conversion.walls import find_wall
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.plugins import FORMATS
 from webrag_core.store.text import storable
@@ -29,15 +30,24 @@ def convert_page(page: AcquiredPage) -> ConvertedPage:
     PDF are read by the plugin that is named as their media type.
 
     Raises FetchError: EMPTY_PAGE for fewer than three words, NEEDS_SCRIPT for a shell that only a script fills,
-    SOFT_404 for a page that says it does not exist, and what the conversion of its type raises.
+    SOFT_404 for a page that says it does not exist, WALL and NOTICE for what stands before or in place of the page,
+    HTTP_STATUS for any other answer whose status is an error, and what the conversion of its type raises.
     """
     leads = refresh_of(page.final_url, page.headers, page.body, page.charset) if page.media_type in _HTML else None
     try:
         converted = _converted(page)
     except FetchError as error:
+        if error.reason in (Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT) and page.media_type in _HTML:
+            _refuse_wall(page, None)
+        if error.reason in (Reason.WALL, Reason.NOTICE):
+            raise
+        if page.status >= 400:
+            raise _refused_status(page) from error
         if leads is None or error.reason not in (Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT):
             raise
         raise FetchError(error.reason, f"{error.message}; it leads to {leads.url}", status=error.status) from error
+    if page.status >= 400:
+        raise _refused_status(page)
     if leads is None:
         return converted
     warning = f"the page leads to {leads.url} after {leads.seconds:.0f} seconds"
@@ -60,12 +70,16 @@ def _converted(page: AcquiredPage) -> ConvertedPage:
         converted = _plain(page, encoding, relations)
     else:
         converted = _markup(page, encoding, relations)
-    if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
-        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
     if not is_file:
         _refuse_placeholder(page, converted)
-        if (warning := charset_warning(page.body, encoding)) is not None:
-            converted = replace(converted, warnings=(*converted.warnings, warning))
+    if len(re.findall(r"\w+", converted.markdown)) < _MIN_WORDS:
+        raise FetchError(Reason.EMPTY_PAGE, f"{page.final_url} has fewer than three words")
+    if is_file:
+        return converted
+    if needs_script(converted):
+        raise FetchError(Reason.NEEDS_SCRIPT, WAY_OUT)
+    if (warning := charset_warning(page.body, encoding)) is not None:
+        converted = replace(converted, warnings=(*converted.warnings, warning))
     return converted
 
 
@@ -82,11 +96,22 @@ def _html_by_plugin(page: AcquiredPage) -> bytes:
 
 
 def _refuse_placeholder(page: AcquiredPage, converted: ConvertedPage) -> None:
-    """Raise FetchError for a soft 404 or an empty shell."""
+    """Raise FetchError for a soft 404, a wall or a notice."""
     if says_not_found(converted):
         raise FetchError(Reason.SOFT_404, f"{page.final_url} says that the page does not exist", status=page.status)
-    if needs_script(converted):
-        raise FetchError(Reason.NEEDS_SCRIPT, WAY_OUT)
+    _refuse_wall(page, converted)
+
+
+def _refuse_wall(page: AcquiredPage, converted: ConvertedPage | None) -> None:
+    """Raise FetchError, WALL or NOTICE, for what stands before or in place of the page."""
+    found = find_wall(page, converted)
+    if found is not None:
+        message = f"{page.final_url} answers with {found.kind} in place of the page: known by {found.seen}"
+        raise FetchError(found.reason, message, status=page.status)
+
+
+def _refused_status(page: AcquiredPage) -> FetchError:
+    return FetchError(Reason.HTTP_STATUS, f"the server answered with status {page.status}", status=page.status)
 
 
 def _markup(page: AcquiredPage, encoding: str | None, relations: tuple[tuple[str, str], ...]) -> ConvertedPage:

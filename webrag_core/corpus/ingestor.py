@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from psycopg import AsyncConnection
 
-from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
+from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer, RefusedAnswerError
 from webrag_core.acquisition.gate import NetworkGate
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.plugins import Fetching, plugin_acquirer
@@ -23,7 +23,7 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
-from webrag_core.conversion.soft_404 import word_count
+from webrag_core.conversion.placeholder_text import word_count
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
 from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
@@ -205,7 +205,19 @@ class Ingestor:
         return IngestOutcome(page.final_url, document_id, version_id, outcome, page.bytes_raw, warnings)
 
     async def _fetch(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
-        """Fetch the page, conditionally unless another extractor produced the stored text."""
+        """Fetch the page, conditionally unless another extractor produced the stored text. Raises FetchError: for an
+        error with what it shows, WALL or NOTICE where that is one."""
+        try:
+            return await self._requested(url, stored)
+        except RefusedAnswerError as refused:
+            try:
+                await convert_in_worker(refused.page)
+            except FetchError as shown:
+                if shown.reason in (Reason.WALL, Reason.NOTICE):
+                    raise shown from None
+            raise
+
+    async def _requested(self, url: str, stored: StoredDocument | None) -> AcquiredPage:
         if stored is None or not await self._may_ask_conditionally(stored):
             return await self.acquirer.fetch(url)
         page = await self.acquirer.fetch(url, etag=stored.etag, last_modified=stored.last_modified)

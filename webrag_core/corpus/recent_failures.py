@@ -14,11 +14,13 @@ from psycopg import AsyncConnection
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason
 
-_TEMPORARY = frozenset({Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.BAD_RESPONSE, Reason.TOO_MANY_REDIRECTS})
+_TEMPORARY = frozenset(
+    {Reason.TIMEOUT, Reason.RATE_LIMITED, Reason.BAD_RESPONSE, Reason.TOO_MANY_REDIRECTS, Reason.WALL, Reason.NOTICE}
+)
 _LASTING = frozenset(
     {
         *(Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT, Reason.NEAR_EMPTY),
-        *(Reason.ROBOTS_DISALLOWED, Reason.UNSUPPORTED_TYPE, Reason.TOO_LARGE),
+        *(Reason.HELD_BACK, Reason.ROBOTS_DISALLOWED, Reason.UNSUPPORTED_TYPE, Reason.TOO_LARGE),
     }
 )
 

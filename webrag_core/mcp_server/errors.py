@@ -31,7 +31,13 @@ _CAUSES: dict[str, Sequence[str]] = {
     Reason.ROBOTS_DISALLOWED: ("the site's robots.txt disallows this page",),
     Reason.EMPTY_PAGE: ("the page has no text",),
     Reason.NEEDS_SCRIPT: ("the page builds its text with scripts, which are not run",),
+    Reason.WALL: (
+        "the site asks visitors to log in, to consent or to prove that they are people",
+        "it limits requests",
+    ),
+    Reason.NOTICE: ("the site is down for maintenance or broken", "the site was shut or is not open yet"),
     Reason.NEAR_EMPTY: ("the page builds its text with scripts", "it has hardly any text"),
+    Reason.HELD_BACK: ("the page lost most of its text, or shows the same as other pages of its site",),
     Reason.UNSUPPORTED_TYPE: ("the URL is not a web page, PDF, office file or text", "the file needs a password"),
     Reason.TOO_LARGE: ("the page exceeds the size limit",),
     CONSENT_NEEDED: (),
@@ -48,7 +54,9 @@ _PERMANENT = (
     Reason.HTTP_STATUS,
     Reason.EMPTY_PAGE,
     Reason.NEEDS_SCRIPT,
+    Reason.WALL,
     Reason.NEAR_EMPTY,
+    Reason.HELD_BACK,
     Reason.UNSUPPORTED_TYPE,
     Reason.TOO_LARGE,
 )
@@ -58,6 +66,7 @@ _ACTIONS: dict[str, str] = {
     Reason.SESSION_ENDED: "Tell the user; only the operator can renew the log-in (WEBRAG_LOGINS).",
     Reason.ROBOTS_DISALLOWED: "Ask the user for another page.",
     Reason.RATE_LIMITED: "Wait a minute, then call again.",
+    Reason.NOTICE: "Call again later, or call `search` on the stored pages.",
     Reason.TIMEOUT: "Call again once; if it fails again, ask the user for another page.",
     CONSENT_NEEDED: "Show the address to the user. If they want it, they can run `webrag ingest URL` for the page or"
     " `webrag source add URL` for its site, or list the site in MCP_ALLOWED_SITES.",
