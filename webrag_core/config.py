@@ -124,7 +124,9 @@ class Settings(BaseSettings):
         default=None, ge=0, description="Seconds after which a stored page is fetched again; unset = never"
     )
     webrag_retry_errors_after: float = Field(
-        default=3600.0, ge=0, description="Seconds before answers ask a URL again that timed out or got HTTP 5xx or 429"
+        default=3600.0,
+        ge=0,
+        description="Seconds before answers ask a URL again that timed out, or got HTTP 5xx or 429, a wall or a notice",
     )
     webrag_retry_missing_after: float = Field(
         default=86_400.0, ge=0, description="Seconds before answers ask a URL again that is missing or refused (4xx)"

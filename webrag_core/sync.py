@@ -177,10 +177,10 @@ class WebRAG:
         self._wait(self._now.services.corpus.add_all(urls, results.__setitem__, refresh=refresh))
         return results
 
-    def refresh(self, *names: str) -> list[RefreshReport]:
+    def refresh(self, *names: str, accept: bool = False) -> list[RefreshReport]:
         """Fetch the pages of these sources again, by default of all, and index what changed; paused ones only by their
-        own key. Raises InvalidInputError for an unknown source."""
-        return self._wait(_refresh(self._now.services.corpus, names))
+        own key. `accept` takes new texts that would be held back. Raises InvalidInputError for an unknown source."""
+        return self._wait(_refresh(self._now.services.corpus, names, accept))
 
     def sources(self) -> list[Source]:
         """All sources: attached ones, and hosts of stored pages."""
@@ -274,12 +274,12 @@ async def _search(
     return await search_as_of(corpus, request, at)
 
 
-async def _refresh(corpus: Corpus, names: Sequence[str]) -> list[RefreshReport]:
+async def _refresh(corpus: Corpus, names: Sequence[str], accept: bool) -> list[RefreshReport]:
     async with corpus.database.connection() as connection:
         chosen = await sources_to_refresh(connection, names)
     reports: list[RefreshReport] = []
     for source in chosen:
         async with corpus.refresher_of(source) as refresher:
-            reports.append(await refresher.run(source.key))
+            reports.append(await refresher.run(source.key, accept=accept))
     await corpus.indexer.finish_bulk()
     return reports

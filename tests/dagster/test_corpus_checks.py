@@ -19,7 +19,7 @@ OTHER = "https://coffee.example/"
 DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}
 """Nothing is due in these tests, so that a run mends nothing by fetching it again."""
 CHECKS = {
-    "documents": {"ledger_balances"},
+    "documents": {"ledger_balances", "new_texts_are_taken"},
     "chunks": {"offsets_equal_slices", "counts_agree"},
     "embeddings": {"every_child_has_a_vector", "citations_still_valid"},
     "citations": {"answers_still_hold"},
@@ -124,6 +124,24 @@ def test_broken_data_stops_what_is_below_and_the_reason_can_be_read(
     assert rows(found, "broken")[0]["rule"] == rule
     assert str(rows(found, "broken")[0]["where"]).startswith(HOME)
     assert {name for name in ("link_candidates", "chunks", "embeddings") if not materialized(instance, name)} == below
+
+
+def test_new_texts_that_are_held_back_are_a_warning_until_they_are_accepted(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path
+) -> None:
+    write_site(
+        site, dict.fromkeys(SITE, page("Lorem", "Ipsum dolor sit amet consectetur adipiscing elit sed eiusmod."))
+    )
+    done = run_job(definitions, instance, site)
+    assert done.success
+    found = evaluations(done)["new_texts_are_taken"]
+    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert [row["page"] for row in rows(found, "held_back")] == sorted(SITE)
+    assert "several pages show one new text" in (found.description or "")
+    assert done.asset_materializations_for_node("documents")[0].metadata["pages_held"].value == 3
+    accepted = run_job(definitions, instance, site, config={"ops": {"documents": {"config": {"accept": True}}}})
+    assert evaluations(accepted)["new_texts_are_taken"].passed
+    assert accepted.asset_materializations_for_node("documents")[0].metadata["pages_changed"].value == 3
 
 
 def test_vectors_alone_do_not_pass_by_broken_chunks_and_mending_cuts_them_again(

@@ -71,7 +71,8 @@ class ChangeList(Contract):
 
 
 class SourceReply(Contract):
-    """A source, and how fresh its pages are: `due` are those whose next check has come, `last_checked` is the latest
+    """A source, and how fresh its pages are: `due` are those whose next check has come, `held`
+    those of which a new text is held back, `last_checked` is the latest
     check of any. `attached`: somebody did; others come from answers. `refresh_hours` None: as the settings say."""
 
     key: str
@@ -87,6 +88,7 @@ class SourceReply(Contract):
     failed: int
     gone: int
     due: int
+    held: int
     tokens: int
     last_checked: datetime | None
 
@@ -107,6 +109,7 @@ class SourceReply(Contract):
             failed=status.failed,
             gone=status.gone,
             due=status.due,
+            held=status.held,
             tokens=status.tokens,
             last_checked=status.last_checked,
         )

@@ -126,16 +126,23 @@ def refresh(
     ] = None,
     due: Annotated[bool, typer.Option("--due", help="Request only due pages and pages flagged as changed.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of pages to request per source.")] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Take new texts that would be held back. Goes with SOURCES.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Fetch the pages of sources again, and index changed ones.
 
-    Exit code 1 when a source has no fetched page. Pages that are not there
-    keep their stored text until that was confirmed on several days.
+    Exit code 1 when a source has no fetched page, or its new texts are held
+    back. Pages that are not there, or lost most of their text, keep the stored
+    one until that was confirmed on several days.
     """
     from webrag_core.corpus.sources import sources_to_refresh
     from webrag_core.indexing.pipeline import Corpus
     from webrag_core.providers.embedder import embedding_tokens
+
+    if accept and not sources:
+        raise InvalidInputError("--accept goes with the sources whose new texts are to be taken")
 
     async def work() -> int:
         reports: list[RefreshReport] = []
@@ -146,10 +153,11 @@ def refresh(
                 key = source.key
                 async with corpus.refresher_of(source) as refresher:
                     with progress(None, f"refresh {key}") as advance:
-                        report = await refresher.run(key, due_only=due, limit=limit, advance=advance)
+                        report = await refresher.run(key, due_only=due, limit=limit, accept=accept, advance=advance)
                 reports.append(report)
                 for url, reason in report.failed.items():
-                    complain(f"{url}: {reason_words(reason)}")
+                    why = f", {report.held[url].words}" if url in report.held else ""
+                    complain(f"{url}: {reason_words(reason)}{why}")
                 for warning in report.warnings:
                     complain(f"{key}: {warning}")
             await corpus.indexer.finish_bulk()
@@ -164,7 +172,7 @@ def refresh(
             if tokens:
                 print_line(f"texts embedded{tokens_charged(tokens)}")
         silent = (r.counts.failed and not r.counts.fetched and not r.counts.unchanged for r in reports)
-        return 1 if any(silent) or any(r.empty is not None for r in reports) else 0
+        return 1 if any(silent) or any(r.empty is not None or r.braked for r in reports) else 0
 
     raise typer.Exit(asyncio.run(work()))
 
@@ -226,6 +234,7 @@ def _refresh_json(report: RefreshReport) -> dict[str, Any]:
         "map_entries": report.map_entries,
         "changed": report.changed,
         "failed": dict(report.failed),
+        "held": {url: held.value for url, held in report.held.items()},
         "warnings": report.warnings,
     }
 

@@ -55,6 +55,12 @@ def _print_sources(sources: list[SourceStatus]) -> None:
             for one in sources
         ],
     )
+    for one in sources:
+        if one.held:
+            print_line(
+                f"{one.key}: {_number(one.held, 'new text')} held back; `webrag refresh {one.key} --accept` takes them",
+                style="yellow",
+            )
     if due := sum(one.due for one in sources):
         print_line(f"{_number(due, 'page')} due: `webrag refresh --due` asks for them", style="yellow")
 

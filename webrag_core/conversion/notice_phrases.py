@@ -58,7 +58,14 @@ NOTICES = (
         站点维护 / 系統維護 / 網站維護 / 維護中 / 暂时无法访问 / 服务不可用 / 稍后回来 / 马上回来 / メンテナンス中 /
         メンテナンス / ただいまメンテナンス / システムメンテナンス / 一時的に利用できません / まもなく再開 /
         すぐに戻ります / 점검 중 / 시스템 점검 / 서비스 점검 / 서버 점검 / 사이트 점검 / 곧 돌아오겠습니다 /
-        일시적으로 이용할 수 없 / 서비스를 사용할 수 없
+        일시적으로 이용할 수 없 / 서비스를 사용할 수 없 / underhåll pågår / underhåll / under underhåll /
+        vi är snart tillbaka / vedligeholdelse / vedlikehold / under vedligeholdelse / vi er snart tilbage /
+        vi er snart tilbake / huoltokatko / huolto käynnissä / palaamme pian / probíhá údržba / údržba /
+        plánovaná údržba / odstávka / brzy se vrátíme / технічні роботи / ведуться технічні роботи /
+        проводяться технічні роботи / karbantartás / karbantartás alatt / hamarosan visszatérünk / mentenanță /
+        site în mentenanță / în mentenanță / revenim în curând / υπό συντήρηση / σε συντήρηση / συντήρηση /
+        الموقع تحت الصيانة / تحت الصيانة / صيانة / đang bảo trì / bảo trì / sedang dalam pemeliharaan /
+        dalam pemeliharaan / sedang dalam perbaikan
         """,
         """
         undergoing maintenance / under maintenance / down for maintenance / performing maintenance /
@@ -88,7 +95,10 @@ NOTICES = (
         приносим извинения / неудобства / недоступен / недоступна / bakım / döneceğiz / tekrar deneyin /
         daha sonra / özür / anlayışınız / sabrınız / hizmet veremiyoruz / 维护 / 稍后 / 抱歉 / 不便 / 恢复 / 維護 /
         稍後 / 敬请谅解 / 回来 / メンテナンス / しばらく / お待ち / 申し訳 / ご迷惑 / 再開 / 점검 / 잠시 후 / 죄송 /
-        불편 / 양해 / 돌아오
+        불편 / 양해 / 돌아오 / snart tillbaka / tålamod / försök igen / snart tilbage / snart tilbake /
+        tålmodighed / prøv igen / prøv igjen / palaamme / pahoittelemme / omlouváme / brzy / strpení / zkuste /
+        вибачте / незручності / спробуйте / пізніше / visszatérünk / elnézést / türelm / türelmét / revenim /
+        ne cerem scuze / răbdare / σύντομα / συγγνώμη / نعتذر / قريبا / xin lỗi / quay lại / mohon maaf / kembali
         """,
     ),
     _notice(
@@ -200,14 +210,14 @@ NOTICES = (
         domena na sprzedaż / ta domena jest na sprzedaż / домен продается / домен продаётся / домен припаркован /
         домен не прилинкован / satılık domain / satılık alan adı / bu alan adı satılıktır / 域名出售 / 此域名出售 /
         该域名正在出售 / 域名停放 / このドメインは販売中です / ドメイン販売中 / 도메인 판매 /
-        이 도메인은 판매 중입니다
+        이 도메인은 판매 중입니다 / this domain name has expired
         """,
         """
         this domain / the domain name is / domain name is available / domain is for sale / domain may be for sale /
         own this / get a price / make an offer / interested in / related searches / diese domain / domain steht /
         ce domaine / ce nom de domaine / este dominio / questo dominio / este domínio / deze domein /
         deze domeinnaam / ta domena / этот домен / домен продается / домен продаётся / домен припаркован /
-        bu alan adı / 该域名 / 此域名 / 本域名 / このドメイン / 이 도메인
+        bu alan adı / 该域名 / 此域名 / 本域名 / このドメイン / 이 도메인 / registrar / to renew it
         """,
     ),
     _notice(

@@ -79,7 +79,7 @@ ABOUT_WALLS = re.compile(
     r"|administrators? (?:can|may|must|should)|you can (?:enable|disable|turn|use|set|change|log|sign|choose)"
     r"|to (?:log|sign) in (?:open|go|use|click|tap|select|enter|on|with the)|(?:turn|switch) (?:it )?o(?:n|ff)"
     r"|how (?:do|does|can|we|it|long|much|often)|what (?:is|are|does) (?:an?|the|it)|means that|stands for|refers? to"
-    r"|(?<!this )is an? (?:\w+ )?(?:page|error|status|message|screen|mode|check|test|technique|method|feature|setting"
+    r"|(?<!this )is an? (?:\w+ )?(?:page|status|message|screen|mode|check|test|technique|method|feature|setting"
     r"|tool|type|kind|way|response|policy|file|text)|used (?:to|by|for|in|when)"
     r"|(?:visitors|users|customers|readers|people|guests|members) (?:see|get|are|will|must|can|who|have|need)"
     r"|einstellung(?:en)?|konfigur\w+|befehle?|beispiele?|aktivieren sie|offnen sie|klicken sie auf|anleitung"

@@ -57,7 +57,10 @@ WALLS = (
         請稍候 / 正在确认你是不是机器人 / ロボットではありません / ロボットではないことを確認 /
         人間であることを確認 / セキュリティチェック / しばらくお待ちください / あなたがボットでないことを確認 /
         로봇이 아닙니다 / 로봇이 아님을 확인 / 사람인지 확인 / 보안 확인 / 보안 검사 / 잠시만 기다리십시오 /
-        잠시만 기다려 주세요 / 자동 입력 방지
+        잠시만 기다려 주세요 / 자동 입력 방지 / bekräfta att du är en människa / er du en robot / oletko robotti /
+        ověřte že jste člověk / jste robot / ви не робот / підтвердьте що ви не робот / ember vagy /
+        nem vagyok robot / nu sunt robot / είστε άνθρωπος / التحقق من أنك إنسان / لست روبوت /
+        xác minh bạn là con người / verifikasi bahwa anda manusia
         """,
         """
         verify you are human / verify that you are human / verify youre human / verify you are a human /
@@ -79,7 +82,10 @@ WALLS = (
         nie jesteś robotem / jesteś człowiekiem / rozwiąż captcha / вы не робот / что вы человек /
         запросы отправляли вы / автоматические запросы / введите символы / robot olmadığınızı / insan olduğunuzu /
         是真人 / 完成验证 / 不是机器人 / 完成安全验证 / 不是機器人 / 请完成 / 拖动滑块 / ロボットでない /
-        ロボットではない / 人間であること / 自動的にリダイレクト / 로봇이 아님 / 로봇이 아닌 / 사람인지 확인
+        ロボットではない / 人間であること / 自動的にリダイレクト / 로봇이 아님 / 로봇이 아닌 / 사람인지 확인 /
+        du är en människa / inte en robot / du er et menneske / ikke en robot / et ole robotti / jste člověk /
+        nejste robot / ви не робот / ви людина / nem robot / nu sunteți robot / أنك إنسان / là con người /
+        bukan robot
         """,
     ),
     _wall(
@@ -101,7 +107,10 @@ WALLS = (
         доступ ограничен / доступ заблокирован / отказано в доступе / erişim engellendi / erişim reddedildi /
         erişim yasak / 访问被拒绝 / 拒绝访问 / 禁止访问 / 访问受限 / 存取被拒 / 拒絕存取 / 访问被阻断 /
         アクセスが拒否されました / アクセス拒否 / アクセス禁止 / アクセスが禁止されています / アクセスできません /
-        액세스가 거부 / 접근이 거부 / 접근 거부 / 접근이 차단 / 접근 차단 / 액세스 거부 / 접속이 차단 / 접속 차단
+        액세스가 거부 / 접근이 거부 / 접근 거부 / 접근이 차단 / 접근 차단 / 액세스 거부 / 접속이 차단 / 접속 차단 /
+        åtkomst nekad / adgang nægtet / tilgang nektet / pääsy estetty / přístup odepřen / přístup zakázán /
+        доступ заборонено / hozzáférés megtagadva / acces interzis / acces refuzat / απαγορεύεται η πρόσβαση /
+        δεν επιτρέπεται η πρόσβαση / تم رفض الوصول / الوصول مرفوض / truy cập bị từ chối / akses ditolak
         """,
         """
         you dont have permission / you do not have permission / you are not authorized / you are not allowed /
@@ -120,7 +129,10 @@ WALLS = (
         został zablokowany / zostało zablokowane / нет прав / нет доступа / ip-адрес / заблокирован /
         был ограничен / yetkiniz yok / izniniz yok / ip adresiniz / engellendi / engellenmiştir / 没有权限 /
         无权访问 / 您的ip / 您的 ip / 被拦截 / 可能对网站造成 / 權限 / 権限がありません / 許可されていません /
-        お客様のip / 권한이 없습니다 / 차단되었습니다 / 차단되었 / 허용되지 않
+        お客様のip / 권한이 없습니다 / 차단되었습니다 / 차단되었 / 허용되지 않 / du har inte behörighet /
+        du har ikke tilladelse / du har ikke tilgang / sinulla ei ole oikeutta / nemáte oprávnění /
+        у вас немає доступу / немає прав / nincs jogosultsága / nu aveți permisiunea / δεν έχετε άδεια /
+        ليس لديك إذن / bạn không có quyền / anda tidak memiliki izin
         """,
     ),
     _wall(
@@ -144,7 +156,10 @@ WALLS = (
         авторизация / вход в систему / вход на сайт / требуется авторизация / войдите / giriş / giriş yap /
         oturum aç / oturum açın / üye girişi / kullanıcı girişi / 登录 / 登入 / 请登录 / 请先登录 / 用户登录 /
         會員登入 / 請先登入 / ログイン / サインイン / ログインしてください / ログインが必要です / 会員ログイン /
-        로그인 / 로그인이 필요합니다 / 로그인 필요
+        로그인 / 로그인이 필요합니다 / 로그인 필요 / sign up / sign up or log in / create an account /
+        create your account / register / join now / logga in / log ind / logg inn / kirjaudu sisään / kirjaudu /
+        přihlášení / přihlásit se / přihlaste se / вхід / увійти / bejelentkezés / autentificare / conectare /
+        σύνδεση / تسجيل الدخول / đăng nhập / masuk
         """,
         """
         you must log in / you must be logged in / you must sign in / you must be signed in / you need to log in /
@@ -177,7 +192,11 @@ WALLS = (
         lütfen giriş yapın / şifremi unuttum / şifrenizi mi unuttunuz / parolanızı mı unuttunuz / beni hatırla /
         hesabınız yok mu / 请先登录 / 请登录 / 忘记密码 / 登录后 / 需要登录 / 記住我 / 忘記密碼 / 登入後 /
         ログインしてください / ログインが必要 / パスワードを忘れた / パスワードをお忘れ / 로그인이 필요 /
-        로그인해 주세요 / 로그인 후 / 비밀번호를 잊으셨 / 비밀번호 찾기
+        로그인해 주세요 / 로그인 후 / 비밀번호를 잊으셨 / 비밀번호 찾기 / already have an account /
+        already a member / already registered / already on / glömt lösenordet / glemt adgangskode / glemt passord /
+        unohditko salasanasi / zapomněli jste heslo / zapomenuté heslo / забули пароль / elfelejtett jelszó /
+        elfelejtetted a jelszavad / ai uitat parola / ξεχάσατε τον κωδικό / هل نسيت كلمة المرور / نسيت كلمة المرور /
+        quên mật khẩu / lupa kata sandi
         """,
     ),
     _wall(
@@ -191,7 +210,9 @@ WALLS = (
         muitos pedidos / muitas requisições / te veel verzoeken / te veel aanvragen / zbyt wiele żądań /
         zbyt wiele zapytań / za dużo zapytań / слишком много запросов / çok fazla istek / 请求过于频繁 /
         访问过于频繁 / 请求过多 / 訪問過於頻繁 / 太多请求 / リクエストが多すぎます / アクセスが集中しています /
-        요청이 너무 많습니다 / 너무 많은 요청 / 요청 횟수 초과
+        요청이 너무 많습니다 / 너무 많은 요청 / 요청 횟수 초과 / för många förfrågningar / for mange forespørgsler /
+        for mange forespørsler / liian monta pyyntöä / příliš mnoho požadavků / забагато запитів / túl sok kérés /
+        prea multe cereri / طلبات كثيرة جدا / quá nhiều yêu cầu / terlalu banyak permintaan
         """,
         """
         too many requests / too many attempts / being rate limited / been rate limited / exceeded the limit /
@@ -204,7 +225,9 @@ WALLS = (
         tente novamente mais tarde / mais tarde / te veel verzoeken / later opnieuw / probeer het later /
         zbyt wiele / spróbuj ponownie później / spróbuj później / слишком много запросов / попробуйте позже /
         повторите попытку позже / позже / çok fazla istek / daha sonra tekrar / 稍后再试 / 稍後再試 / 请求过于频繁 /
-        访问过于频繁 / しばらくしてから / 時間をおいて / 나중에 다시 / 잠시 후 다시
+        访问过于频繁 / しばらくしてから / 時間をおいて / 나중에 다시 / 잠시 후 다시 / försök igen senare /
+        prøv igen senere / prøv igjen senere / yritä myöhemmin uudelleen / zkuste to později / спробуйте пізніше /
+        próbálja később / încercați mai târziu / حاول مرة أخرى لاحقا / thử lại sau / coba lagi nanti
         """,
     ),
     _wall(

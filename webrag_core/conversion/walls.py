@@ -100,11 +100,14 @@ def find_wall(page: AcquiredPage, converted: ConvertedPage | None) -> Placeholde
     markdown = converted.markdown if converted is not None else ""
     if len(markdown) > MAX_CHARS or (converted is not None and converted.published is not None):
         return None
-    text = placeholder_text(markdown, _is_message)
+    title = (converted.title if converted is not None else _title(page.body)) or ""
+    kind = _kind_of(title)
+    named = frozenset(segments(title))
+    # below a title that is a message only its repetition is a headline: every other line is the text, the second sign
+    text = placeholder_text(markdown, _is_message if kind is None else lambda line: plain_words(line) in named)
     if text.words > MAX_MARKED_WORDS:
         return None
-    title = (converted.title if converted is not None else _title(page.body)) or ""
-    answer = _Answer(page, text, _kind_of(title) or _kind_of_headlines(title, markdown, text.headlines))
+    answer = _Answer(page, text, kind or _kind_of_headlines(title, text.headlines))
     return answer.marked() or answer.widget() or answer.stated() or answer.failed()
 
 
@@ -149,7 +152,7 @@ class _Answer:
         kind, text = self.kind, self.text
         if kind is None or not self._says_little() or ABOUT_WALLS.search(plain_words(text.text)):
             return None
-        if kind.statement.search(plain_words(text.text)):
+        if self._stated_kind(kind.reason) is not None:
             return Placeholder(kind.reason, kind.name, "its headline, and what it says")
         if text.is_bare and text.links <= _MAX_BARE_LINKS:
             return Placeholder(kind.reason, kind.name, "its headline, and next to no text")
@@ -180,7 +183,7 @@ def _is_message(line: str) -> bool:
     return len(line) <= _MAX_MESSAGE_CHARS and _kind_of_words(plain_words(line)) is not None
 
 
-def _kind_of_headlines(title: str, markdown: str, headlines: Sequence[str]) -> PlaceholderKind | None:
+def _kind_of_headlines(title: str, headlines: Sequence[str]) -> PlaceholderKind | None:
     """The kind that the first headline names, or the one below a headline that is the name of the site or "Error".
 
     A page with its own headline that is not written yet is a page, as short as it is.

@@ -25,8 +25,11 @@ CONFIRMATION_SPACING = timedelta(hours=20)
 """Answers that come closer together are one: a site that is broken for an hour loses nothing."""
 UNREADABLE = frozenset({Reason.EMPTY_PAGE, Reason.NEEDS_SCRIPT, Reason.PARSE_FAILURE, Reason.UNSUPPORTED_TYPE})
 """What the extractor says of a page: another one may read it."""
-ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE, Reason.NEAR_EMPTY})
-"""Reasons that say something about the page, and nothing about the way to it."""
+ABSENT = frozenset({Reason.NOT_FOUND, Reason.SOFT_404, Reason.EMPTY_PAGE})
+"""Reasons that say that the page is not there, and nothing about the way to it."""
+HELD = frozenset({Reason.NEAR_EMPTY, Reason.HELD_BACK})
+"""Reasons for which a new text waits for confirmation: the page is there."""
+_HELD = [reason.value for reason in HELD]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class StoredDocument:
     misses: int
     miss_reason: str | None
     last_miss: datetime | None
+    held_as: str | None
+    held_sketch: list[int] | None
     latest_version: int | None
     extractor: str | None
     fetched_at: datetime | None
@@ -85,7 +90,8 @@ class StoredLink:
 
 _DOCUMENT = (
     "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
-    " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, v.id AS latest_version,"
+    " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, d.held_as, d.held_sketch,"
+    " v.id AS latest_version,"
     " v.extractor, v.fetched_at FROM documents d"
     " LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at FROM document_versions n WHERE n.document_id = d.id"
     " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
@@ -105,8 +111,8 @@ async def confirmed_missing(connection: AsyncConnection, source: str) -> list[st
     """URLs of the documents of a source that it said often enough are not there, and that are in the index still."""
     cursor = await connection.execute(
         "SELECT d.canonical_url FROM documents d JOIN sources s ON s.id = d.source_id WHERE s.key = %s"
-        " AND d.status <> 'gone' AND d.misses >= %s AND d.miss_reason <> %s ORDER BY d.canonical_url",
-        (source, CONFIRMATIONS, Reason.NEAR_EMPTY.value),
+        " AND d.status <> 'gone' AND d.misses >= %s AND d.miss_reason <> ALL(%s) ORDER BY d.canonical_url",
+        (source, CONFIRMATIONS, _HELD),
     )
     return [str(row[0]) for row in await cursor.fetchall()]
 
@@ -265,7 +271,8 @@ async def _write_version(
     # validators go with the latest version: a slower fetch that began earlier must not bring back its own
     await connection.execute(
         "UPDATE documents d SET acquirer = %s, etag = %s, last_modified = %s, last_checked = %s, next_check = %s,"
-        " misses = 0, miss_reason = NULL, last_miss = NULL, missing_since = NULL, updated_at = now(),"
+        " misses = 0, miss_reason = NULL, last_miss = NULL, missing_since = NULL, held_as = NULL, held_sketch = NULL,"
+        " updated_at = now(),"
         " status = CASE WHEN current_version IS NULL THEN 'running' ELSE 'ready' END, reason = NULL WHERE id = %s"
         " AND NOT EXISTS (SELECT FROM document_versions n WHERE n.document_id = d.id AND n.fetched_at > %s)",
         (
@@ -318,7 +325,7 @@ async def _copy_links(connection: AsyncConnection, version_id: int, links: Seque
 _TOUCH = (
     "UPDATE documents SET last_checked = %(checked)s, etag = coalesce(%(etag)s, etag), next_check = %(next)s,"
     " last_modified = coalesce(%(modified)s, last_modified), misses = 0, miss_reason = NULL, last_miss = NULL,"
-    " missing_since = NULL WHERE id = %(document)s RETURNING "
+    " missing_since = NULL, held_as = NULL, held_sketch = NULL WHERE id = %(document)s RETURNING "
 )
 
 
@@ -369,12 +376,21 @@ async def record_failure(connection: AsyncConnection, url: str, error: FetchErro
             "id": document_id,
         },
     )
-    if error.reason in ABSENT:
+    if error.reason in ABSENT | HELD:  # of a page that is held back nothing is missing: each has its own count
         await connection.execute(
-            "UPDATE documents SET misses = misses + 1, miss_reason = %s, last_miss = now(),"
-            " missing_since = coalesce(missing_since, now())"
-            " WHERE id = %s AND (last_miss IS NULL OR last_miss <= now() - %s)",
-            (error.reason.value, document_id, CONFIRMATION_SPACING),
+            "UPDATE documents SET miss_reason = %(reason)s, last_miss = now(),"
+            " misses = CASE WHEN miss_reason = ANY(%(held)s) IS NOT DISTINCT FROM %(is_held)s"
+            "  THEN misses ELSE 0 END + 1,"
+            " missing_since = CASE WHEN NOT %(is_held)s THEN coalesce(missing_since, now()) END"
+            " WHERE id = %(id)s AND (last_miss IS NULL OR last_miss <= now() - %(spacing)s"
+            "  OR miss_reason = ANY(%(held)s) IS DISTINCT FROM %(is_held)s)",
+            {
+                "reason": error.reason.value,
+                "held": _HELD,
+                "is_held": error.reason in HELD,
+                "id": document_id,
+                "spacing": CONFIRMATION_SPACING,
+            },
         )
     await log_change(connection, document_id, None, "failed")
 

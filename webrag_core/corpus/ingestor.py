@@ -23,13 +23,14 @@ from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings
 from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
-from webrag_core.conversion.placeholder_text import word_count
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
-from webrag_core.corpus.documents import CONFIRMATION_SPACING, CONFIRMATIONS, FetchRecord, StoredDocument
+from webrag_core.corpus.brake import Brake, HeldBackError, held_alone
+from webrag_core.corpus.documents import FetchRecord, StoredDocument
+from webrag_core.corpus.held_texts import change_by, is_confirmed, note_held
 from webrag_core.corpus.periods import ARCHIVES, basis_of, newest_sighting
 from webrag_core.corpus.recent_failures import recent_failure
-from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
+from webrag_core.corpus.replacement import redirected_to_front_page
 from webrag_core.corpus.sources import Source
 from webrag_core.corpus.stated_metadata import top_nodes
 from webrag_core.corpus.validity import write_stated
@@ -141,14 +142,21 @@ class Ingestor:
         self._settings = settings
 
     async def ingest(
-        self, url: str, *, run_id: str | None = None, refresh: bool = False, max_age: float | None = None
+        self,
+        url: str,
+        *,
+        run_id: str | None = None,
+        refresh: bool = False,
+        max_age: float | None = None,
+        brake: Brake | None = None,
     ) -> IngestOutcome:
         """Store the page at `url` unless a fresh copy is stored already.
 
         Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
-        fresh page again (conditionally). Raises FetchError when the URL returns no usable page or failed recently; the
-        failure is recorded and the good version stays. Invalid URLs and pages removed on request (reason `forgotten`)
-        are not recorded.
+        fresh page again (conditionally). `brake` is that of the refresh that the page is part of: HeldBackError is
+        raised for a page that waits for its verdict, of which nothing is recorded. Raises FetchError when the URL
+        returns no usable page or failed recently; the failure is recorded and the good version stays. Invalid URLs and
+        pages removed on request (reason `forgotten`) are not recorded.
         """
         url = page_url(url)
         async with self._database.connection() as connection:
@@ -166,15 +174,24 @@ class Ingestor:
                 failure = await recent_failure(connection, url, alike, self._settings, max_age)
             if failure is not None:
                 raise failure
-        started = datetime.now(UTC)
+        converted: ConvertedPage | None
+        waiting = None if brake is None else brake.waiting.get(url)
+        started = datetime.now(UTC) if waiting is None else waiting.started
         try:
-            with span("fetch", acquirer=self.acquirer.name):
-                page = await self._fetch(url, stored)
-            page_url(page.final_url)
-            converted = None if page.not_modified else await convert_in_worker(page)
+            if waiting is not None and waiting.answer is not None:
+                page, converted = waiting.answer
+            else:
+                with span("fetch", acquirer=self.acquirer.name):
+                    page = await self._fetch(url, stored)
+                page_url(page.final_url)
+                converted = None if page.not_modified else await convert_in_worker(page)
             if converted is not None:
                 page = _under_preferred_url(page, converted)
-                await self._protect_version(url, stored, page, converted)
+                await self._protect_version(url, stored, page, converted, started, brake)
+        except HeldBackError as error:
+            if error.held is not None:
+                await self._failed(url, error, started, run_id, stored)
+            raise
         except FetchError as error:
             await self._failed(url, error, started, run_id)
             raise
@@ -237,24 +254,32 @@ class Ingestor:
         return record.silence_reliable is not False
 
     async def _protect_version(
-        self, url: str, stored: StoredDocument | None, page: AcquiredPage, converted: ConvertedPage
+        self,
+        url: str,
+        stored: StoredDocument | None,
+        page: AcquiredPage,
+        converted: ConvertedPage,
+        started: datetime,
+        brake: Brake | None,
     ) -> None:
-        """Raise FetchError for a response that must not replace a good version.
-
-        A page that shrank drastically is accepted after repeated confirmation.
-        """
-        if stored is None or stored.current_version is None:
+        """Raise FetchError for a response that must not replace a good version, HeldBackError for one that may once it
+        is confirmed, or waits."""
+        if stored is None or stored.latest_version is None or stored.status == "gone":
             return
         if redirected_to_front_page(stored.canonical_url, page.final_url):
             raise FetchError(Reason.SOFT_404, "redirected to the front page", status=page.status)
-        if page.final_url != stored.canonical_url or _nearly_confirmed(stored, Reason.NEAR_EMPTY):
+        if brake is not None and brake.accept:
             return
         async with self._database.connection() as connection:
-            version = await documents.load_version(connection, stored.current_version)
-        if version is None:
+            change = await change_by(connection, stored, page, converted)
+        if change is None or not change.replaces or is_confirmed(stored, change):
             return
-        if shrinks_drastically(word_count(version.markdown), word_count(converted.markdown)):
-            raise FetchError(Reason.NEAR_EMPTY, "the page shrank drastically", status=page.status)
+        if brake is not None and brake.is_open:
+            brake.wait(url, change, started, page, converted)
+            raise HeldBackError(None, change, status=page.status)
+        held = brake.decided(url) if brake is not None and url in brake.waiting else held_alone(change)
+        if held is not None:
+            raise HeldBackError(held, change, status=page.status)
 
     @property
     def _interval(self) -> timedelta:
@@ -306,10 +331,19 @@ class Ingestor:
             stored.canonical_url, stored.id, stored.latest_version, "unchanged", warnings=page.warnings
         )
 
-    async def _failed(self, url: str, error: FetchError, started: datetime, run_id: str | None) -> None:
+    async def _failed(
+        self,
+        url: str,
+        error: FetchError,
+        started: datetime,
+        run_id: str | None,
+        stored: StoredDocument | None = None,
+    ) -> None:
         async with self._database.transaction() as connection:
             await documents.lock_urls(connection, url)
             await documents.refuse_forgotten(connection, url)
+            if isinstance(error, HeldBackError) and error.held is not None and stored is not None:
+                await note_held(connection, stored, error.held, error.change)
             await documents.record_failure(connection, url, error, self._next_check(datetime.now(UTC), error))
             await documents.record_fetch(
                 connection,
@@ -345,12 +379,6 @@ class Ingestor:
 
 def _has_validators(stored: StoredDocument) -> bool:
     return bool(stored.etag or stored.last_modified)
-
-
-def _nearly_confirmed(stored: StoredDocument, reason: Reason) -> bool:
-    """True when one more failure with this reason completes the confirmations."""
-    spaced = stored.last_miss is not None and datetime.now(UTC) - stored.last_miss >= CONFIRMATION_SPACING
-    return stored.miss_reason == reason.value and stored.misses >= CONFIRMATIONS - 1 and spaced
 
 
 def _under_preferred_url(page: AcquiredPage, converted: ConvertedPage) -> AcquiredPage:

@@ -19,6 +19,7 @@ from webrag_core.acquisition.urls import page_key
 from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
+from webrag_core.corpus.brake import Brake, Held, HeldBackError, held_warnings
 from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.inventory import store_symbols
 from webrag_core.corpus.refresh_store import RefreshCounts
@@ -41,8 +42,9 @@ class StoreResult(Protocol):
     def outcome(self) -> str: ...
 
 
-StorePage = Callable[[str, str], Awaitable[StoreResult]]
-"""(URL, refresh id for the ledger) -> result. Raises FetchError after recording the failure."""
+StorePage = Callable[[str, str, Brake], Awaitable[StoreResult]]
+"""(URL, refresh id for the ledger, brake of the refresh) -> result. Raises FetchError after recording the failure, and
+HeldBackError without recording it for a page that waits for the verdict."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class RefreshReport:
     """Result of a refresh. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
 
     `transient` holds the failed URLs worth an early retry. `empty` is set for an attached source without any page: its
-    failures, or the location of its start page.
+    failures, or the location of its start page. `held` are those of the failed whose new texts are held back.
     """
 
     source: str
@@ -63,6 +65,12 @@ class RefreshReport:
     transient: frozenset[str] = frozenset()
     warnings: tuple[Caution, ...] = ()
     empty: Mapping[str, str] | None = None
+    held: Mapping[str, Held] = field(default_factory=dict)
+
+    @property
+    def braked(self) -> bool:
+        """True when the site as a whole seems to have lost its texts."""
+        return any(held.of_source for held in self.held.values())
 
 
 class SourceRefresh:
@@ -91,13 +99,14 @@ class SourceRefresh:
         due_only: bool = False,
         limit: int | None = None,
         shard: Shard = Shard(),  # noqa: B008 (frozen)
+        accept: bool = False,
         advance: Callable[[str], None] = lambda url: None,
     ) -> RefreshReport:
         """Refresh the known pages of `shard`: all, or (`due_only`) the due ones, at most `limit`.
 
         A source without pages begins with its start page. An attached source fetches its start page until it is
         stored, and adds new pages from its sitemap and links, up to its page limit. Failed pages are reported; their
-        stored versions stay.
+        stored versions stay, as do those of new texts that are held back, unless they are to `accept`.
 
         Raises InvalidInputError for an unknown source.
         """
@@ -113,11 +122,13 @@ class SourceRefresh:
         interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
-        crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance)
+        crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance, Brake(accept))
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
         await crawl.fetch(list(dict.fromkeys([*first, *plan.urls]))[:limit])
+        await crawl.settle()
         skipped = await self._add_new(source, shard, [page.url for page in known], crawl, limit)
         outcomes = Counter(crawl.outcomes.values())
+        warnings += map(Caution, held_warnings(source.key, crawl.held.values()))
         counts = RefreshCounts(
             fetched=outcomes["fetched"],
             unchanged=outcomes["unchanged"],
@@ -137,7 +148,8 @@ class SourceRefresh:
         failed = {url: error.reason.value for url, error in sorted(crawl.failed.items())}
         transient = frozenset(url for url, error in crawl.failed.items() if error.transient)
         changed = tuple(sorted(crawl.changed))
-        return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty)
+        held = dict(sorted(crawl.held.items()))
+        return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty, held)
 
     async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[Caution], int | None]:
         """Read the sitemap where it saves requests or adds pages; return (warnings, entries or None)."""
@@ -271,14 +283,17 @@ class _Crawl:
         pages: int,
         run_id: str,
         advance: Callable[[str], None],
+        brake: Brake,
     ) -> None:
         self.run_id = run_id
+        self._brake = brake
         self._acquirer = acquirer
         self._store_page = store_page
         self._pages = pages
         self._advance = advance
         self.outcomes: dict[str, str] = {}
         self.failed: dict[str, FetchError] = {}
+        self.held: dict[str, Held] = {}
 
     @property
     def changed(self) -> list[str]:
@@ -295,12 +310,23 @@ class _Crawl:
             async with self._acquirer.announced(batch):
                 await gather_bounded(batch, self._fetch, self._done, pages=self._pages)
 
+    async def settle(self) -> None:
+        """Give the verdict on the pages that wait, now that all known ones were asked, and store or refuse them."""
+        answered = sum(outcome != "failed" for outcome in self.outcomes.values())
+        await gather_bounded(
+            self._brake.decide(answered + len(self._brake.waiting)), self._fetch, self._done, pages=self._pages
+        )
+
     async def _fetch(self, url: str) -> StoreResult:
-        return await self._store_page(url, self.run_id)
+        return await self._store_page(url, self.run_id, self._brake)
 
     def _done(self, url: str, result: StoreResult | FetchError) -> None:
         if isinstance(result, FetchError) and result.reason is Reason.FORGOTTEN:
             return  # removed on request during the refresh: the ledger must not name it
+        if isinstance(result, HeldBackError):
+            if result.held is None:
+                return  # it waits for the verdict
+            self.held[url] = result.held
         if isinstance(result, FetchError):
             self.failed[url] = result
         self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome

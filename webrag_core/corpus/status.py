@@ -13,7 +13,8 @@ from webrag_core.store.breakers import BreakerState, breaker_states
 
 
 class SourceStatus(BaseModel):
-    """A source: documents by state (`due` = their next check has come), chunks, and tokens of its parents."""
+    """A source: documents by state (`due` = their next check has come, `held` = a new text of
+    theirs is held back), chunks, and tokens of its parents."""
 
     key: str
     documents: int
@@ -21,6 +22,7 @@ class SourceStatus(BaseModel):
     failed: int
     gone: int
     due: int
+    held: int
     parents: int
     children: int
     tokens: int
@@ -43,6 +45,7 @@ _STATUSES = """
 SELECT s.key, count(d.id) AS documents, count(*) FILTER (WHERE d.status = 'ready') AS ready,
        count(*) FILTER (WHERE d.status = 'failed') AS failed, count(*) FILTER (WHERE d.status = 'gone') AS gone,
        count(*) FILTER (WHERE d.status <> 'gone' AND d.next_check <= now()) AS due,
+       count(*) FILTER (WHERE d.status <> 'gone' AND d.miss_reason IN ('near_empty', 'held_back')) AS held,
        coalesce(sum(z.parents), 0) AS parents,
        coalesce(sum(z.children), 0) AS children, coalesce(sum(z.tokens), 0) AS tokens,
        max(d.last_checked) AS last_checked

@@ -12,6 +12,7 @@ from webrag_core.acquisition.acquirer import Acquirer
 from webrag_core.acquisition.git_folder import FileHistory
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.config import Settings
+from webrag_core.corpus.brake import Brake
 from webrag_core.corpus.documents import ABSENT
 from webrag_core.corpus.histories import HistoryIngestor, HistoryOutcome
 from webrag_core.corpus.ingestor import (
@@ -94,16 +95,16 @@ class Corpus:
         the model refuses.
         """
         bulk = self._bulk()
-        await gather_bounded(urls, lambda url: bulk(url, None, refresh), done, pages=self.indexer.pages_at_once)
+        await gather_bounded(urls, lambda url: bulk(url, None, refresh, None), done, pages=self.indexer.pages_at_once)
 
-    def _bulk(self) -> Callable[[str, str | None, bool], Awaitable[AddedDocument]]:
+    def _bulk(self) -> Callable[[str, str | None, bool, Brake | None], Awaitable[AddedDocument]]:
         """`add` for many pages: few are fetched at a time, and more wait for full requests to the model."""
         fetching = asyncio.Semaphore(CONCURRENT_PAGES)
 
-        async def add(url: str, run_id: str | None, refresh: bool) -> AddedDocument:
+        async def add(url: str, run_id: str | None, refresh: bool, brake: Brake | None) -> AddedDocument:
             with self.indexer.in_progress():
                 async with fetching:
-                    page = await self._store(url, run_id=run_id, refresh=refresh)
+                    page = await self._store(url, run_id=run_id, refresh=refresh, brake=brake)
                 try:
                     return await self._index(page, patient=True)
                 except EmbeddingError as error:
@@ -114,10 +115,16 @@ class Corpus:
         return add
 
     async def _store(
-        self, url: str, *, run_id: str | None, refresh: bool, max_age: float | None = None
+        self,
+        url: str,
+        *,
+        run_id: str | None,
+        refresh: bool,
+        max_age: float | None = None,
+        brake: Brake | None = None,
     ) -> IngestOutcome:
         try:
-            return await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age)
+            return await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age, brake=brake)
         except FetchError as error:
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))
@@ -143,7 +150,7 @@ class Corpus:
             self.database,
             self.ingestor.acquirer,
             self.settings,
-            lambda url, run_id: bulk(url, run_id, True),
+            lambda url, run_id, brake: bulk(url, run_id, True, brake),
             pages=self.indexer.pages_at_once,
         )
 

@@ -50,9 +50,9 @@ async def retire_gone(connection: AsyncConnection, url: str, model_id: int) -> b
     """
     await documents.lock_urls(connection, url)
     document = await documents.find_document(connection, url)
-    # a confirmed drastic shrink is stored as a new version instead
+    # a text that was held back and is confirmed is stored as a new version instead
     gone = document is not None and document.status != "gone" and document.misses >= documents.CONFIRMATIONS
-    if document is None or not gone or document.miss_reason in (None, Reason.NEAR_EMPTY.value):
+    if document is None or not gone or document.miss_reason in (None, *documents.HELD):
         return False
     cursor = await connection.execute("SELECT missing_since, last_miss FROM documents WHERE id = %s", (document.id,))
     absent = [at for at in await cursor.fetchone() or () if at is not None]

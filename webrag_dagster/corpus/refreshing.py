@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import dagster as dg
 from psycopg import AsyncConnection
 
+from webrag_core.corpus.brake import Brake
 from webrag_core.corpus.documents import confirmed_missing
 from webrag_core.corpus.ingestor import Ingestor, IngestOutcome, acquirer_of
 from webrag_core.corpus.refresh import RefreshReport, SourceRefresh
@@ -84,10 +85,13 @@ async def layer_of(corpus: Corpus, key: str, name: str) -> tuple[list[Page], Lay
         return pages, await layers.state(connection, pages, name)
 
 
-async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: bool = False) -> Refreshed:
+async def refresh_source(
+    corpus: Corpus, key: str, run_id: str, *, due_only: bool = False, accept: bool = False
+) -> Refreshed:
     """Request every known page of the source, or only due and flagged pages.
 
-    A page that fails is a line of the result, not an error. Nothing is indexed here: that is for the assets below.
+    A page that fails is a line of the result, not an error. `accept` takes new texts that would be held back. Nothing
+    is indexed here: that is for the assets below.
     Raises StoreError, InvalidInputError.
     """
     name, shard = split_key(key)
@@ -97,11 +101,11 @@ async def refresh_source(corpus: Corpus, key: str, run_id: str, *, due_only: boo
     async with acquirer_of(source, corpus.ingestor.acquirer, corpus.settings, corpus.database) as acquirer:
         ingestor = Ingestor(corpus.database, acquirer, corpus.settings)
 
-        async def take(url: str, run_id: str) -> IngestOutcome:
-            return await ingestor.ingest(url, run_id=run_id, refresh=True)
+        async def take(url: str, run_id: str, brake: Brake) -> IngestOutcome:
+            return await ingestor.ingest(url, run_id=run_id, refresh=True, brake=brake)
 
         refresh = SourceRefresh(corpus.database, acquirer, corpus.settings, take)
-        report = await refresh.run(name, run_id=run_id, due_only=due_only, shard=shard)
+        report = await refresh.run(name, run_id=run_id, due_only=due_only, shard=shard, accept=accept)
     async with corpus.database.connection() as connection:
         after = {page.url: page for page in await source_pages(connection, key)}
     requested = await _requested_urls(corpus, run_id)

@@ -9,12 +9,13 @@ from pydantic import Field
 from webrag_dagster.conditions import refresh_on_change
 from webrag_dagster.corpus.layer_metadata import layer_metadata
 from webrag_dagster.corpus.layers import DOCUMENTS, SOURCES, WEB_PAGES, code_version
+from webrag_dagster.defs.corpus_checks import checked_keys, checked_name
 from webrag_dagster.metadata import MAX_ROWS, Metadata, page_path, short_title, table
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
-    from webrag_dagster.corpus.refreshing import PageChange
+    from webrag_dagster.corpus.refreshing import PageChange, Refreshed
 
 RETRIES = dg.RetryPolicy(max_retries=3, delay=2, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
 """Retries for transient failures of a site: about 15 seconds in all. Longer outages wait for the next refresh."""
@@ -28,6 +29,10 @@ class RefreshConfig(dg.Config):
         default="auto",
         description="all: every known page; due: due pages and pages flagged as changed; auto: all for a manual launch,"
         " else due.",
+    )
+    accept: bool = Field(
+        default=False,
+        description="Take new texts that would be held back: one text on several pages, or most pages shrinking.",
     )
 
 
@@ -66,7 +71,9 @@ def documents(
         by_itself = any(tag in context.run.tags for tag in _BY_ITSELF)
         due_only = config.pages == "due" or (config.pages == "auto" and by_itself)
         async with corpus.open() as opened:
-            done = await refresh_source(opened, key, f"dagster-{context.run.run_id}{attempt}", due_only=due_only)
+            done = await refresh_source(
+                opened, key, f"dagster-{context.run.run_id}{attempt}", due_only=due_only, accept=config.accept
+            )
             pages, layer = await layer_of(opened, key, DOCUMENTS)
             async with opened.database.connection() as connection:
                 diffs = await changed_pages_markdown(connection, done.changes)
@@ -80,7 +87,13 @@ def documents(
                 tags = {"webrag/failure": reasons[:63], "webrag/permanent": str(not failure.allow_retries).lower()}
                 context.instance.add_run_tags(context.run.run_id, tags)
             raise failure
-        metadata = {**_metadata(done.changes), **layer_metadata(layer), **_failed(done.changes), **table_rows}
+        metadata = {
+            **_metadata(done.changes),
+            **layer_metadata(layer),
+            **_failed(done.changes),
+            **_held(done),
+            **table_rows,
+        }
         if diffs is not None:
             metadata["what_changed"] = dg.MetadataValue.md(diffs)
         return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
@@ -114,6 +127,55 @@ def _failed(changes: "list[PageChange]") -> Metadata:
     if reasons:
         metadata["failures"] = table({"reason": reason, "pages": count} for reason, count in reasons.most_common())
     return metadata
+
+
+def _held(done: "Refreshed") -> Metadata:
+    """Pages whose new texts this refresh holds back."""
+    held = done.report.held
+    metadata: Metadata = {"pages_held": dg.MetadataValue.int(len(held))}
+    if held:
+        metadata["held_back"] = table({"page": page_path(url), "why": kind.words} for url, kind in held.items())
+    return metadata
+
+
+@dg.asset_check(
+    asset=DOCUMENTS,
+    partitions_def=SOURCES,
+    description=(
+        "New texts that are held back, as they look like a loss of the site: one text on several pages, most pages"
+        " shrinking, a page with nothing of its former text. A warning: they are taken after days of the same text, or"
+        " at once by a refresh with `accept`."
+    ),
+)
+def new_texts_are_taken(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
+    """Check the pages of the source."""
+    from webrag_core.corpus.held_texts import HeldText, held_texts
+    from webrag_core.corpus.sources import split_key
+
+    keys = checked_keys(context)
+
+    async def work() -> dg.AssetCheckResult:
+        held: list[HeldText] = []
+        async with corpus.open() as opened, opened.database.connection() as connection:
+            for key in keys:
+                name, shard = split_key(key)
+                held += [text for text in await held_texts(connection, name) if shard.holds(text.url)]
+        metadata: Metadata = {"held": dg.MetadataValue.int(len(held))}
+        if held:
+            metadata["held_back"] = table(
+                {"page": text.url, "why": text.held.words, "days": text.days} for text in held
+            )
+        counted = Counter(text.held.words for text in held).most_common()
+        return dg.AssetCheckResult(
+            passed=not held,
+            severity=dg.AssetCheckSeverity.WARN,
+            description=f"{checked_name(keys)}: " + ", ".join(f"{count} × {words}" for words, count in counted)
+            if held
+            else None,
+            metadata=metadata,
+        )
+
+    return run(work())
 
 
 _COUNTED = ("new", "changed", "unchanged", "not due")
