@@ -44,8 +44,8 @@ from webrag_core.conversion.markup.relations import page_relations
 from webrag_core.conversion.math import mark_raw_tex, protect_math, shows_raw_tex
 from webrag_core.conversion.metadata import Metadata, page_says_nofollow, read_metadata
 from webrag_core.conversion.nested_lists import nest_lists
-from webrag_core.conversion.shadow_roots import show_shadow_roots
 from webrag_core.conversion.plain_text.preformatted import unfold_prose
+from webrag_core.conversion.shadow_roots import show_shadow_roots
 from webrag_core.conversion.superscripts import bracket_footnotes, lower_indices, raise_exponents
 from webrag_core.conversion.tables import drop_false_spans, flatten_tables, unwrap_layout_tables
 from webrag_core.conversion.unknown_elements import lay_out_unknown_elements
