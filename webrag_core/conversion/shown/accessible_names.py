@@ -51,6 +51,10 @@ _VALUES = re.compile(
     r"|да|нет|是|否|有|无|はい|いいえ|対応|非対応)",
     re.IGNORECASE,
 )
+_ORNAMENT = re.compile(
+    r"icon|external|opens|new (?:tab|window)|link|arrow|chevron|logo|copy|info|menu|search", re.IGNORECASE
+)
+_LINES = {"div", "p", "span", "li", "td", "dd", "strong", "b"}
 _BLOCKS = {
     "p",
     "div",
@@ -85,6 +89,9 @@ def write_names(index: AttributeIndex) -> list[HtmlElement]:
     for holder, elements in by_holder.items():
         if not _has_text(holder):
             kept.update(_write(holder, elements))
+    for picture in index.having("role"):
+        if picture.get("role") == "img":
+            _write_picture(picture)
     for box in index.having("aria-label"):
         if box.tag in _LABEL_TAGS or box.get("role") in _LABEL_ROLES:
             _write_label(box)
@@ -186,6 +193,21 @@ def _say(element: HtmlElement, name: str, holder: HtmlElement) -> None:
     box.addnext(word)
     if element.tag == "img":
         element.drop_tree()
+
+
+def _write_picture(picture: HtmlElement) -> None:
+    """Write the name of a drawing that is a word of its line, or all of a box."""
+    name = _folded(picture.get("aria-label") or "")
+    parent = picture.getparent()
+    if not name or is_hidden(picture) or _ORNAMENT.search(name) or parent is None or parent.tag not in _LINES:
+        return
+    if picture.tag == "img" or (picture.tag != "svg" and _WORD.search("".join(islice(picture.itertext(), 20)))):
+        return
+    previous = picture.getprevious()
+    before = (parent.text if previous is None else previous.tail) or ""
+    if _WORD.search(before) or not _has_text(parent):
+        _say(picture, name, parent)
+        picture.set("aria-hidden", "true")  # it is said
 
 
 def _begins_paragraph(element: HtmlElement) -> bool:

@@ -9,7 +9,7 @@ from itertools import islice
 from lxml.html import HtmlElement
 
 from webrag_core.conversion.content.units import is_same_page_link
-from webrag_core.conversion.shown.action_words import is_action
+from webrag_core.conversion.shown.action_words import is_action, offers_the_rest
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
 from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel, new_element
@@ -27,29 +27,28 @@ _ENDED = re.compile(r"[.?!:;。？！：|·•]\s*$")
 _LETTER = re.compile(r"[^\W_]")
 _GOES_ON = re.compile(r"\s*[,;:()]?\s*[^\W_]|\s*[.,;:!?)](?:\s|$)")
 _FIELDS = {"text", "email", "password", "search", "tel", "url", "number", "date"}
+_CLICKED = ("href", "onclick", "data-toggle", "data-bs-toggle")
+_TOGGLES = {"data-toggle", "data-bs-toggle", "aria-controls"}
 _MIN_WORDS = 6  # of a card that is a button
 _MAX_UP = 2
 
 
 def take_actions(index: AttributeIndex) -> list[HtmlElement]:
     """Turn the buttons of a page that are text into text, and return the others, which are to be dropped."""
-    buttons = list(index.root.iter("button"))
-    if not buttons:
-        return []
-    return _Buttons(index, buttons).actions()
+    others = [element for element in index.having("role", *_CLICKED) if _acts_as_button(element)]
+    buttons = [*index.root.iter("button"), *others]
+    return _Buttons(index, buttons).actions() if buttons else []
 
 
 class _Buttons:
     """The buttons of one page, and what they control."""
 
     def __init__(self, index: AttributeIndex, buttons: list[HtmlElement]) -> None:
+        self._root = index.root
         self._buttons = buttons
         self._by_id: dict[str, HtmlElement] = {}
-        if any("aria-controls" in button.attrib or "data-target" in button.attrib for button in buttons) or any(
-            name.startswith("data-") for button in buttons for name in button.attrib
-        ):
-            for element in index.having("id"):
-                self._by_id.setdefault(element.get("id") or "", element)
+        for element in index.having("id"):
+            self._by_id.setdefault(element.get("id") or "", element)
         self._taken: set[HtmlElement] = set()  # panels that a button before shows
         self._pairs = Counter(filter(None, map(_pair, buttons)))
         self._panels = [self._panel(button) if _words(button) else None for button in buttons]
@@ -64,7 +63,10 @@ class _Buttons:
             if button.getparent() is None:
                 continue
             words = _words(button)
-            if _is_choice(button) and words and not is_action(words):
+            if button.tag != "button":
+                if self._is_done(button, panel, words):
+                    dropped.append(button)
+            elif _is_choice(button) and words and not is_action(words):
                 choices.setdefault(button.getparent(), []).append(button)
             elif not self._kept(button, panel, words):
                 dropped.append(button)
@@ -72,21 +74,32 @@ class _Buttons:
             _list(parent, members)
         return dropped
 
+    def _is_done(self, element: HtmlElement, panel: HtmlElement | None, words: str) -> bool:
+        """Whether an element that acts as a button says nothing where it stands: it is an action, or its words stand
+        before its panel now."""
+        if not words or _title_around(element) is not None or not (panel is not None or is_action(words)):
+            return False
+        if all(box is not self._root for box in element.iterancestors()):  # it is dropped already
+            return False
+        if is_action(words):
+            before, after = _beside(element)
+            return not _LETTER.search(after) and (not _LETTER.search(before) or bool(_ENDED.search(before)))
+        return panel is not None and not self._name(element, panel, words)
+
     def _kept(self, button: HtmlElement, panel: HtmlElement | None, words: str) -> bool:
         """Turn a button into text, or return False."""
-        parent = button.getparent()
         if not _LETTER.search(words):
             return False
         before, after = _beside(button)
         if _LETTER.search(before) and not _ENDED.search(before) and _GOES_ON.match(after) and _LETTER.search(after):
             button.drop_tag()  # within a sentence, whatever it does
             return True
-        title = next((box for box in (parent, *islice(parent.iterancestors(), _MAX_UP)) if box.tag in _TITLES), None)
+        title = _title_around(button)
         if title is not None and (folded_text(title) == words or not is_action(words)):
             button.drop_tag()
             return True
         if (
-            is_action(words)
+            (is_action(words) and not (panel is not None and _opens_text(button, panel, words)))
             or (button.get("type") or "").lower() in ("submit", "reset")
             or "aria-haspopup" in button.attrib
         ):
@@ -134,7 +147,8 @@ class _Buttons:
         """Put the words of a button before its panel."""
         around = _box_around(button, words)
         if panel.getparent() is None or (around is None and button.getnext() is not panel):
-            button.drop_tag()
+            if button.tag == "button":
+                button.drop_tag()
             return True
         if _leads_away(panel) and not any(box.tag in ("main", "article") for box in panel.iterancestors()):
             return False
@@ -143,8 +157,34 @@ class _Buttons:
             return False  # its words stand before the panel now
         if folded_text(panel):  # which begins with them
             return False
-        button.drop_tag()
+        if button.tag == "button":
+            button.drop_tag()
         return True
+
+
+def _acts_as_button(element: HtmlElement) -> bool:
+    """Whether an element other than a button is one by its role, or is a link that leads nowhere."""
+    if element.tag == "a":
+        href = element.get("href") or "#"
+        return href in ("#", "#!") or href.startswith("javascript:") or not _TOGGLES.isdisjoint(element.keys())
+    return element.tag in ("div", "span", "p") and element.get("role") == "button"
+
+
+def _title_around(element: HtmlElement) -> HtmlElement | None:
+    """The heading, term or summary that an element stands in."""
+    return next((box for box in islice(element.iterancestors(), _MAX_UP + 1) if box.tag in _TITLES), None)
+
+
+def _opens_text(button: HtmlElement, panel: HtmlElement, words: str) -> bool:
+    """Whether a button with the words of an action is the title of a part of the content."""
+    if (
+        "aria-expanded" not in button.attrib
+        or offers_the_rest(words)
+        or next(panel.iter("input", "nav"), None) is not None
+    ):
+        return False
+    is_in_content = any(box.tag in ("main", "article") for box in panel.iterancestors())
+    return is_in_content and not _leads_away(panel) and len(folded_text(panel).split()) >= _MIN_WORDS
 
 
 def _words(button: HtmlElement) -> str:

@@ -36,7 +36,7 @@ def write_address(link: HtmlElement, address: str) -> None:
     if _holds(words, address):
         return
     name = words or " ".join((link.get("aria-label") or link.get("title") or "").split())
-    if words:
+    if words or any(image.get("alt") for image in link.iter("img")):
         last = len(link) - 1
         if last >= 0:
             link[last].tail = f"{(link[last].tail or '').rstrip()} ({address})"

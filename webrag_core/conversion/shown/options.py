@@ -102,7 +102,7 @@ def _write(select: HtmlElement, entries: list[str]) -> None:
     """Replace a select by a list, or by a line where it stands in a cell, item or term."""
     boxes = list(islice(select.iterancestors(), _MAX_UP))
     name = " ".join((select.get("aria-label") or "").split())
-    if any(box.tag in _ONE_LINE for box in boxes):
+    if any(box.tag in _ONE_LINE for box in boxes) or re.search(r"\w", select.tail or ""):
         line = new_element("span", " " + "; ".join(entries))
         line.tail, select.tail = select.tail, None
         select.addprevious(line)

@@ -12,6 +12,7 @@ from itertools import islice
 
 from lxml.html import HtmlElement
 
+from webrag_core.conversion.shown.action_words import is_action
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
 from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel
@@ -52,7 +53,11 @@ def find_tabs(index: AttributeIndex) -> list[TabGroup]:
     taken: set[HtmlElement] = set()
     for row in rows:
         group = finder.of(row)
-        if group is not None and taken.isdisjoint(group.panels):
+        if group is None:
+            continue
+        if not taken.isdisjoint(group.panels):  # the same tabs again, for another width of the screen
+            group = TabGroup(group.tabs, (), ()) if taken.issuperset(group.panels) else None
+        if group is not None:
             groups.append(group)
             taken.update(group.panels)
     return groups
@@ -66,7 +71,8 @@ def panels_of(groups: Sequence[TabGroup]) -> list[HtmlElement]:
 def name_panels(index: AttributeIndex, groups: Sequence[TabGroup]) -> list[HtmlElement]:
     """Put the name of every tab before its panel; return the tabs that then say nothing more, which are to be
     dropped."""
-    levels = levels_before(index.root, [group.panels[0] for group in groups]) if groups else {}
+    first = [group.panels[0] for group in groups if group.panels]
+    levels = levels_before(index.root, first) if first else {}
     done: list[HtmlElement] = []
     for group in groups:
         for name, panel in zip(group.names, group.panels, strict=True):
@@ -77,12 +83,14 @@ def name_panels(index: AttributeIndex, groups: Sequence[TabGroup]) -> list[HtmlE
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Tabs that stand together in `box`; `has_ids` where only ids join them with panels."""
+    """Tabs that stand together in `box`; `has_ids` where only ids join them with panels, `are_alike` where nothing but
+    as many panels of one kind says that they are tabs."""
 
     box: HtmlElement
     tabs: list[HtmlElement]
     has_ids: bool = False
     are_labels: bool = False
+    are_alike: bool = False
 
 
 def _rows(index: AttributeIndex) -> Iterator[_Row]:
@@ -99,9 +107,26 @@ def _rows(index: AttributeIndex) -> Iterator[_Row]:
         if box in boxes:
             continue
         tabs = [tab for tab in islice(box.iter(*_TAB_TAGS), _MAX_TABS + 1) if _is_same_page(tab)]
+        tabs = tabs or [item for item in islice(box.iter("li"), _MAX_TABS + 1) if item.get("id")]
         if tabs and known.isdisjoint(tabs):
             known.update(tabs)
             yield _Row(box, tabs, has_ids=not _is_row(box, tabs))
+    yield from _button_rows(index, known)
+
+
+def _button_rows(index: AttributeIndex, known: set[HtmlElement]) -> Iterator[_Row]:
+    """Yield rows of nothing but buttons without the words of actions."""
+    rows: dict[HtmlElement, list[HtmlElement]] = {}
+    for button in index.root.iter("button"):
+        rows.setdefault(button.getparent(), []).append(button)
+    for box, tabs in rows.items():
+        is_new = 1 < len(tabs) <= _MAX_TABS and known.isdisjoint(tabs) and len(tabs) == len(box)
+        if (
+            is_new
+            and _is_row(box, tabs)
+            and not any("aria-expanded" in tab.attrib or is_action(_name(tab)) for tab in tabs)
+        ):
+            yield _Row(box, tabs, are_alike=True)
 
 
 def _is_tab(element: HtmlElement) -> bool:
@@ -165,7 +190,8 @@ class _Panels:
         for element in index.having("id", "aria-labelledby", "name", "data-tab"):
             if (name := element.get("id")) is not None or ((name := element.get("name")) and "panel" in element.tag):
                 self._by_id.setdefault(name, element)
-            if (name := element.get("data-tab")) and element.tag in _PANEL_TAGS and element.tag != "li":
+            is_tab = element.get("role") == "tab" or element.tag == "li"
+            if (name := element.get("data-tab")) and element.tag in _PANEL_TAGS and not is_tab:
                 self._by_id.setdefault(name, element)
             if (labels := element.get("aria-labelledby")) and element.get("role") != "tab":
                 self._by_label.setdefault(labels, element)
@@ -181,8 +207,10 @@ class _Panels:
             pairs = list(zip(row.tabs, panels, strict=True)) if panels else _of_selected(row)
         pairs = [(tab, panel) for tab, panel in pairs if not _is_title(tab, panel)]
         named = [(tab, name, panel) for tab, panel in pairs if (name := _name(tab))]
-        if not named or len({panel for _, _, panel in named}) < len(named):
+        if not named or (row.are_alike and len({panel.tag for _, panel in pairs}) > 1):
             return None
+        if len({panel for _, _, panel in named}) < len(named):  # they filter one panel
+            return TabGroup(tuple(row.tabs), (), ())
         if row.has_ids and not all(_is_panel(panel) for _, _, panel in named):
             return None
         leading = {tab for tab, _ in pairs} if row.are_labels or row.has_ids else set(row.tabs)
