@@ -63,6 +63,36 @@ def test_an_icon_beside_words_adds_nothing() -> None:
     )
 
 
+def test_an_icon_that_denies_its_words_stands_before_them() -> None:
+    items = "<li><svg aria-label=Included></svg>10 users</li><li><svg aria-label='Not included'></svg>Audit log</li>"
+    assert "- 10 users\n- Not included: Audit log" in page(f"<ul>{items}</ul>")
+
+
+@pytest.mark.parametrize(
+    ("icon", "mark"),
+    [
+        ("<i class='fa fa-check text-success'></i>", "✓"),
+        ("<i class='bi bi-x-lg'></i>", "✗"),
+        ("<span class='glyphicon glyphicon-remove'></span>", "✗"),
+        ("<svg class='icon icon-check'><use href='#c'/></svg>", "✓"),
+        ("<svg><use href='/sprite.svg#icon-cross'></use></svg>", "✗"),
+        ("<i class='fas fa-times'></i>", "✗"),
+        ("<i class='fa fa-download'></i>", ""),
+    ],
+)
+def test_an_icon_without_a_name_is_the_mark_of_its_class(icon: str, mark: str) -> None:
+    text = page(f"<table><tr><th>Feature<th>Free<tr><td>Audit log<td>{icon}</table>")
+    assert f"| Audit log | {mark} |" in text
+
+
+def test_a_drawing_in_a_line_is_its_name() -> None:
+    rating = "<span role=img aria-label='4 out of 5 stars'><svg></svg></span>"
+    assert "Rated 4 out of 5 stars by users." in page(f"<p>Rated {rating} by users.</p>")
+    grid = "<div><div>Audit log</div><div><svg role=img aria-label=Included></svg></div></div>"
+    assert "Audit log\n\nIncluded" in page(grid)
+    assert "icon" not in page("<p>See <a href=/x>the list<svg role=img aria-label='external link icon'></svg></a>.</p>")
+
+
 def test_pictures_stay_pictures() -> None:
     text = page("<table><tr><th>Hill<th>View<tr><td>Elm Hill<td><img src=/elm.jpg alt='The hill from below'></table>")
     assert "| Elm Hill | ![The hill from below](https://example.org/elm.jpg) |" in text
@@ -116,6 +146,9 @@ CONTACTS = {
     "<h3>Dr. Lee</h3><a href='mailto:lee@lab.example' aria-label='Email Dr. Lee'><i class=fa></i></a>":
         "Email Dr. Lee (lee@lab.example)",
     "<ul><li><a href='mailto:lee@lab.example'><svg></svg></a></li></ul>": "- lee@lab.example",
+    "<p><a href='mailto:l@lab.example'><i></i></a><a href='tel:555'><span class=sr-only>Phone</span></a></p>":
+        "l@lab.example Phone (555)",
+    "<p>Mail: <a href='mailto:l@lab.example'><img src='/m.png' alt='Mail us'></a></p>": "(l@lab.example)",
     "<p><a href='tel:112' title='Emergency'><img src='/t.svg' alt=''></a></p>": "Emergency (112)",
     "<p><a href='/cdn-cgi/l/email-protection' class=__cf_email__ data-cfemail='432c2d26032f2221'>[email]</a></p>":
         "one@lab",

@@ -9,8 +9,6 @@ noise is only noise.
 
 from __future__ import annotations
 
-from functools import partial
-
 from lxml import etree
 from lxml.html import HtmlElement
 
@@ -87,15 +85,11 @@ def strip_marked_boilerplate(root: HtmlElement) -> None:
     _rescue_content(root)
     index = AttributeIndex(root)
     tabs = find_tabs(index)
+    for element in (*write_names(index), *take_hidden_parts(index, panels_of(tabs)), *name_panels(index, tabs)):
+        drop(element)
     list_options(root)
-    for take in (
-        write_names,
-        partial(take_hidden_parts, panels=panels_of(tabs)),
-        partial(name_panels, groups=tabs),
-        take_actions,
-    ):
-        for element in take(index):
-            drop(element)
+    for element in take_actions(index):
+        drop(element)
     free_headings(root)
     for element in (*take_code_labels(root), *root.iterdescendants(*_BOILERPLATE_TAGS)):
         drop(element)

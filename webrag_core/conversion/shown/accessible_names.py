@@ -51,6 +51,17 @@ _VALUES = re.compile(
     r"|да|нет|是|否|有|无|はい|いいえ|対応|非対応)",
     re.IGNORECASE,
 )
+_DENIED = re.compile(
+    r"(?:no|not (?:included|available|supported|allowed)|unsupported|unavailable|excluded|nein"
+    r"|nicht (?:enthalten|verfügbar|unterstützt|inklusive)|non (?:inclus|disponible|incluso)|indisponible"
+    r"|no (?:incluido|disponible)|não (?:incluído|disponível)|niet (?:inbegrepen|beschikbaar))",
+    re.IGNORECASE,
+)
+_SIGN = re.compile(
+    r"(?:^|[\s#-])(?:fa|fas|far|bi|mdi|icon|icons?|glyphicon|ti|ri|lucide|feather|svg)-(?:[a-z]+-)?"
+    r"(?:(check|tick|ok|yes|checkmark)|times|xmark|x|cross|remove|close|no|minus)(?:$|[\s-])"
+)
+_MAX_SIGNS = 4  # elements of a cell in which a sign is looked for
 _ORNAMENT = re.compile(
     r"icon|external|opens|new (?:tab|window)|link|arrow|chevron|logo|copy|info|menu|search", re.IGNORECASE
 )
@@ -89,13 +100,20 @@ def write_names(index: AttributeIndex) -> list[HtmlElement]:
     for holder, elements in by_holder.items():
         if not _has_text(holder):
             kept.update(_write(holder, elements))
+        else:
+            _write_denial(holder, elements[0])
+    for cell in index.root.iter(*_CELLS):
+        if not (cell.text or "").strip() and len(cell) and len(cell) <= _MAX_SIGNS:
+            _write_sign(cell)
     for picture in index.having("role"):
         if picture.get("role") == "img":
             _write_picture(picture)
     for box in index.having("aria-label"):
         if box.tag in _LABEL_TAGS or box.get("role") in _LABEL_ROLES:
             _write_label(box)
-    return [each for each in for_readers if each not in kept and not _begins_paragraph(each)]
+    return [
+        each for each in for_readers if each not in kept and not _begins_paragraph(each) and not _names_contact(each)
+    ]
 
 
 def _holder(element: HtmlElement) -> HtmlElement | None:
@@ -129,6 +147,27 @@ def _has_text(holder: HtmlElement) -> bool:
         elif element is not holder and (element.tail or "").strip():
             return True
     return False
+
+
+def _write_denial(holder: HtmlElement, icon: HtmlElement) -> None:
+    """Put "not included" before the words that it is said of, where an icon says it."""
+    name = _name(icon)
+    if not _DENIED.fullmatch(name) or (holder.text or "").strip() or is_for_screen_readers(icon):
+        return
+    if next(holder.iterdescendants("*"), None) in (icon, icon.getparent()):
+        _say(icon, f"{name}:", holder)
+
+
+def _write_sign(cell: HtmlElement) -> None:
+    """Write the check mark or cross that a cell without text shows by the class of an icon."""
+    if "".join(islice(cell.itertext(), 10)).strip():
+        return
+    for element in islice(cell.iterdescendants("i", "span", "svg", "use"), _MAX_SIGNS):
+        names = element.get("class") or element.get("href") or element.get("xlink:href") or ""
+        if (match := _SIGN.search(names)) is not None:
+            box = element if element.tag != "use" else element.getparent()
+            _say(box, "✓" if match[1] is not None else "✗", cell)
+            return
 
 
 def _is_icon(image: HtmlElement) -> bool:
@@ -215,7 +254,7 @@ def _begins_paragraph(element: HtmlElement) -> bool:
     text = " ".join("".join(islice(element.itertext(), 10)).split())
     if not text or len(text) > _MAX_LABEL:
         return False
-    if not text.endswith((":", "：")) and not _LABELS.fullmatch(text.rstrip(" .!")):
+    if not text.endswith((":", "：")) and not _LABELS.fullmatch(text.rstrip(" .!")) and not _DENIED.fullmatch(text):
         return False
     inner = element
     for box in islice(element.iterancestors(), 4):
@@ -230,6 +269,15 @@ def _begins_paragraph(element: HtmlElement) -> bool:
     else:
         return False
     if box.tag in _CELLS or not _follows_text(inner):
+        return False
+    element.attrib.pop("class", None)
+    return True
+
+
+def _names_contact(element: HtmlElement) -> bool:
+    """Whether text for screen readers is the name of a mail or telephone link; it is then shown."""
+    link = next(element.iterancestors("a"), None)
+    if link is None or not (link.get("href") or "").startswith(("mailto:", "tel:")) or _has_text(link):
         return False
     element.attrib.pop("class", None)
     return True

@@ -45,6 +45,8 @@ def write_address(link: HtmlElement, address: str) -> None:
     else:
         said = name if _holds(name, address) else f"{name} ({address})"
         link.text = said if name else address
+        if not link.tail and link.getnext() is not None:  # icons stand side by side
+            link.tail = " "
 
 
 def _holds(words: str, address: str) -> bool:

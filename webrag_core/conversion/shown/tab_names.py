@@ -17,6 +17,7 @@ from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
 from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel
 
+_BOXES = {"radio", "checkbox"}
 _TOGGLES = {"tab", "pill", "list"}
 _LIST_OF_TABS = re.compile(
     r"(?:^|\s)(?:[\w-]*[-_])?(?:tabs?|tablist)(?:[-_]{1,2}(?:list|nav|navs|navigation|links?|bar|buttons?|headers?|labels?|titles?"
@@ -143,21 +144,21 @@ def _lists_tabs(names: str) -> bool:
 
 
 def _label_rows(index: AttributeIndex) -> Iterator[_Row]:
-    """Yield rows of labels of radio buttons outside forms."""
+    """Yield rows of labels of radio buttons and check boxes outside forms; a check box opens what is behind it."""
     inputs = index.root.iter("input")
-    radios = {str(radio.get("id")) for radio in inputs if radio.get("type") == "radio" and radio.get("id")}
-    if not radios:
-        return
+    boxes = {str(box.get("id")): box.get("type") for box in inputs if box.get("type") in _BOXES and box.get("id")}
     rows: dict[HtmlElement, list[HtmlElement]] = {}
     for label in index.root.iter("label"):
-        if label.get("for") in radios and next(label.iterancestors("form"), None) is None:
-            parent = label.getparent()
+        kind = boxes.get(label.get("for") or "")
+        if kind is not None and next(label.iterancestors("form"), None) is None:
+            parent = label if kind == "checkbox" else label.getparent()
             if parent.tag == "li" and parent.getparent() is not None:
                 parent = parent.getparent()
             rows.setdefault(parent, []).append(label)
     for box, tabs in rows.items():
-        if len(tabs) > 1:
-            yield _Row(box, tabs, are_labels=True)
+        yield _Row(box, tabs, are_labels=True)
+    for select in index.root.iter("select"):
+        yield _Row(select, list(islice(select.iter("option"), _MAX_TABS + 1)))
 
 
 def _row_of(tab: HtmlElement) -> HtmlElement:
@@ -200,8 +201,10 @@ class _Panels:
         """The row with its panels; None where they are not known."""
         pairs = [(tab, panel) for tab in row.tabs if (panel := self._named(tab)) is not None]
         if row.are_labels:
-            panels = _behind_each(row) or _in_order(row)
+            panels = _behind_each(row) or (_in_order(row) if len(row.tabs) > 1 else [])
             pairs = list(zip(row.tabs, panels, strict=True)) if panels else []
+        elif row.box.tag == "select":
+            pairs = pairs if len(pairs) == len(row.tabs) else []
         elif not pairs and not row.has_ids:
             panels = _in_order(row)
             pairs = list(zip(row.tabs, panels, strict=True)) if panels else _of_selected(row)
@@ -219,7 +222,8 @@ class _Panels:
 
     def _named(self, tab: HtmlElement) -> HtmlElement | None:
         """The panel that a tab names, or that is named by it."""
-        for name in named_ids(tab):
+        names = [(tab.get("value") or "").lstrip("#")] if tab.tag == "option" else named_ids(tab)
+        for name in names:
             panel = self._by_id.get(name)
             if panel is not None and panel is not tab and not _holds(panel, tab) and panel.tag not in ("input", "a"):
                 return panel
@@ -266,6 +270,8 @@ def _in_order(row: _Row) -> list[HtmlElement]:
     box = row.box
     if row.are_labels and (panels := _blocks(box)) and len(panels) == count:
         return panels  # labels and panels in one box
+    if row.are_labels and (panels := _alike_behind(row.tabs[-1], count)):
+        return panels
     for _ in range(_MAX_UP):
         following = list(islice(_following(box), _REACH))
         panels = [panel for element in following for panel in _tab_panels(element)]
@@ -287,6 +293,17 @@ def _in_order(row: _Row) -> list[HtmlElement]:
         if box is None or box.tag in ("body", "main", "article", "td"):
             break
     return []
+
+
+def _alike_behind(last: HtmlElement, count: int) -> list[HtmlElement]:
+    """The `count` boxes behind the last tab that have a class in common, which the next element does not have."""
+    following = list(islice(_following(last), count + 1))
+    panels, further = following[:count], following[count:]
+    classes = [set((panel.get("class") or "").split()) for panel in panels]
+    shared = set.intersection(*classes) if classes else set()
+    if len(panels) < count or not shared or len({panel.tag for panel in panels}) > 1:
+        return []
+    return [] if any(shared <= set((each.get("class") or "").split()) for each in further) else panels
 
 
 def _of_selected(row: _Row) -> list[tuple[HtmlElement, HtmlElement]]:
