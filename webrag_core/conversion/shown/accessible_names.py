@@ -29,6 +29,7 @@ _ROLES = {"cell", "gridcell", "columnheader", "rowheader", "listitem"}
 _CELLS = {"td", "th"}
 _CONTROLS = {"button", "input", "select", "textarea", "label"}
 _MAX_UP = 12
+_NO_ICONS = {"input", "select", "textarea", "math", "table", "video", "audio", "iframe", "ul", "ol", "dl"}
 _NOT_READ = {"script", "style", "template", "noscript", "svg", "select", "textarea", "input", "math"}
 _LABELS = re.compile(
     r"(?:note|notes|warning|caution|danger|tip|hint|important|attention|info|information|notice|error|success|example"
@@ -136,7 +137,7 @@ def _has_text(holder: HtmlElement) -> bool:
             skipped = element is not holder and (
                 element.tag in _NOT_READ or is_hidden(element) or is_for_screen_readers(element)
             )
-            if element.tag in ("input", "select", "textarea", "math", "table", "video", "audio", "iframe"):
+            if element.tag in _NO_ICONS and element is not holder:
                 return True
             if element.tag == "img" and not skipped and not _is_icon(element):
                 return True

@@ -12,7 +12,14 @@ from webrag_core.conversion.content.units import is_same_page_link
 from webrag_core.conversion.shown.action_words import is_action, offers_the_rest
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
-from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel, new_element
+from webrag_core.conversion.shown.panels import (
+    HEADINGS,
+    folded_text,
+    levels_before,
+    name_panel,
+    new_element,
+    shows_text,
+)
 
 _TITLES = {*HEADINGS, "dt", "summary"}
 _HOLDERS = {"li", "td", "th", "dd", "dt", "figcaption", "caption"}
@@ -155,7 +162,7 @@ class _Buttons:
         level = self._level.setdefault(panel.getparent(), self._levels.get(panel, 1))
         if name_panel(panel, words, level):
             return False  # its words stand before the panel now
-        if folded_text(panel):  # which begins with them
+        if shows_text(panel):  # which begins with them
             return False
         if button.tag == "button":
             button.drop_tag()
@@ -207,7 +214,7 @@ def _behind(button: HtmlElement) -> HtmlElement | None:
         while following is not None and not isinstance(following.tag, str):
             following = following.getnext()
         if following is not None:
-            return following if following.tag in _PANELS and folded_text(following) else None
+            return following if following.tag in _PANELS and shows_text(following) else None
         parent = element.getparent()
         if (
             parent is None

@@ -255,10 +255,15 @@ class _Judge:
         """Of what is shown on a click, the parts whose text stands on the page anyway."""
         if not self._shown:
             return []
-        inside = {inner for element in self._shown for inner in element.iter("*")}
+        inside: set[HtmlElement] = set()
+        outermost = []
+        for element in self._shown:
+            if element not in inside:
+                outermost.append(element)
+                inside.update(element.iter("*"))
         visible = {unit.text for unit in text_units(self._root) if unit.block not in inside}
         copies = []
-        for element in self._shown:
+        for element in outermost:
             texts = [unit.text for unit in text_units(element)]
             if sum(map(len, texts)) >= _MIN_COPY and all(text in visible for text in texts):
                 copies.append(element)

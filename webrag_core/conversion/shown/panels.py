@@ -6,9 +6,10 @@ panel with headings gets its name as a heading above them; in a list item, a cel
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from itertools import islice
 
+from lxml import etree
 from lxml.html import HtmlElement
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
@@ -16,7 +17,7 @@ MADE = "data-webrag-made"
 """Attribute of the lists that are made here: a page with them is no list of definitions of its own making."""
 _FILLED = {"li", "td", "th", "dd", "dt", "tr", "tbody", "table", "ul", "ol", "dl"}
 _CELLS = ("td", "th", "a", "pre")
-_NO_TEXT = {"svg", "script", "style", "template", "noscript"}
+_NO_TEXT = ("svg", "script", "style", "template", "noscript")
 _MAX_NAME = 160  # characters
 _MAX_NESTED = 6  # panels in panels
 _DEFAULT_LEVEL = 1  # where no heading stands before
@@ -24,15 +25,23 @@ _DEFAULT_LEVEL = 1  # where no heading stands before
 
 def folded_text(element: HtmlElement) -> str:
     """Text of an element in one line, without that of drawings, scripts and styles."""
-    return " ".join("".join(_texts(element)).split())
+    if next(element.iterdescendants(*_NO_TEXT), None) is None:
+        return " ".join(element.text_content().split())
+    parts: list[str] = []
+    walk = etree.iterwalk(element, events=("start", "end", "comment", "pi"))
+    for event, part in walk:
+        if event == "start" and part.tag in _NO_TEXT and part is not element:
+            walk.skip_subtree()
+        elif event == "start":
+            parts.append(part.text or "")
+        elif part is not element:
+            parts.append(part.tail or "")
+    return " ".join("".join(parts).split())
 
 
-def _texts(element: HtmlElement) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if isinstance(child.tag, str) and child.tag not in _NO_TEXT and (len(child) or child.text):
-            yield from _texts(child)
-        yield child.tail or ""
+def shows_text(element: HtmlElement) -> bool:
+    """Whether an element has any text."""
+    return any(text.strip() for text in element.itertext())
 
 
 def new_element(tag: str, text: str | None = None) -> HtmlElement:
@@ -63,8 +72,7 @@ def name_panel(panel: HtmlElement, name: str, level: int) -> bool:
     where the panel is out of the tree, has no text or begins with its name."""
     parent = panel.getparent()
     name = name[:_MAX_NAME]
-    text = folded_text(panel)
-    if parent is None or not name or not (text or next(panel.iter("img", "table"), None) is not None):
+    if parent is None or not name or not (shows_text(panel) or next(panel.iter("img", "table"), None) is not None):
         return False
     if _begins_with(panel, name):
         return False
