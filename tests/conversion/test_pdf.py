@@ -9,6 +9,7 @@ import threading
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+import pypdfium2
 import pytest
 
 from tests.acquisition.local_server import gate_to, reply, serving
@@ -27,8 +28,8 @@ Line = tuple[int, int, int, str]  # size, x, y in points, text
 TEXT: list[Line] = [(12, 72, 700, "Queues are not thread-safe"), (12, 72, 686, "and never were.")]
 
 
-def write_pdf(pages: Sequence[Sequence[Line]], info: str = "", trailer: str = "") -> bytes:
-    """A PDF of one font, each line where it is put."""
+def write_pdf(pages: Sequence[Sequence[Line]], info: str = "", trailer: str = "", links: str = "") -> bytes:
+    """A PDF of one font, each line where it is put; `links` are annotations of every page."""
     kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
     objects = [
         "<</Type/Catalog/Pages 2 0 R>>",
@@ -38,7 +39,7 @@ def write_pdf(pages: Sequence[Sequence[Line]], info: str = "", trailer: str = ""
     for number, lines in enumerate(pages):
         shown = "\n".join(f"BT /F 1 Tf {size} 0 0 {size} {x} {y} Tm ({text}) Tj ET" for size, x, y, text in lines)
         resources = "/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>"
-        objects.append(f"<</Type/Page/Parent 2 0 R{resources}/Contents {5 + 2 * number} 0 R>>")
+        objects.append(f"<</Type/Page/Parent 2 0 R{resources}/Annots[{links}]/Contents {5 + 2 * number} 0 R>>")
         objects.append(f"<</Length {len(shown.encode('cp1252'))}>>stream\n{shown}\nendstream")
     objects.append(f"<<{info}>>")
     body, offsets = b"%PDF-1.7\n", []
@@ -234,3 +235,92 @@ def test_tables_stay_row_by_row() -> None:
     rows = [(10, x, 700 - 14 * n, f"{name} {n}") for n in range(12) for name, x in names.items()]
     text = markdown(*rows)
     assert re.findall(r"\w+ \d+", text) == [f"{name} {n}" for n in range(12) for name in names]
+
+
+@pytest.mark.parametrize(
+    ("before", "raised", "behind", "expected"),
+    [
+        ("about 10", "6", " cells", "about 10^6 cells"),
+        ("an area of 12 m", "2", " each", "an area of 12 m^2 each"),
+        ("the pumps", "3", " of them", "the pumps[3] of them"),
+        ("since 2019", "1", " only", "since 2019[1] only"),
+        ("costs $19", "99", " now", "costs $19.99 now"),
+        ("costs 19", "99", " EUR now", "costs 19.99 EUR now"),
+        ("open from 9", "30", " Uhr on", "open from 9:30 Uhr on"),
+        ("It ended.", "12", " Then more", "It ended.[12] Then more"),
+    ],
+)
+def test_raised_digits_are_marked(before: str, raised: str, behind: str, expected: str) -> None:
+    drawn = f"{before}) Tj /F 0.58 Tf 0.4 Ts ({raised}) Tj /F 1 Tf 0 Ts ({behind}"
+    assert markdown((12, 72, 700, drawn)) == f"{expected}\n"
+
+
+def right_end(body: bytes) -> int:
+    with pypdfium2.PdfDocument(body) as document:
+        text_page = document[0].get_textpage()
+        return round(text_page.get_charbox(text_page.count_chars() - 1)[2])
+
+
+def test_lowered_digits_stay() -> None:
+    drawn = "H) Tj /F 0.58 Tf -0.2 Ts (2) Tj /F 1 Tf 0 Ts (O is water."
+    assert markdown((12, 72, 700, drawn)) == "H2O is water.\n"
+
+
+WORDS = ("pump", "valve", "filter", "hose", "motor", "seal", "gauge")
+
+
+def book(pages: int) -> list[list[Line]]:
+    """Pages with a head, a foot and a number, whose sentences go on over them."""
+    return [
+        [
+            *((9, 72, 760, "Manual of the pump"), (9, 300, 30, f"Page {number} of {pages}"), (9, 500, 30, "Draft v3")),
+            *((12, 72, 700, f"goes on as {word}."), (12, 72, 686, f"A sentence of the {word} that")),
+        ]
+        for number, word in enumerate(WORDS[:pages], start=1)
+    ]
+
+
+@pytest.mark.parametrize("pages", [3, 7])
+def test_running_heads_stand_in_no_sentence(pages: int) -> None:
+    converted = convert_pdf(write_pdf(book(pages)))
+    text = converted.markdown
+    assert "A sentence of the pump that\ngoes on as valve." in text
+    assert text.count("Manual of the pump") == text.count("Draft v3") == 1
+    assert text.count("Page ") <= 1
+    assert [name for name, _ in converted.markup.anchors] == [f"page={number}" for number in range(1, pages + 1)]
+    for word, (_, offset) in zip(WORDS[1:], converted.markup.anchors[1:], strict=False):
+        assert text[offset:].startswith(f"goes on as {word}.")
+
+
+def test_lines_that_only_look_alike_stay() -> None:
+    pages: list[list[Line]] = [[(12, 72, 700, f"Step {7 * n % 5}"), (12, 72, 400, f"Text {n * n}")] for n in range(5)]
+    text = convert_pdf(write_pdf(pages)).markdown
+    assert all(f"Step {7 * n % 5}" in text and f"Text {n * n}" in text for n in range(5))
+    assert convert_pdf(write_pdf([TEXT] * 4)).markdown.count("thread-safe") == 4
+
+
+def test_an_empty_cell_keeps_its_column() -> None:
+    rows = [("Sensor", "Min", "Max"), ("A1", "12", "45"), ("B|2", "", "50"), ("C3", "7", "")]
+    lines = [(12, 72 + 120 * c, 600 - 18 * r, cell) for r, row in enumerate(rows) for c, cell in enumerate(row) if cell]
+    prose = [(12, 72, 700 - 14 * n, "Plain words of a paragraph before the table.") for n in range(4)]
+    text = markdown(*prose, *lines)
+    assert text.endswith(
+        "| Sensor | Min | Max |\n| --- | --- | --- |\n| A1 | 12 | 45 |\n| B\\|2 |  | 50 |\n| C3 | 7 |  |\n"
+    )
+
+
+def test_links_keep_their_addresses() -> None:
+    def link(rectangle: str, url: str) -> str:
+        return f"<</Type/Annot/Subtype/Link/Rect[{rectangle}]/A<</S/URI/URI({url})>>>>"
+
+    right = right_end(write_pdf([[(12, 72, 700, "See the site")]]))
+    for url, expected in (
+        ("https://pump.example/a b", "See the [site](https://pump.example/a%20b)"),
+        ("mailto:help@pump.example", "See the [site](mailto:help@pump.example)"),
+        ("javascript:alert", "See the site"),
+        ("https:///", "See the site"),
+    ):
+        body = write_pdf([[(12, 72, 700, "See the site")]], links=link(f"{right - 18} 696 {right + 60} 712", url))
+        assert convert_pdf(body).markdown == f"{expected}\n"
+    alone = write_pdf([[(12, 72, 700, "pump.example/x")]], links=link("70 696 300 712", "https://pump.example/x"))
+    assert convert_pdf(alone).markdown == "pump.example/x\n"

@@ -62,7 +62,9 @@ def _converted(page: AcquiredPage) -> ConvertedPage:
     if is_file:
         from webrag_core.conversion.pdf import convert_pdf  # loads a library of several megabytes
 
-        converted = replace(convert_pdf(page.body), canonical=named_url(relations), markup=markup)
+        converted = convert_pdf(page.body)
+        markup = replace(markup, anchors=converted.markup.anchors)  # where its pages begin
+        converted = replace(converted, canonical=named_url(relations), markup=markup)
     elif is_file := page.media_type in FORMATS:
         html = _html_by_plugin(page)
         converted = convert_html(html, url=page.final_url, charset="utf-8", relations=relations, is_document=True)

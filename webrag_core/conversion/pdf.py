@@ -2,8 +2,9 @@
 
 PDFium finds characters, words and lines, in the order in which they were written; columns are put in order where that
 runs across them (`pdf_columns`); paragraphs are recognised by the distance of lines, headings by their size.
-Lines stay lines, so that listings keep theirs and a quote is what the page shows. Tables and formulas come out as text,
-pages that are only images do not come out at all.
+Lines stay lines, so that listings keep theirs and a quote is what the page shows. Running heads and page numbers go, a
+sentence goes on over them (`pdf_running`). Links keep their addresses, raised digits are marked (`pdf_marks`), rows of
+three columns are a table (`pdf_tables`). Formulas come out as text, pages that are only images do not come out at all.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from statistics import median
 
 import pypdfium2
@@ -21,7 +23,11 @@ import pypdfium2.raw as pdfium
 
 from webrag_core.acquisition.dates import parse_date
 from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.markup.models import PageMarkup
 from webrag_core.conversion.pdf_columns import Piece, reading_order
+from webrag_core.conversion.pdf_marks import DocumentLinks, PageMarks, characters, marks_of
+from webrag_core.conversion.pdf_running import goes_on, without_running_lines
+from webrag_core.conversion.pdf_tables import MIN_COLUMNS, follows, markdown_table, runs_with_gaps, table_rows
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
@@ -50,6 +56,7 @@ _LONG = 30  # characters
 _MIN_GAP = 9.0  # points
 _GAP = 0.9  # of the size of the type
 _LINE_HYPHENS = frozenset({0x02, 0xFFFE})
+_RAISED_END = re.compile(r"(?:\^|\[)[-+−]?\d+\]?$")
 _DIVIDED = re.compile(rf"[^\W\d_][-\u2010\xad{_HYPHEN}]$")
 _REST = re.compile(r"[a-zß-öø-ÿ][^\W\d_]*[^\w\s]*(?:\s+|$)")
 
@@ -64,27 +71,29 @@ def convert_pdf(body: bytes) -> ConvertedPage:
         try:
             with pypdfium2.PdfDocument(body) as document:
                 information = document.get_metadata_dict()
-                pages = list(_pages(document))
+                links = DocumentLinks()
+                pages = list(_pages(document, links))
         except pypdfium2.PdfiumError as error:
             if getattr(error, "err_code", None) == pdfium.FPDF_ERR_PASSWORD:
                 raise FetchError(Reason.UNSUPPORTED_TYPE, "the PDF is protected by a password") from error
             raise FetchError(Reason.PARSE_FAILURE, "the file is damaged, or is not a PDF") from error
-    markdown, heading = _markdown(pages)
-    if not any(character.isalnum() for character in markdown):
+    text = _markdown(without_running_lines(pages), links)
+    if not any(character.isalnum() for character in text.markdown):
         raise FetchError(Reason.EMPTY_PAGE, "the PDF has no text: its pages may be scanned images")
     title = storable(" ".join(information.get("Title", "").split()))
     return ConvertedPage(
-        markdown=storable(markdown) + "\n",
-        title=heading if not title or _NO_TITLE.match(title) else title,
+        markdown=text.markdown + "\n",
+        title=text.heading if not title or _NO_TITLE.match(title) else title,
         description=storable(" ".join(information.get("Subject", "").split())) or None,
         language=None,
         published=parse_date(information.get("CreationDate", "")),
         modified=parse_date(information.get("ModDate", "")),
         links=(),
+        markup=PageMarkup(anchors=text.pages),
     )
 
 
-def _pages(document: pypdfium2.PdfDocument) -> Iterator[list[Piece]]:
+def _pages(document: pypdfium2.PdfDocument, links: DocumentLinks) -> Iterator[list[Piece]]:
     if len(document) > MAX_PAGES:
         raise FetchError(Reason.TOO_LARGE, f"the PDF has more than {MAX_PAGES} pages")
     ends = time.process_time() + MAX_SECONDS
@@ -96,76 +105,114 @@ def _pages(document: pypdfium2.PdfDocument) -> Iterator[list[Piece]]:
         characters += text_page.count_chars()
         if characters > MAX_CHARS:
             raise FetchError(Reason.TOO_LARGE, f"the PDF has more than {MAX_CHARS} characters")
-        yield _lines(text_page)
+        yield _lines(page, text_page, links)
         text_page.close()
         page.close()
 
 
-def _lines(text_page: pypdfium2.PdfTextPage) -> list[Piece]:
+@dataclass(frozen=True, slots=True)
+class _Letters:
+    """The characters of a page, and the marks between them."""
+
+    page: pypdfium2.PdfTextPage
+    codes: Sequence[int]
+    drawn: str
+    marks: PageMarks
+
+    def box(self, index: int) -> tuple[float, float, float, float]:
+        """Left, bottom, right and top of a character's place in its line."""
+        return self.page.get_charbox(index, loose=True)
+
+
+def _lines(page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, links: DocumentLinks) -> list[Piece]:
     """The lines of a page in reading order."""
-    codes = [pdfium.FPDFText_GetUnicode(text_page, index) for index in range(text_page.count_chars())]
+    codes = characters(text_page)
+    drawn = "".join(map(chr, codes))
+    letters = _Letters(text_page, codes, drawn, marks_of(page, text_page, drawn, links))
     lines: list[Piece] = []
     places: list[tuple[int, int]] = []
     start = 0
     for index in range(len(codes) + 1):
         if index < len(codes) and codes[index] not in (0x0A, 0x0D):
             continue
-        if (line := _piece(text_page, codes, start, index)) is not None:
+        if (line := _piece(letters, start, index)) is not None:
+            if lines and _is_its_rest(lines[-1], line):
+                start = places.pop()[0]  # behind a raised digit the library breaks the line
+                line = _piece(letters, start, index) or line
+                lines.pop()
             lines.append(line)
             places.append((start, index))
         start = index + 1
-    if _has_gaps(text_page, codes, lines, places):
-        pieces = [piece for place in places for piece in _pieces(text_page, codes, *place)]
-    else:
-        pieces = lines
-    ordered = reading_order(pieces)
-    return lines if ordered is None else _with_whole_words(ordered)
+    if _has_gaps(letters, lines, places):
+        pieces = [piece for place in places for piece in _pieces(letters, *place)]
+        ordered = reading_order(pieces)
+        if ordered is not None:
+            return _with_whole_words(ordered)
+    elif (ordered := reading_order(lines)) is not None:
+        return _with_whole_words(ordered)
+    for first, last in runs_with_gaps(lines):
+        cuts = [list(_cuts(letters, *place)) for place in places[first:last]]
+        if max(map(len, cuts)) >= MIN_COLUMNS - 1:
+            for line, place, at in zip(lines[first:last], places[first:last], cuts, strict=True):
+                line.cells = tuple(_between(letters, [place[0], *at, place[1]])) if at else ()
+    return lines
 
 
-def _piece(text_page: pypdfium2.PdfTextPage, codes: Sequence[int], start: int, end: int) -> Piece | None:
+def _is_its_rest(line: Piece, rest: Piece) -> bool:
+    """Whether what follows a raised digit stands on the same line as what is before it."""
+    if not _RAISED_END.search(line.text):
+        return False
+    return abs(line.bottom - rest.bottom) <= 0.1 * line.size and -1 <= rest.left - line.right <= line.size
+
+
+def _piece(letters: _Letters, start: int, end: int) -> Piece | None:
     """The characters from `start` to `end`; None where they are blank. Size and place are those of its middle
     character, by each."""
-    text = _text(codes[start:end])
+    codes = letters.codes
+    text = _text(letters, start, end)
     if not text:
         return None
     visible = [i for i in range(start, end) if codes[i] > 0x20] or [start]
     sample = visible[:: len(visible) // _SAMPLED + 1]  # not one alone: a line may begin in another type
-    boxes = [text_page.get_charbox(i, loose=True) for i in sample]
+    boxes = [letters.box(i) for i in sample]
     size = median(top - bottom for _, bottom, _, top in boxes)
-    right = text_page.get_charbox(visible[-1], loose=True)[2]
+    right = letters.box(visible[-1])[2]
     left = boxes[0][0]
     return Piece(text, max(0.0, size), median(bottom for _, bottom, _, _ in boxes), left, max(left, right))
 
 
-def _has_gaps(
-    text_page: pypdfium2.PdfTextPage, codes: Sequence[int], lines: Sequence[Piece], places: Sequence[tuple[int, int]]
-) -> bool:
+def _has_gaps(letters: _Letters, lines: Sequence[Piece], places: Sequence[tuple[int, int]]) -> bool:
     """Whether long lines, as a sample shows, mostly have a gap: then they run across columns."""
     long = [place for line, place in zip(lines, places, strict=True) if len(line.text) >= _LONG]
     sample = long[:: len(long) // _SAMPLED_LINES + 1]
-    cuts = [sum(codes[cut - 1] not in _LINE_HYPHENS for cut in _cuts(text_page, codes, *place)) for place in sample]
+    cuts = [sum(letters.codes[cut - 1] not in _LINE_HYPHENS for cut in _cuts(letters, *place)) for place in sample]
     return sum(cuts) >= _MIN_CUTS and sum(map(bool, cuts)) >= len(cuts) / 3
 
 
-def _cuts(text_page: pypdfium2.PdfTextPage, codes: Sequence[int], start: int, end: int) -> Iterator[int]:
+def _cuts(letters: _Letters, start: int, end: int) -> Iterator[int]:
     """Where a line is to be cut: after a gap wider than any space or a step back, and after a hyphen at the
     end of a line."""
+    codes = letters.codes
     for index in range(start + 1, end):
         if codes[index - 1] in _LINE_HYPHENS:
             yield index
         elif codes[index] > 0x20 and codes[index - 1] <= 0x20:
             before = next((i for i in range(index - 1, start - 1, -1) if codes[i] > 0x20), None)
             if before is not None:
-                _, bottom, right, top = text_page.get_charbox(before, loose=True)
-                left = text_page.get_charbox(index, loose=True)[0]
+                _, bottom, right, top = letters.box(before)
+                left = letters.box(index)[0]
                 if left - right > max(_MIN_GAP, _GAP * (top - bottom)) or left < right - (top - bottom):
                     yield index
 
 
-def _pieces(text_page: pypdfium2.PdfTextPage, codes: Sequence[int], start: int, end: int) -> Iterator[Piece]:
+def _pieces(letters: _Letters, start: int, end: int) -> Iterator[Piece]:
     """The parts of a line between its gaps."""
-    for first, last in pairwise([start, *_cuts(text_page, codes, start, end), end]):
-        if (piece := _piece(text_page, codes, first, last)) is not None:
+    return _between(letters, [start, *_cuts(letters, start, end), end])
+
+
+def _between(letters: _Letters, bounds: Sequence[int]) -> Iterator[Piece]:
+    for first, last in pairwise(bounds):
+        if (piece := _piece(letters, first, last)) is not None:
             yield piece
 
 
@@ -178,18 +225,23 @@ def _with_whole_words(pieces: list[Piece]) -> list[Piece]:
     return [piece for piece in pieces if piece.text]
 
 
-def _text(codes: Sequence[int]) -> str:
+def _text(letters: _Letters, start: int, end: int) -> str:
     """Return the text of one line; characters beyond the first plane may come as surrogates."""
-    raw = (
-        "".join(chr(code) if code < 0x110000 else "\ufffd" for code in codes)
-        .encode("utf-16", "surrogatepass")
-        .decode("utf-16", "replace")
-    )
+    drawn = letters.marks.text(letters.drawn, start, end)
+    raw = drawn.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return " ".join(raw.translate(_CLEANED).split())
 
 
-def _markdown(pages: Sequence[Sequence[Piece]]) -> tuple[str, str | None]:
-    """(Markdown, the first heading or None)."""
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """Markdown, its first heading, and where each page begins."""
+
+    markdown: str
+    heading: str | None
+    pages: tuple[tuple[str, int], ...]
+
+
+def _markdown(pages: Sequence[Sequence[Piece]], links: DocumentLinks) -> _Text:
     lines = [line for page in pages for line in page]
     words = Counter(word for line in lines for word in re.findall(r"[^\W\d_]+", line.text.lower()))
     sizes: Counter[float] = Counter()
@@ -199,21 +251,55 @@ def _markdown(pages: Sequence[Sequence[Piece]]) -> tuple[str, str | None]:
     larger = sorted({size for size in sizes if size >= body * _HEADING_RATIO}, reverse=True)
     levels = {size: min(level, _MAX_LEVEL) for level, size in enumerate(larger, start=1)}
     blocks: list[str] = []
+    places: list[tuple[int, int, int]] = []  # page, its first block, offset in it
     heading: str | None = None
-    for page in pages:
-        for block in _paragraphs(page):
+    above: list[Piece] = []
+    for number, page in enumerate(pages, start=1):
+        for index, block in enumerate(_paragraphs(page)):
             text = "\n".join(_joined(line.text, words) for line in block)
             level = levels.get(round(block[0].size * 2) / 2)
-            if level and len(text) <= _MAX_HEADING_CHARS and any(map(str.isalpha, text)):
+            if (table := _table(block)) is not None:
+                written = markdown_table(table)
+            elif level and len(text) <= _MAX_HEADING_CHARS and any(map(str.isalpha, text)):
                 text = " ".join(text.split())
-                heading = heading or text
-                blocks.append(f"{'#' * level} {text}")
+                heading = heading or storable(links.written(text))
+                written = f"{'#' * level} {text}"
             else:
-                blocks.append("\n".join(_line(line) for line in text.split("\n")))
-    return "\n\n".join(blocks), heading
+                written = "\n".join(_line(line) for line in text.split("\n"))
+            written = storable(links.written(written))
+            if index == 0 and blocks and goes_on(above, block) and not block[0].cells:
+                places.append((number, len(blocks) - 1, len(blocks[-1]) + 1))
+                blocks[-1] += f"\n{written}"
+            else:
+                if index == 0:
+                    places.append((number, len(blocks), 0))
+                blocks.append(written)
+            above = block
+    starts = [0, *accumulate(len(block) + 2 for block in blocks)]
+    anchors = tuple((f"page={number}", starts[block] + offset) for number, block, offset in places)
+    return _Text("\n\n".join(blocks), heading, anchors)
+
+
+def _table(block: Sequence[Piece]) -> list[list[str]] | None:
+    return table_rows([line.cells for line in block]) if len(block[0].cells) >= MIN_COLUMNS else None
 
 
 def _paragraphs(page: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """Group lines into paragraphs, and rows of a table."""
+    start = index = 0
+    while index < len(page):
+        end = index
+        while end < len(page) and page[end].cells and (end == index or follows(page[end - 1], page[end])):
+            end += 1
+        if end > index and _table(page[index:end]) is not None:
+            yield from _prose(page[start:index])
+            yield list(page[index:end])
+            start = end
+        index = max(end, index + 1)
+    yield from _prose(page[start:])
+
+
+def _prose(page: Sequence[Piece]) -> Iterator[list[Piece]]:
     """Group lines into paragraphs: one size, one distance, and no bullet but at the beginning."""
     steps = [above.bottom - line.bottom for above, line in pairwise(page)]
     usual = median(

@@ -25,13 +25,15 @@ _MAX_DEPTH = 4
 
 @dataclass(slots=True)
 class Piece:
-    """A line of text, or a part of one in one column. Places are in points, from the left and the bottom."""
+    """A line of text, or a part of one in one column. Places are in points, from the left and the bottom. `cells` are
+    its parts between gaps, where it has some."""
 
     text: str
     size: float
     bottom: float
     left: float
     right: float
+    cells: tuple[Piece, ...] = ()
 
 
 def reading_order(pieces: Sequence[Piece]) -> list[Piece] | None:
