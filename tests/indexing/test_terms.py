@@ -29,6 +29,12 @@ from webrag_core.language.stop_words import ENGLISH
         ("node.js", ["node.js", "node", "js"]),
         ("C++ and C#, not C", ["c++", "c#", "c"]),
         ("Python 3.11.4", ["python", "3.11.4"]),
+        ("8MiB or 2.5GB", ["8mib", "8", "mib", "2.5gb", "2.5", "gb"]),
+        ("5300mAh", ["5300mah", "5300", "mah"]),
+        ("1,000 and 2'500", ["1000", "1", "000", "2500", "2", "500"]),
+        ("1.000.000", ["1000000", "1.000.000"]),
+        ("3.11.100 0.123", ["3.11.100", "0.123"]),
+        ("2nd 3rd x86 h264 0x1f", ["2nd", "3rd", "x86", "h264", "0x1f"]),
         ("HTTP 404", ["http", "404"]),
         ("state-of-the-art", ["state", "art"]),
         ("It's what you don't do.", []),
@@ -48,8 +54,19 @@ def test_terms(text: str, expected: list[str]) -> None:
     assert terms(text) == expected
 
 
+@pytest.mark.parametrize("apart", ["8 MiB", "2.5 GB", "12 V", "5300 mAh", "30 ms", "16 px", "1.5 kWh"])
+def test_a_unit_is_found_with_and_without_a_blank(apart: str) -> None:
+    assert set(terms(apart)) <= set(terms(apart.replace(" ", "")))
+
+
+@pytest.mark.parametrize("written", ["1,000", "1.000", "1 000", "1'000", "1\u202f000", "1\u00a0000", "1’000"])
+def test_thousands_are_found_however_they_are_grouped(written: str) -> None:
+    assert "1000" in terms(written)
+    assert "12345678" in terms(written.replace("1", "12").replace("000", "345") + written[1] + "678")
+
+
 def test_version_is_part_of_the_contract() -> None:
-    assert TERMS_VERSION == 2
+    assert TERMS_VERSION == 3
 
 
 @given(st.lists(st.sampled_from(sorted(ENGLISH))))

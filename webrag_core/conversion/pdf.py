@@ -121,7 +121,8 @@ class _Letters:
 
     def box(self, index: int) -> tuple[float, float, float, float]:
         """Left, bottom, right and top of a character's place in its line."""
-        return self.page.get_charbox(index, loose=True)
+        left, bottom, right, top = self.page.get_charbox(index, loose=True)
+        return left, bottom, right, top
 
 
 def _lines(page: pypdfium2.PdfPage, text_page: pypdfium2.PdfTextPage, links: DocumentLinks) -> list[Piece]:

@@ -18,20 +18,35 @@ from typing import Literal
 from webrag_core.language.scripts import FORMAT, HAN_AND_KANA, MARKS, SOUTH_EAST_ASIAN
 from webrag_core.language.words import DEFAULT, Rules, normalised, rules, rules_of
 
-TERMS_VERSION = 2
+TERMS_VERSION = 3
 """Version of the mapping text -> terms. Postings of another version must be rebuilt."""
 
 
-def _words(name: str) -> re.Pattern[str]:
+# thousands that are written in groups: 1,000 or 1.000 or 1 000 or 1'000
+_GROUPED = r"[1-9]\d{0,2}(?:(?:,\d{3}){1,4}(?!\w|,\d)|(?:\.\d{3}){1,4}(?!\w|\.\d)|(?:['’]\d{3}){1,4}(?!\w)"
+_GROUPED += r"|(?:[ \u00a0\u2009\u202f]\d{3}){1,4}(?!\w|[ \u00a0\u2009\u202f]\d))"
+
+
+def _words(name: str, numbers: str = "") -> re.Pattern[str]:
     # C++, C# and F# would lose what distinguishes them; then words, joined when a dot or :: stands between two of
     # them (asyncio.to_thread, std::move, node.js, 3.11). The underscore is a word character of `\w`.
-    return re.compile(rf"[cCfF](?:\+\+|\#)(?!\w)|{name}(?:(?:\.|::){name})*")
+    return re.compile(rf"{numbers}[cCfF](?:\+\+|\#)(?!\w)|{name}(?:(?:\.|::){name})*")
 
 
+_MARKED = rf"\w+(?:[{MARKS}{FORMAT}]+\w*)*"
 WORD = _words(r"\w+")
-_MARKED_WORD = _words(rf"\w+(?:[{MARKS}{FORMAT}]+\w*)*")  # twice as slow, so only where a mark is
+_MARKED_WORD = _words(_MARKED)  # twice as slow, so only where a mark is
 _MARK = re.compile(f"[{MARKS}{FORMAT}]")
+_NUMBERED_WORD = _words(r"\w+", f"{_GROUPED}|")  # slower by a third
+_NUMBERED_MARKED_WORD = _words(_MARKED, f"{_GROUPED}|")
+_NUMBERS = re.compile(_GROUPED)
 _JOINTS = re.compile(r"\.|::")
+_SEPARATED = re.compile(r"[,.'’ \u00a0\u2009\u202f]")
+_MEASURE = re.compile(
+    r"(?P<number>\d+(?:\.\d+)*)(?P<unit>[kmgtp]?i?(?:b|bit|bits|byte|bytes|bps)|[kmg]?hz|[mk]?(?:v|w|a|g|l|j|pa)|[mk]?wh|m?ah"
+    r"|[kcdmnµμ]?m|[mnµμ]?s|min|h|hrs?|px|pt|r?em|dpi|ppi|bar|psi|db|dba|rpm|fps|ft|lbs?|oz|mph|kmh|eur|usd|gbp)",
+    re.IGNORECASE,
+)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 # scripts without spaces: pairs of Han and kana, triples of South-East Asian letters measured best (docs/benchmarks.md)
 _UNSPACED = re.compile(f"([{HAN_AND_KANA}]+|[{SOUTH_EAST_ASIAN}]+)")
@@ -75,9 +90,21 @@ def _pieces(word: str) -> list[list[_Piece]]:
             return list(chain.from_iterable(map(_pieces, words_of(plain))))
     runs = _UNSPACED.split(word)
     if len(runs) == 1:
-        return [_dotted(word)]
+        return [_number(word) if word[:1].isdigit() else _dotted(word)]
     spaced = chain.from_iterable(_pieces(run.strip(".:")) for run in runs[::2] if run)
     return [*spaced, *([_Piece(gram.lower(), "whole")] for run in runs[1::2] for gram in _grams(run))]
+
+
+def _number(word: str) -> list[_Piece]:
+    """Pieces of what begins with a digit: a measure is found with a blank before its unit (8MiB, 8 MiB), a number in
+    groups without them (1,000 and 1000)."""
+    if (measure := _MEASURE.fullmatch(word)) is not None:
+        return [_Piece(word.lower(), "whole"), *_dotted(measure["number"]), _Piece(measure["unit"], "word")]
+    first, *groups = _SEPARATED.split(word)
+    if not groups or word[0] == "0" or len(first) > 3 or any(len(one) != 3 or not one.isdigit() for one in groups):
+        return _dotted(word)
+    kept = [_Piece(word, "whole")] if "." in word else [_Piece(group, "whole") for group in (first, *groups)]
+    return [_Piece("".join((first, *groups)), "whole"), *kept]
 
 
 def _dotted(word: str) -> list[_Piece]:
@@ -165,7 +192,9 @@ def _places(word: str, term: str) -> Iterator[tuple[int, int]]:
 
 def _word_pattern(text: str) -> re.Pattern[str]:
     marked = not text.isascii() and _MARK.search("".join(set(text))) is not None
-    return _MARKED_WORD if marked else WORD
+    if _NUMBERS.search(text) is None:
+        return _MARKED_WORD if marked else WORD
+    return _NUMBERED_MARKED_WORD if marked else _NUMBERED_WORD
 
 
 def terms(text: str, language: str | None = None) -> list[str]:
