@@ -15,13 +15,17 @@ import pytest
 from tests.acquisition.local_server import gate_to, reply, serving
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.acquisition.http import HttpAcquirer
+from webrag_core.answering.stored import describe_quotes
 from webrag_core.config import Settings
 from webrag_core.conversion import pdf as module
 from webrag_core.conversion.convert import convert_page
 from webrag_core.conversion.pdf import convert_pdf
 from webrag_core.corpus.documents import load_version
+from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.orchestration.answers import CitedQuote
+from webrag_core.retrieval.text_fragments import fragment_url
 
 Line = tuple[int, int, int, str]  # size, x, y in points, text
 
@@ -190,6 +194,26 @@ def test_a_pdf_is_taken_in_and_indexed(settings: Settings) -> None:
 
     text = "# Of queues\n\nQueues are not thread-safe\nand never were.\n"
     assert asyncio.run(work()) == ("fetched", text, "Of queues")
+
+
+def test_a_quote_names_its_page(settings: Settings) -> None:
+    async def work() -> list[int | None]:
+        async with serving({"/paper": reply(write_pdf(book(5)))}) as site:
+            acquirer = HttpAcquirer(gate_to(f"127.0.0.1:{site.port}"))
+            async with Corpus.open(settings, acquirer) as corpus:
+                added = await corpus.add(f"http://127.0.0.1:{site.port}/paper")
+                async with corpus.database.connection() as connection:
+                    version = await load_version(connection, added.version_id)
+                    assert version is not None
+                    starts = [version.markdown.index(f"goes on as {word}") for word in WORDS[:5]]
+                    quotes = {
+                        number: CitedQuote(Quote.of(version.markdown, version.id, start, start + 10), None, 1.0)
+                        for number, start in enumerate(starts, start=1)
+                    }
+                    return [one.page for one in await describe_quotes(connection, quotes)]
+
+    assert asyncio.run(work()) == [1, 2, 3, 4, 5]
+    assert fragment_url("https://pump.example/a.pdf#x", "words", 3) == "https://pump.example/a.pdf#page=3"
 
 
 LEFT = [f"left line {n} of a column that goes on" for n in range(8)]

@@ -29,7 +29,8 @@ Why = Literal["not_found", "below_floor"]
 class SentenceCitation(Contract):
     """A quote: `quote` equals `markdown[char_start:char_end]` of version number `version` of the page, `sha256` is
     that of its UTF-8 bytes. `before` and `after` are up to 160 characters of its block around it (`surroundings`).
-    `seen_at` is when that version was last seen; `current` is false when the page has another text now, or is gone."""
+    `seen_at` is when that version was last seen; `current` is false when the page has another text now, or is gone.
+    `page` is that of the file where the quote begins, None for what has no pages."""
 
     number: int
     url: str
@@ -45,6 +46,7 @@ class SentenceCitation(Contract):
     after: str
     seen_at: datetime
     current: bool
+    page: int | None = None
 
 
 class AnswerSentence(Contract):

@@ -34,7 +34,8 @@ def print_citation(citation: CitationSpan, query: str, *, dated: str | None = No
     title = citation.title or citation.source_url
     print_heading(out, f"[{citation.number}] ", title, sections(title, citation.section_heading))
     notes = [f"relevance {percent(citation.relevance)}", *([dated] if dated else [])]
-    print_place(out, "    ", citation.source_url, best.of(passage) if best else passage, notes, in_full=proof)
+    quoted = best.of(passage) if best else passage
+    print_place(out, "    ", citation.source_url, quoted, notes, in_full=proof, page=citation.page)
     if proof:
         print_line(
             f"    version {citation.version_sha256[:12]}, characters {citation.char_start}–{citation.char_end},"

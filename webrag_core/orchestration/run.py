@@ -49,7 +49,7 @@ from webrag_core.orchestration.verdict import probability_note, status_of
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval import merging
-from webrag_core.retrieval.citations import prove_citations
+from webrag_core.retrieval.citations import prove_citations, with_pages
 from webrag_core.retrieval.reader import make_reader
 from webrag_core.retrieval.searcher import Searcher
 from webrag_core.trace import current_trace_id, span
@@ -430,6 +430,7 @@ class Run:
         chunks = merging.fit_budget([*best, *nearby], self.settings.retrieval_context_budget)
         async with self.corpus.database.transaction() as connection:
             await prove_citations(connection, citations)
+            citations = await with_pages(connection, citations)
             await answers.finish_run(connection, self.answer_id, decision, citations, self.warnings)
         return OrchestrationResult(
             status=status_of(decision.probability_complete, evidence.best_raw_score, len(citations)),

@@ -54,6 +54,28 @@ def extract_citation(chunk: RetrievedChunk, match: MatchSpan, *, number: int, re
     )
 
 
+_PAGES = """
+SELECT c.number, max(substr(a ->> 0, 6)::int)
+FROM unnest(%(numbers)s::int[], %(versions)s::int[], %(starts)s::int[]) AS c (number, version_id, char_start)
+JOIN version_markup m USING (version_id) CROSS JOIN jsonb_array_elements(m.content -> 'anchors') AS a
+WHERE a ->> 0 ~ '^page=[0-9]{1,5}$' AND (a ->> 1)::int <= c.char_start GROUP BY c.number
+"""
+
+
+async def with_pages(connection: AsyncConnection, citations: Sequence[CitationSpan]) -> list[CitationSpan]:
+    """The citations, those of files with pages with the number of theirs."""
+    cursor = await connection.execute(
+        _PAGES,
+        {
+            "numbers": [one.number for one in citations],
+            "versions": [one.version_id for one in citations],
+            "starts": [one.char_start for one in citations],
+        },
+    )
+    pages = {int(number): int(page) for number, page in await cursor.fetchall()}
+    return [one.model_copy(update={"page": pages.get(one.number)}) for one in citations]
+
+
 async def prove_citations(connection: AsyncConnection, citations: list[CitationSpan]) -> None:
     """Check every quote against the stored version text, by slice and by hash.
 

@@ -144,6 +144,7 @@ class CitationSpan(Contract):
     `verbatim_text` equals `markdown[char_start:char_end]` of the version; `quote_sha256` is the sha256 of its UTF-8
     bytes, `version_sha256` that of the whole version. `relevance`, in [0, 1], is the final score of chunk `chunk_id`
     times the share of this quote in it: a calibrated probability with the local reranker, a provider's score with one.
+    `page` is that of the file where the quote begins, None for what has no pages.
     """
 
     number: int
@@ -159,6 +160,7 @@ class CitationSpan(Contract):
     char_end: int
     quote_sha256: str
     relevance: float
+    page: int | None = None
 
     def as_quote(self) -> Quote:
         """What is quoted, without what is known of it."""

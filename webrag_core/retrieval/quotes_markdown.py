@@ -23,7 +23,8 @@ def _lines(citation: CitationSpan, query: str) -> list[str]:
     label = " › ".join(filter(None, (citation.title, citation.section_heading))) or citation.source_url
     best = passage if window.highlight is None else window.highlight.of(passage)
     source = (
-        f"**{citation.number}.** {link(label, fragment_url(citation.source_url, best))}: version"
+        f"**{citation.number}.** {link(label, fragment_url(citation.source_url, best, citation.page))}:"
+        f"{f' page {citation.page},' if citation.page else ''} version"
         f" {code(citation.version_sha256[:12])}, characters {citation.char_start} to {citation.char_end}, sha256"
         f" {code(citation.quote_sha256[:12])}, relevance {citation.relevance:.2f}"
     )

@@ -12,7 +12,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.markdown_text import prose
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import log_warning
-from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, relevant
+from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, relevant, with_pages
 from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.merging import reading_order, without_redundancy
 from webrag_core.retrieval.models import (
@@ -130,6 +130,7 @@ async def finish_search(
     citations = cite(ranked)
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
+        citations = await with_pages(connection, citations)
     warnings = [
         *ranking.warnings,
         *language_warnings(request.query, [one.chunk for one in ranked], settings),

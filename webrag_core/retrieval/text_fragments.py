@@ -1,4 +1,4 @@
-"""Addresses with a text fragment, at which a browser opens the live page at a quote."""
+"""Addresses with a fragment, at which a browser opens the live page or file at a quote."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ _WORDS = 6  # at each end of the quote
 _BORDER = re.compile(r"\n\s*\n|\n(?=[ \t]*(?:[#>:]|[-*+][ \t]|\d{1,9}[.)][ \t]))|(?<!\\)\|")
 
 
-def fragment_url(url: str, quote: str) -> str:
+def fragment_url(url: str, quote: str, page: int | None = None) -> str:
     """`url` with a fragment that names the first and the last words of `quote` (Markdown); without one where the quote
-    holds no word. No part of it crosses the border of a block: a browser would not find it."""
+    holds no word. No part of it crosses the border of a block: a browser would not find it. Of a file with pages the
+    fragment names the `page`: viewers of PDF know no other."""
+    if page is not None:
+        return f"{url.partition('#')[0]}#page={page}"
     blocks = [words for block in _BORDER.split(FENCE.sub("\n\n", quote)) if (words := _words(block))]
     if not blocks:
         return url

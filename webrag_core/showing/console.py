@@ -79,13 +79,20 @@ def print_heading(console: Console, label: str, title: str, headings: Sequence[s
 
 
 def print_place(
-    console: Console, lead: str, url: str, quote: str, notes: Sequence[str] = (), *, in_full: bool = False
+    console: Console,
+    lead: str,
+    url: str,
+    quote: str,
+    notes: Sequence[str] = (),
+    *,
+    in_full: bool = False,
+    page: int | None = None,
 ) -> None:
     """Print the address of a page, with a link that opens the live page at the quote: behind the address on a terminal,
     elsewhere, and `in_full`, in its place."""
     from webrag_core.retrieval.text_fragments import fragment_url
 
-    link = fragment_url(url, quote)
+    link = fragment_url(url, quote, page)
     shown = visible(link if in_full or not console.is_terminal else url)
     text = Text.assemble((lead, "dim"), (shown, Style(link=link) if console.is_terminal else ""))
     about = ", ".join(notes)

@@ -64,7 +64,7 @@ def _section(section: elements.Section, level: int, code_block: CodeBlock) -> It
 
 
 def _number(citation: SentenceCitation) -> str:
-    return link(f"[{citation.number}]", fragment_url(citation.url, citation.quote))
+    return link(f"[{citation.number}]", fragment_url(citation.url, citation.quote, citation.page))
 
 
 def _source(element: elements.Passage) -> str:
@@ -72,7 +72,7 @@ def _source(element: elements.Passage) -> str:
     citation = element.citation
     label = f"{prose(element.name)}: " if element.name else ""
     place = " › ".join([element.title, *sections(element.title, citation.heading)])
-    opened = link(place, fragment_url(citation.url, citation.quote))
+    opened = link(place, fragment_url(citation.url, citation.quote, citation.page))
     return f"**{citation.number}.** {label}{opened}: {stamp(citation)}"
 
 

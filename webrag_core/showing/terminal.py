@@ -82,7 +82,7 @@ def _print_passage(element: elements.Passage, console: Console, *, is_read: bool
         print_heading(console, lead, title, sections(title, citation.heading))
         lead = " " * 6
         print_passage(console, element.lines(), indent=f"{lead}│ ")
-    print_place(console, lead, citation.url, citation.quote, in_full=proof)
+    print_place(console, lead, citation.url, citation.quote, in_full=proof, page=citation.page)
     if proof:
         print_line(console, f"{' ' * len(lead)}{stamp(citation)}", "dim")
         for kind in element.proofs:

@@ -62,8 +62,9 @@ def _was_read(answer: Answer) -> bool:
 def stamp(citation: SentenceCitation) -> str:
     """Where exactly a quote stands, and what proves it."""
     current = "" if citation.current else " (the page has another text now)"
+    page = "" if citation.page is None else f"page {citation.page}, "
     return (
-        f"version {citation.version} ({citation.version_sha256[:12]}), characters {citation.char_start} to"
+        f"{page}version {citation.version} ({citation.version_sha256[:12]}), characters {citation.char_start} to"
         f" {citation.char_end}, last seen {citation.seen_at:%Y-%m-%d}{current}, sha256 {citation.sha256[:12]}"
     )
 

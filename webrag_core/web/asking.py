@@ -124,7 +124,7 @@ class _LivePages(Links):
         return Markup(
             '<a class="number" href="{0}" rel="noreferrer noopener" target="_blank"'
             ' aria-label="Quote {1} on the live page">{1}</a>'
-        ).format(fragment_url(citation.url, citation.quote), citation.number)
+        ).format(fragment_url(citation.url, citation.quote, citation.page), citation.number)
 
 
 async def _messages(run: RunningAnswer, start: int) -> AsyncIterator[ServerSentEvent]:

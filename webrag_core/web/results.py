@@ -71,6 +71,7 @@ def _result(query: str, citation: CitationSpan, chunk: RetrievedChunk, fresh: Fr
         after="",
         seen_at=fresh.seen_at,
         current=fresh.is_current,
+        page=citation.page,
     )
     words = [(span.start, span.end) for span in matching_words(text, query, chunk.language)]
     return Result(
