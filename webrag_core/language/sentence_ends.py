@@ -24,7 +24,7 @@ _MARKS = ".!?…‽⁇⁈⁉;\u037e؟۔।॥։።၊။៕។"
 _WIDE = "。！？｡．"
 _CLOSING = "\"'”’»›)\\]*_`}“」』）】》〉"
 _OPENING = "\"'“‘«‹„‚‟(\\[*_`¿¡「『（【《<"
-_DASH = r"[–—−-]{1,2}|,,|[«»„“\"]|\(\.\.\.\)|\[(?:…|\.\.\.)\]"  # what may stand apart before a sentence
+_DASH = r"[–—−]{1,2}|-{1,2}(?=\s)|,,|[«»„“\"]|\(\.\.\.\)|\[(?:…|\.\.\.)\]"  # what may stand apart before a sentence
 _REFERENCE = r"(?<=\])\([^()\s]*+\)|\[[^\[\]\s]{1,6}\]| ?\[\d{1,3}\]"  # the address of a link, the mark of a footnote
 _END = re.compile(
     rf"(?=[{_MARKS}{_WIDE}{_EMOJI}])"  # most places are passed at once
@@ -42,6 +42,8 @@ _BEFORE = 48  # characters that are looked at before a mark
 _TOKEN = re.compile(r"[^\s(\[{\"“„«‘‹/*_`|,;:–—]*\Z")
 _ELISION = re.compile(r"[^\W\d_]{1,5}['’](?=[^\W\d_]{2})")  # l'art.
 _NUMBER = re.compile(r"[^\W\d_]?\d+(?:[.,/:-]\d+)*|[IVXLC]{1,6}(?!\w)")
+_SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+")
+_CAPTION = re.compile(r"[\s*_>|]*[^\W\d_]+\s+[\d.]+")  # Table 2.1. Views
 _DIGITS = re.compile(r"\d{1,3}")
 _ROMAN = re.compile(r"[IVX]{1,6}|[ivx]{1,5}")
 _INITIALS = re.compile(r"[^\W\d_](?:[.-]{1,2}[^\W\d_]{1,2})*")
@@ -133,7 +135,9 @@ class _Ends:
         """Whether sentences begin with small letters here: behind a question, or where this one began so itself."""
         if match["closing"] or match["opening"]:
             return False
-        if "?" in match["mark"] or self._text.startswith(("http", "www."), match.end()):
+        if ("?" in match["mark"] and not self._text[match.start() - 1].isspace()) or self._text.startswith(
+            ("http", "www."), match.end()
+        ):
             return True
         if match["mark"] != ".":
             return False
@@ -185,6 +189,14 @@ class _Ends:
         return "'" not in word and "’" not in word and self._is_abbreviated(word, previous, match)
 
     def _is_ordinal(self, word: str, previous: str, match: re.Match[str]) -> bool:
+        if "." in word and _SECTION.fullmatch(word) and not match["closing"]:
+            own = self._text[self._last : match.start()] if match.start() - self._last < _BEFORE else ""
+            return (
+                previous.endswith(",")
+                or _CAPTION.fullmatch(own) is not None
+                or "`" in match["opening"]
+                or (word.count(".") > 1 and not self._is_starter(match))
+            )
         if not _DIGITS.fullmatch(word) or match["closing"]:
             return False
         if previous.endswith(":"):
@@ -235,7 +247,14 @@ class _Ends:
         if kind == "before_number":
             return False
         # an abbreviation that no list has: up to four letters without a vowel, no acronym, no unit behind a number
-        if len(word) > 4 or not word.isalpha() or follows_number or not _CASED.match(word) or _has_vowel(word):
+        if (
+            self.language in ("en", None)
+            or len(word) > 4
+            or not word.isalpha()
+            or follows_number
+            or not _CASED.match(word)
+            or _has_vowel(word)
+        ):
             return False
         return (word.islower() and not self._is_starter(match)) or (number is not None and not word.isupper())
 
