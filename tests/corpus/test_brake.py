@@ -161,11 +161,15 @@ def test_the_same_text_is_taken_on_the_third_day_and_another_begins_anew(setting
 def test_what_is_held_back_is_taken_when_it_is_accepted_and_forgotten_when_the_page_is_back(settings: Settings) -> None:
     async def run() -> None:
         async with opened(settings, SITE) as (corpus, site):
+            before = await texts(corpus)
             site.pages |= some(unknown_notice, PAGES)
             await refresh(corpus)
             site.pages[URLS[0]] = SITE[URLS[0]]
             report = await refresh(corpus, accept=True)
             assert (report.held, report.counts.fetched, report.counts.unchanged) == ({}, PAGES - 1, 1)
+            site.pages |= SITE
+            assert (await refresh(corpus)).held == {}  # the good texts come back at once
+            assert await texts(corpus) == before
             assert await broken_rules(corpus.database) == set()
             left = "SELECT count(*) FROM documents WHERE misses > 0 OR held_as IS NOT NULL OR held_sketch IS NOT NULL"
             assert await rows(corpus.database, left) == [(0,)]

@@ -41,22 +41,23 @@ async def change_by(
 ) -> TextChange | None:
     """Compare the newest stored text of a page with the one that came; None where nothing can be lost.
 
-    That is so for the same text or body, for a copy older than what is stored, and where no text is kept. What another
-    extractor made, and what comes from another address, is not comparable.
+    That is so for the same text or body, for a longer text that the page had before, for a copy older than what is
+    stored, and where no text is kept. What another extractor made or another address sends is not comparable.
     """
     if stored.latest_version is None or (stored.fetched_at is not None and page.fetched_at < stored.fetched_at):
         return None
     cursor = await connection.execute(
-        "SELECT markdown, title, sha256, body_sha256, extractor FROM document_versions WHERE id = %s"
-        " AND pruned_at IS NULL",
-        (stored.latest_version,),
+        "SELECT v.markdown, v.title, v.body_sha256, v.extractor, EXISTS (SELECT FROM document_versions o"
+        "  WHERE o.document_id = v.document_id AND o.sha256 = %s) FROM document_versions v WHERE v.id = %s"
+        " AND v.pruned_at IS NULL",
+        (hashlib.sha256(converted.markdown.encode()).hexdigest(), stored.latest_version),
     )
     row = await cursor.fetchone()
     if row is None:
         return None
-    markdown, title, sha256, body_sha256, extractor = row
-    if sha256 == hashlib.sha256(converted.markdown.encode()).hexdigest():
-        return None
+    markdown, title, body_sha256, extractor, had_before = row
+    if had_before and len(converted.markdown) >= len(markdown):
+        return None  # unchanged, or back after a notice that was taken
     if body_sha256 is not None and body_sha256 == hashlib.sha256(page.body).hexdigest():
         return None  # the page is as it was: the extractor reads it in another way
     same_place = page.final_url == stored.canonical_url
