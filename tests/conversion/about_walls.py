@@ -213,4 +213,210 @@ _WRITTEN = {
     "ja ログイン": _page("ログインとは", "ログインとは、名前と暗証番号で本人であることを示すことです。", lang="ja"),
     "ko 로그인": _page("로그인", "앱을 열고 전화번호를 입력하는 방법을 설명합니다.", lang="ko"),
 }
-ABOUT = {**_SHORT, **_WRITTEN}
+_HELP = {
+    "help 1": _page(
+        "Log in to your account",
+        "Go to the log-in page and enter your e-mail address and password. Forgot your password? Choose Reset"
+        " password and follow the link in the e-mail.",
+    ),
+    "help 2": _page(
+        "Sign in",
+        "You can sign in with Google, with a company account or with an e-mail address. If you do not have an"
+        " account, create one first.",
+    ),
+    "help 3": _page(
+        "Session expired",
+        "For your safety a session ends after 20 minutes. Your session has expired when the clock in the corner"
+        " shows zero; log in again and the form is as you left it.",
+    ),
+    "help 4": _page(
+        "Access denied",
+        "You do not have permission to open this folder because it belongs to another team. Ask its owner to"
+        " share it with you: open the folder, choose Share and add the name.",
+    ),
+    "help 5": _page(
+        "Scheduled maintenance",
+        "We carry out scheduled maintenance on the first Sunday of each month between 02:00 and 04:00. During"
+        " that time the site is not available.",
+    ),
+    "help 6": _page(
+        "We use cookies",
+        "You can change your choice at any time in the cookie settings. More about them is in our privacy policy.",
+    ),
+    "help 7": _page(
+        "Enable cookies",
+        "To enable cookies in your browser, open the menu, choose Privacy and move the switch. Close the"
+        " browser and open it again.",
+    ),
+    "help 8": _page(
+        "Captcha",
+        "We ask you to confirm that you are not a robot when you register. Tick the box, then choose the"
+        " pictures with a bridge.",
+    ),
+    "help 9": _page(
+        "Age verification", "You must be 18 or older to buy wine. The courier checks your date of birth at the door."
+    ),
+    "help 10": _page(
+        "Subscription required",
+        "Some articles are for subscribers only. A plan costs 5 EUR per month, and you can cancel any time.",
+    ),
+    "help 11": _page(
+        "Account suspended",
+        "We suspend an account whose bill was not paid for 60 days. Contact support to open it again; nothing"
+        " is deleted.",
+    ),
+    "help 12": _page(
+        "500 Internal Server Error",
+        "The server encountered an unexpected condition that prevented it from fulfilling the request.",
+    ),
+    "help 13": _page(
+        "502 Bad Gateway",
+        "The server, while acting as a gateway or proxy, received an invalid response from the upstream server.",
+    ),
+    "help 14": _page(
+        "Coming soon",
+        "The following features are coming soon: dark mode, offline maps and a widget for the lock screen.",
+    ),
+    "help 15": _page(
+        "Too Many Requests",
+        "The user has sent too many requests in a given amount of time. The response may say how long to wait.",
+    ),
+    "help 16": _page(
+        "Database error",
+        "The log contains this line if the password of the database is wrong. Change it in the file and restart"
+        " the service.",
+    ),
+    "help 17": _page(
+        "Maintenance",
+        "The mill is closed for maintenance from 3 to 14 March. Guided tours begin again on 15 March at ten.",
+    ),
+    "help 18": _page(
+        "Login",
+        "Der Login zum Kundenbereich befindet sich oben rechts. Geben Sie Ihre Kundennummer und Ihr Passwort ein.",
+        lang="de",
+    ),
+    "help 19": _page(
+        "Passwort vergessen",
+        "Klicken Sie auf der Anmeldeseite auf den Link. Sie erhalten eine E-Mail mit weiteren Schritten.",
+        lang="de",
+    ),
+    "help 20": _page(
+        "Zugriff verweigert",
+        "Die Meldung erscheint, wenn die Datei einem anderen Benutzer gehört. Ändern Sie den Besitzer der Datei.",
+        lang="de",
+    ),
+    "help 21": _page(
+        "Erreur interne du serveur",
+        "Cette erreur survient quand le script dépasse la mémoire. Augmentez la limite dans le fichier php.ini.",
+        lang="fr",
+    ),
+    "help 22": _page(
+        "Connexion",
+        "La connexion se fait avec votre adresse et votre mot de passe. Vous pouvez changer celui-ci chaque mois.",
+        lang="fr",
+    ),
+    "help 23": _page(
+        "Acceso denegado",
+        "El mensaje aparece cuando el archivo pertenece a otro usuario. Cambie el propietario del archivo.",
+        lang="es",
+    ),
+    "help 24": _page(
+        "Доступ запрещен",
+        "Сообщение появляется, если файл принадлежит другому пользователю. Измените владельца файла.",
+        lang="ru",
+    ),
+    "help 25": _page("系统维护", "本章介绍系统维护的基本步骤：每周检查日志，每月更换滤网，每年更换电池。", lang="zh"),
+    "help 26": _page(
+        "サーバーエラー",
+        "サーバーエラーは、メモリが足りないときに起こります。設定ファイルで上限を上げてください。",
+        lang="ja",
+    ),
+    "help 27": _page(
+        "시스템 점검", "시스템 점검은 매달 첫째 일요일에 합니다. 필터를 청소하고 기름을 바꿉니다.", lang="ko"
+    ),
+    "help 28": _page(
+        "Under construction",
+        "The bridge has been under construction since 2019 and is to open in 2027. It is 340 m long.",
+    ),
+    "help 29": _page(
+        "Technical difficulties",
+        "A comedy in two acts. A theatre loses its light on the evening of the premiere; the actors go on.",
+    ),
+    "help 30": _page(
+        "Members only", "Members of the club may use the boats from April to October. A day pass costs 12 EUR."
+    ),
+    "help 31": _page(
+        "Password protected",
+        "A document can be protected by a password: choose File, Protect, and enter the password twice.",
+    ),
+    "help 32": _page(
+        "Bot protection",
+        "Bot protection is part of the Pro plan. It asks visitors that behave like robots to solve a captcha.",
+    ),
+    "help 33": _page("DDoS protection", "All our servers have DDoS protection up to 2 Tbit/s at no extra charge."),
+    "help 34": _page(
+        "Rate limits", "You can send 60 requests a minute. After that the answer is 429; try again in the next minute."
+    ),
+    "help 35": _page(
+        "Rate limit",
+        "Each key may send 60 requests per minute. When you exceed it, wait a few seconds and try again later.",
+    ),
+    "help 36": _page(
+        "Unavailable for legal reasons",
+        "A server may answer with 451 if a court has ordered it. The text should name the court.",
+    ),
+    "help 37": _page(
+        "Not available in your country",
+        "The app is sold in 34 countries. If yours is not in the list, write to us and we tell you when it is.",
+    ),
+    "help 38": _page(
+        "Domain for sale",
+        "How to sell a domain: put up a page with a price, answer letters within a day, and use an escrow service.",
+    ),
+    "help 39": _page(
+        "Website down",
+        "Check whether the server runs, whether the certificate is valid, and whether the domain was paid for.",
+    ),
+    "help 40": _page(
+        "Error establishing a database connection",
+        "This is the most feared line of WordPress. It means that the name, user or password of the database in"
+        " wp-config.php is wrong.",
+    ),
+    "help 41": _page(
+        "Just a moment", "Please wait a moment before you open the oven: the glass is hot for ten minutes after baking."
+    ),
+    "help 42": _page(
+        "Security check",
+        "At the gate every visitor passes a security check. Bags must be no larger than 40 cm. Please arrive an"
+        " hour early.",
+    ),
+    "help 43": _page(
+        "Human verification",
+        "In the study 40 persons checked the labels. Human verification took 12 seconds for each picture.",
+    ),
+    "help 45": _page(
+        "Authentication required",
+        "Requests need a token. Send it in the header Authorization, as Bearer and the token.",
+    ),
+    "help 46": _page(
+        "Blocked", "When somebody blocks you, you cannot see their posts. Your messages to them are not delivered."
+    ),
+    "help 47": _page(
+        "Temporarily closed",
+        "The east hall of the museum is temporarily closed. The other halls are open as usual, from ten to six.",
+    ),
+    "help 48": _page(
+        "Anmeldung",
+        "Sie müssen sich anmelden, um am Kurs teilzunehmen: telefonisch oder im Büro bis zum 3. Mai.",
+        lang="de",
+    ),
+    "help 49": _page(
+        "We value your privacy",
+        "We keep your address for two years and give it to nobody. You may ask us to delete it by a letter.",
+    ),
+    "help 50": _page(
+        "Something went wrong",
+        "If this keeps happening, restart the app and check the connection. Then send us the number below.",
+    ),
+}
+ABOUT = {**_SHORT, **_WRITTEN, **_HELP}

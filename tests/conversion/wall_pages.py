@@ -562,4 +562,109 @@ MORE_WALLS = {
     "naver": wall(
         "로그인이 필요합니다", "<h1>로그인이 필요합니다</h1><p>이 페이지를 보려면 로그인해 주세요.</p>", lang="ko"
     ),
+    "language 1": wall(
+        "Bestätigen Sie, dass Sie ein Mensch sind",
+        "<h1>Einen Moment …</h1><p>Bestätigen Sie bitte, dass Sie ein Mensch sind, um fortzufahren.</p>",
+        lang="de",
+    ),
+    "language 2": wall(
+        "Vérification de sécurité",
+        "<h1>Vérifiez que vous êtes humain</h1><p>Cette page doit vérifier que vous n'êtes pas un robot avant"
+        " de continuer.</p>",
+        lang="fr",
+    ),
+    "language 3": wall(
+        "Demasiadas solicitudes",
+        "<h1>429 Demasiadas solicitudes</h1><p>Ha enviado demasiadas peticiones. Inténtelo de nuevo más tarde.</p>",
+        429,
+        lang="es",
+    ),
+    "language 4": wall(
+        "Acesso negado", "<h1>Acesso negado</h1><p>Você não tem permissão para acessar esta página.</p>", lang="pt"
+    ),
+    "language 5": wall(
+        "Toegang geweigerd",
+        "<h1>Toegang geweigerd</h1><p>U heeft geen toestemming om deze pagina te bekijken.</p>",
+        lang="nl",
+    ),
+    "language 6": wall(
+        "Brak dostępu", "<h1>Brak dostępu</h1><p>Nie masz uprawnień do wyświetlenia tej strony.</p>", lang="pl"
+    ),
+    "language 7": wall(
+        "Erişim engellendi", "<h1>Erişim engellendi</h1><p>Bu sayfayı görüntüleme izniniz yok.</p>", lang="tr"
+    ),
+    "language 8": wall(
+        "ログインが必要です",
+        "<h1>ログインが必要です</h1><p>このページを表示するにはログインしてください。</p>",
+        lang="ja",
+    ),
+    "language 9": wall(
+        "접근이 차단되었습니다", "<h1>접근이 차단되었습니다</h1><p>이 페이지에 대한 권한이 없습니다.</p>", lang="ko"
+    ),
+    "language 10": notice(
+        "Vorübergehend nicht verfügbar",
+        "<h1>Unsere Seite ist vorübergehend nicht verfügbar</h1><p>Wir arbeiten daran. Bitte versuchen Sie es"
+        " später noch einmal.</p>",
+        lang="de",
+    ),
+    "language 11": notice(
+        "Bientôt en ligne",
+        "<h1>Site en construction</h1><p>Notre nouveau site arrive bientôt. Revenez nous voir !</p>",
+        lang="fr",
+    ),
+    "language 12": notice(
+        "Próximamente", "<h1>Próximamente</h1><p>Estamos preparando algo nuevo para ti. ¡Vuelve pronto!</p>", lang="es"
+    ),
+    "language 13": notice("域名出售", "<h1>此域名出售</h1><p>如果您对该域名感兴趣，请联系我们。</p>", lang="zh"),
+    "language 14": notice(
+        "Сайт временно недоступен",
+        "<h1>Сайт временно недоступен</h1><p>Мы уже работаем над этим. Попробуйте зайти позже.</p>",
+        lang="ru",
+    ),
+    "language 15": notice(
+        "Account gesperrt",
+        "<h1>Dieser Account wurde gesperrt</h1><p>Bitte wenden Sie sich an Ihren Hosting-Anbieter.</p>",
+        lang="de",
+    ),
+    "language 16": wall(
+        "Cookies are required", "<h1>Cookies are required</h1><p>Please accept cookies to continue to the site.</p>"
+    ),
+    "language 17": wall(
+        "Lamp Weekly",
+        "<h1>This article is for subscribers</h1><p>Already a subscriber? Log in to continue reading.</p>",
+    ),
+    "language 18": wall(
+        "Unavailable in your region",
+        "<h1>Unavailable in your region</h1><p>This content cannot be shown in your country.</p>",
+    ),
+    "language 19": notice(
+        "Site offline", "<h1>Site offline</h1><p>The website is currently offline. Please try again later.</p>"
+    ),
+    "language 20": notice(
+        "Oops! Something went wrong.",
+        "<h1>Oops! Something went wrong.</h1><p>Please try again later. Our team has been notified.</p>",
+    ),
+    "language 21": wall(
+        "Example",
+        "<form id='challenge-form'><h2>Please complete the security check to access lamps.example</h2><div"
+        " class='g-recaptcha'></div></form><p>Why do I have to complete a CAPTCHA? Completing the CAPTCHA"
+        " proves you are a human and gives you temporary access.</p>",
+    ),
+    "language 22": wall(
+        "请完成安全验证", "<h1>安全验证</h1><p>请完成下列验证后继续访问。</p><div id=geetest></div>", lang="zh"
+    ),
+    "language 23": notice(
+        "Temporarily closed",
+        "<h1>We're currently down for maintenance</h1><p>Thanks for your patience while we spruce things up.</p>",
+    ),
+    "language 24": wall(
+        "Private site",
+        "<h1>This site is private</h1><p>If you would like to view it, you'll need two things: an account and"
+        " approval by the site owner.</p><a>Log in</a>",
+    ),
+    "language 25": wall(
+        "Protected: Lamps",
+        "<h1>Protected: Lamps</h1><p>This content is password protected. To view it please enter your password"
+        " below:</p><form>Password: <input type=password></form>",
+    ),
 }

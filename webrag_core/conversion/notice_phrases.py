@@ -68,37 +68,38 @@ NOTICES = (
         dalam pemeliharaan / sedang dalam perbaikan
         """,
         """
-        undergoing maintenance / under maintenance / down for maintenance / performing maintenance /
-        doing maintenance / doing some maintenance / some maintenance / performing some / scheduled maintenance /
-        unplanned maintenance / maintenance mode / in maintenance / perform maintenance / carrying out /
-        check back / come back / be back / try waiting / a few minutes / are back / back soon / back shortly /
-        back online / back up / try again / returning shortly / return shortly / thank you for your patience /
+        is undergoing maintenance / currently undergoing / is under maintenance / are under maintenance /
+        currently under maintenance / is down for maintenance / are down for maintenance /
+        are performing maintenance / are performing / are doing some / is currently being /
+        are currently performing / are currently carrying / are carrying out / doing some maintenance / check back /
+        come back / be back / are back / back soon / back shortly / back online / back up / try again /
+        try waiting / a few minutes / returning shortly / return shortly / thank you for your patience /
         thanks for your patience / your patience / sorry for the inconvenience / apologize for the inconvenience /
-        apologise for the inconvenience / apologies for the inconvenience / any inconvenience / is not available /
-        temporarily unavailable / temporarily offline / temporarily down / currently unavailable /
-        currently offline / currently down / unable to service your request / unable to handle the request /
-        working on it / working hard / technical difficulties / technical problem / out of service /
-        not available right now / not available at the moment / wartungsarbeiten / gewartet / sind gleich /
-        sind bald / in kürze wieder / bald wieder / später noch einmal / später erneut / später wieder / um geduld /
-        ihre geduld / ihr verständnis / dein verständnis / um verständnis / unannehmlichkeiten / nicht verfügbar /
-        nicht erreichbar / en maintenance / de retour / revenez / réessayer / réessayez / veuillez patienter /
-        votre patience / votre compréhension / gêne occasionnée / indisponible / en mantenimiento /
-        tareas de mantenimiento / labores de mantenimiento / volveremos / de vuelta / vuelva / vuelve / inténtelo /
-        inténtalo / más tarde / disculpe las molestias / disculpen las molestias / su paciencia / tu paciencia /
-        no está disponible / in manutenzione / manutenzione / torneremo / di ritorno / torna a / riprova /
-        riprovare / più tardi / ci scusiamo / disagio / pazienza / non è disponibile / em manutenção / manutenção /
-        voltaremos / de volta / volte / tente novamente / mais tarde / pedimos desculpa / desculpe o transtorno /
-        transtorno / incómodo / paciência / não está disponível / indisponível / onderhoud / terug / probeer /
-        later / excuses / ongemak / geduld / niet beschikbaar / niet bereikbaar / prace / konserwac / przerwa /
-        wrócimy / wracamy / zapraszamy / spróbuj / później / przepraszamy / cierpliwość / niedostępn / niedostępna /
-        niedostępny / работы / обслуживани / вернемся / вернёмся / попробуйте / зайдите / позже / извините /
-        приносим извинения / неудобства / недоступен / недоступна / bakım / döneceğiz / tekrar deneyin /
-        daha sonra / özür / anlayışınız / sabrınız / hizmet veremiyoruz / 维护 / 稍后 / 抱歉 / 不便 / 恢复 / 維護 /
-        稍後 / 敬请谅解 / 回来 / メンテナンス / しばらく / お待ち / 申し訳 / ご迷惑 / 再開 / 점검 / 잠시 후 / 죄송 /
-        불편 / 양해 / 돌아오 / snart tillbaka / tålamod / försök igen / snart tilbage / snart tilbake /
-        tålmodighed / prøv igen / prøv igjen / palaamme / pahoittelemme / omlouváme / brzy / strpení / zkuste /
-        вибачте / незручності / спробуйте / пізніше / visszatérünk / elnézést / türelm / türelmét / revenim /
-        ne cerem scuze / răbdare / σύντομα / συγγνώμη / نعتذر / قريبا / xin lỗi / quay lại / mohon maaf / kembali
+        apologise for the inconvenience / apologies for the inconvenience / is temporarily unavailable /
+        is temporarily offline / is temporarily down / is currently unavailable / is currently offline /
+        is currently down / unable to service your request / unable to handle the request / working on it /
+        are working hard / is experiencing technical / are experiencing technical / not available right now /
+        not available just now / not available at the moment / sind gleich / sind bald / in kürze wieder /
+        bald wieder / später noch einmal / später erneut / später wieder / um geduld / ihre geduld /
+        ihr verständnis / dein verständnis / um verständnis / derzeit nicht / zurzeit nicht / gerade nicht /
+        momentan nicht / vorübergehend nicht / wird gerade / werden gerade / schauen sie / de retour / revenez /
+        réessayer / réessayez / veuillez patienter / votre patience / votre compréhension / gêne occasionnée /
+        actuellement en maintenance / actuellement en cours / actuellement indisponible /
+        temporairement indisponible / momentanément indisponible / volveremos / de vuelta / vuelva / vuelve /
+        inténtelo / inténtalo / disculpe / disculpen / su paciencia / tu paciencia / estamos realizando /
+        estamos trabajando / torneremo / di ritorno / torna a / riprova / riprovare / ci scusiamo / disagio /
+        pazienza / stiamo lavorando / stiamo effettuando / voltaremos / de volta / volte / tente novamente /
+        pedimos desculpa / desculpe / transtorno / incómodo / paciência / estamos trabalhando / snel weer /
+        zo terug / weer terug / terug online / weer online / probeer het / later opnieuw / excuses / ongemak /
+        geduld / wrócimy / wracamy / zapraszamy / spróbuj / przepraszamy / cierpliwość / trwają prace / вернемся /
+        вернёмся / попробуйте / зайдите / извините / приносим извинения / неудобства / временно недоступен /
+        временно недоступна / döneceğiz / tekrar deneyin / özür / anlayışınız / sabrınız / hizmet veremiyoruz /
+        稍后 / 抱歉 / 不便 / 谅解 / 回来 / 正在进行 / 稍後 / 暂时无法 / しばらく / お待ち / 申し訳 / ご迷惑 / 再開 /
+        ただいま / 잠시 후 / 죄송 / 불편 / 양해 / 돌아오 / snart tillbaka / tålamod / försök igen / snart tilbage /
+        snart tilbake / tålmodighed / prøv igen / prøv igjen / palaamme / pahoittelemme / omlouváme / brzy /
+        strpení / zkuste / вибачте / незручності / спробуйте / visszatérünk / elnézést / türelm / türelmét /
+        revenim / ne cerem scuze / răbdare / σύντομα / συγγνώμη / نعتذر / قريبا / xin lỗi / quay lại / mohon maaf /
+        kembali lagi
         """,
     ),
     _notice(
@@ -123,9 +124,12 @@ NOTICES = (
         데이터베이스 연결 오류 / 데이터베이스 연결 중 오류 / 데이터베이스 오류
         """,
         """
-        database / datenbank / base de données / base de datos / banco de dados / base de dados / baza danych /
-        bazą danych / базы данных / базой данных / базе данных / veritabanı / mysql / sql / 数据库 / 資料庫 /
-        データベース / 데이터베이스
+        cannot access the database / unable to connect / cannot connect / could not connect / couldnt connect /
+        cant connect / connection refused / access denied for user / too many connections / try again /
+        been notified / working on it / konnte nicht / konnten nicht / versuchen sie es / réessayer / réessayez /
+        inténtelo / inténtalo / riprova / riprovare / tente novamente / probeer het / spróbuj / попробуйте /
+        не удалось / tekrar deneyin / 无法连接 / 稍后再试 / 無法連線 / 接続できません / しばらく / 연결할 수 없 /
+        잠시 후
         """,
     ),
     _notice(
@@ -152,18 +156,16 @@ NOTICES = (
         오류가 발생했습니다
         """,
         """
-        encountered an internal error / encountered an unexpected / unable to complete your request /
-        could not be served / could not complete your request / could not process your request /
-        invalid response from / received an invalid response / did not receive a timely response /
-        not received a timely response / try again later / try again in / please try again / try refreshing /
-        reload the page / refresh the page / we have been notified / weve been notified / has been notified /
-        been logged / working to fix / working on fixing / server administrator / the application owner /
-        website owner / host webserver / web page can not be displayed / can not be displayed / origin web server /
-        sorry for the inconvenience / später erneut / später noch einmal / versuchen sie es / wurde benachrichtigt /
-        réessayer / réessayez / plus tard / inténtelo / inténtalo / más tarde / riprova / riprovare / più tardi /
-        tente novamente / mais tarde / probeer het / later opnieuw / spróbuj ponownie / później / попробуйте /
-        позже / tekrar deneyin / daha sonra / 稍后再试 / 请稍后 / 稍後再試 / しばらくして / もう一度 /
-        時間をおいて / 다시 시도 / 잠시 후
+        encountered an internal error / unable to complete your request / could not be served /
+        could not complete your request / could not process your request / try again later / try again in /
+        please try again / try refreshing / reload the page / refresh the page / we have been notified /
+        weve been notified / has been notified / working to fix / working on fixing / the application owner /
+        web page can not be displayed / can not be displayed / origin web server / sorry for the inconvenience /
+        später erneut / später noch einmal / versuchen sie es / wurde benachrichtigt / réessayer / réessayez /
+        inténtelo / inténtalo / riprova / riprovare / tente novamente / probeer het / later opnieuw /
+        spróbuj ponownie / попробуйте / tekrar deneyin / 稍后再试 / 请稍后 / 稍後再試 / しばらくして / もう一度 /
+        時間をおいて / 다시 시도 / 잠시 후 / contact the server administrator / encountered an unexpected problem /
+        encountered a temporary error
         """,
     ),
     _notice(
@@ -185,15 +187,13 @@ NOTICES = (
         建置中 / 準備中 / 工事中 / 近日公開 / 공사 중 / 준비 중 / 준비중입니다 / 오픈 예정
         """,
         """
-        under construction / is coming / coming soon / launching soon / opening soon / launch soon / stay tuned /
-        be the first to know / get notified / notify me / notified when / well let you know / sign up to be /
-        working on our / working on a new / working on something / building something / check back / come back /
-        new website / new site / enter using password / enter store using / im aufbau / im umbau / in arbeit /
-        überarbeitet / schauen sie / schau / bald wieder / bald / en construction / bientôt / revenez / restez /
-        en construcción / próximamente / pronto / vuelve / vuelva / in costruzione / prossimamente / torna /
-        presto / em construção / em breve / volte / in aanbouw / binnenkort / kom / w budowie / wkrótce /
-        zapraszamy / в разработке / скоро / заходите / yapım aşamasında / yakında / 建设 / 即将 / 敬请期待 /
-        敬請期待 / 準備 / 近日 / お待ち / 준비 / 공사 / 오픈
+        stay tuned / be the first to know / get notified / notify me / notified when / well let you know /
+        sign up to be / working on our / working on a new / working on something / building something / check back /
+        come back / enter using password / enter store using / schauen sie / schau / bald wieder / bientôt /
+        revenez / restez / vuelve / vuelva / torna / em breve / volte / binnenkort / wkrótce / zapraszamy / скоро /
+        заходите / yakında / 即将 / 敬请期待 / 敬請期待 / 近日 / お待ち / 오픈 / our new website / our new site /
+        our website is / our site is / this site is / this website is / hier entsteht / hier finden sie /
+        hier mehr / muy pronto / a presto
         """,
     ),
     _notice(
@@ -233,15 +233,16 @@ NOTICES = (
         site suspenso / account opgeschort / website opgeschort / account geblokkeerd / konto zawieszone /
         strona zawieszona / konto zablokowane / аккаунт заблокирован / сайт заблокирован / хостинг приостановлен /
         сайт отключен / hesap askıya alındı / site askıya alındı / 账户已暂停 / 网站已关闭 / 网站已停用 /
-        帳戶已停用 / アカウントは停止されています / サイトは停止されています / 계정이 정지 / 사이트가 정지
+        帳戶已停用 / アカウントは停止されています / サイトは停止されています / 계정이 정지 / 사이트가 정지 /
+        account wurde gesperrt / konto wurde gesperrt / website wurde gesperrt / seite wurde gesperrt
         """,
         """
-        has been suspended / is suspended / was suspended / been disabled / is disabled / been archived /
-        has expired / contact your hosting / hosting provider / contact support / contact the / site owner /
-        website owner / no longer available / gesperrt / hosting / hébergeur / suspendu / suspendue / proveedor /
-        suspendida / suspendido / sospeso / suspensa / suspenso / opgeschort / provider / zawiesz / zawieszone /
-        zawieszona / хостинг / поддержк / отключен / заблокирован / приостановлен / askıya / 服务商 / 暂停 / 联系 /
-        停止 / お問い合わせ / 정지 / 문의
+        has been suspended / was suspended / been archived / contact your hosting / hosting provider / site owner /
+        hébergeur / 服务商 / this account has expired / been archived or suspended / wurde gesperrt /
+        a été suspendu / ha sido suspendida / ha sido suspendido / è stato sospeso / foi suspensa / foi suspenso /
+        is opgeschort / zostało zawieszone / została zawieszona / был заблокирован / хостинг-провайдер /
+        был приостановлен / askıya alınmıştır / 已被暂停 / 停止されています / 정지되었 / hosting-anbieter /
+        hosting-provider
         """,
     ),
 )

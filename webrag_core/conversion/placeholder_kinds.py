@@ -75,7 +75,11 @@ ABOUT_WALLS = re.compile(
     r"|affected (?:services?|components?)|subscribe to updates|uptime|will be (?:unavailable|performing)|will undergo"
     # manuals, references, advice
     r"|configur\w+|commands?|parameters?|arguments?|middleware|endpoints?|functions?|directives?|variables?|for example"
-    r"|following (?:steps?|example|options?)|step [0-9]|documentation|release notes|changelog|deprecated"
+    r"|when (?:you|an?|the|your|users?|visitors?|somebody|someone)|if (?:your|an?|the) (?:account|site|page)"
+    r"|go to (?:the|your|settings|my)|click (?:on )?(?:the (?!button|link|box)|your|save|next|settings|log|sign)|tap"
+    r"|choose (?:save|share|the|your|settings|reset)|navigate to|(?:top|upper) (?:right|left)|open (?:the|your)"
+    r"|every (?:day|week|month|year|sunday|night)|each (?:day|week|month|year|night)"
+    r"|following (?:steps?|options?)|step [0-9]|documentation|release notes|changelog|deprecated"
     r"|administrators? (?:can|may|must|should)|you can (?:enable|disable|turn|use|set|change|log|sign|choose)"
     r"|to (?:log|sign) in (?:open|go|use|click|tap|select|enter|on|with the)|(?:turn|switch) (?:it )?o(?:n|ff)"
     r"|how (?:do|does|can|we|it|long|much|often)|what (?:is|are|does) (?:an?|the|it)|means that|stands for|refers? to"

@@ -115,13 +115,12 @@ WALLS = (
         """
         you dont have permission / you do not have permission / you are not authorized / you are not allowed /
         has been denied / have been blocked / has been blocked / was blocked / been limited by /
-        has been restricted / been temporarily blocked / your ip address / your ip / your support id / incident id /
-        ray id / reference id / consult with your administrator / contact the site owner / block id /
-        the site owner / access is denied / dont have access to / do not have access to / you lack the permission /
-        request could not be satisfied / security policy / network policy / security rules / mod security /
-        mod_security / modsecurity / sie haben keine berechtigung / sie sind nicht berechtigt / keine berechtigung /
-        ihre ip-adresse / wurde blockiert / wurde gesperrt / n'avez pas l'autorisation / n'êtes pas autorisé /
-        n'avez pas accès / votre adresse ip / a été bloqué / a été bloquée / no tiene permiso / no tienes permiso /
+        been temporarily blocked / your ip address / your ip / your support id / incident id / ray id /
+        consult with your administrator / contact the site owner / block id / do not have access to /
+        you lack the permission / request could not be satisfied / mod security / mod_security / modsecurity /
+        sie haben keine berechtigung / sie sind nicht berechtigt / keine berechtigung / ihre ip-adresse /
+        wurde blockiert / wurde gesperrt / n'avez pas l'autorisation / n'êtes pas autorisé / n'avez pas accès /
+        votre adresse ip / a été bloqué / a été bloquée / no tiene permiso / no tienes permiso /
         no está autorizado / su dirección ip / ha sido bloqueado / ha sido bloqueada / non hai il permesso /
         non sei autorizzato / non disponi / indirizzo ip / è stato bloccato / è stata bloccata / não tem permissão /
         não está autorizado / endereço ip / foi bloqueado / foi bloqueada / geen toestemming / geen toegang /
@@ -132,7 +131,8 @@ WALLS = (
         お客様のip / 권한이 없습니다 / 차단되었습니다 / 차단되었 / 허용되지 않 / du har inte behörighet /
         du har ikke tilladelse / du har ikke tilgang / sinulla ei ole oikeutta / nemáte oprávnění /
         у вас немає доступу / немає прав / nincs jogosultsága / nu aveți permisiunea / δεν έχετε άδεια /
-        ليس لديك إذن / bạn không có quyền / anda tidak memiliki izin
+        ليس لديك إذن / bạn không có quyền / anda tidak memiliki izin / due to a network policy /
+        you dont have access to / contact the owner of this site / if you are the site owner
         """,
     ),
     _wall(
@@ -159,44 +159,28 @@ WALLS = (
         로그인 / 로그인이 필요합니다 / 로그인 필요 / sign up / sign up or log in / create an account /
         create your account / register / join now / logga in / log ind / logg inn / kirjaudu sisään / kirjaudu /
         přihlášení / přihlásit se / přihlaste se / вхід / увійти / bejelentkezés / autentificare / conectare /
-        σύνδεση / تسجيل الدخول / đăng nhập / masuk
+        σύνδεση / تسجيل الدخول / đăng nhập / masuk / protected / geschützt / protégé / protegido / protegida /
+        protetto / beveiligd / chronione
         """,
         """
         you must log in / you must be logged in / you must sign in / you must be signed in / you need to log in /
         you need to be logged in / you need to sign in / you need to be signed in / you have to log in /
         you have to sign in / please log in / please login / please sign in / log in to continue /
         sign in to continue / log in to view / sign in to view / log in to see / sign in to see / log in to access /
-        sign in to access / log in to your account / sign in to your account / log in with your /
-        sign in with your / sign in with google / log in with google / continue with google / dont have an account /
-        do not have an account / forgot your password / forgot password / lost your password / forgotten password /
-        forgotten your password / keep me logged in / keep me signed in / remember me / stay signed in /
-        enter your password / enter the password / session has expired / session has timed out /
-        you have been logged out / you have been signed out / is private / password protected /
-        protected by a password / only members can / only available to members / bitte melden sie sich /
-        bitte melde dich / bitte loggen sie sich / sie müssen angemeldet sein / sie müssen sich anmelden /
-        du musst angemeldet sein / du musst dich anmelden / passwort vergessen / kennwort vergessen /
-        angemeldet bleiben / noch kein konto / sitzung ist abgelaufen / vous devez vous connecter /
-        vous devez être connecté / veuillez vous connecter / veuillez vous identifier / mot de passe oublié /
-        rester connecté / se souvenir de moi / pas encore de compte / votre session a expiré / debe iniciar sesión /
+        sign in to access / you have been logged out / you have been signed out / only members can /
+        only available to members / bitte melden sie sich / bitte melde dich / bitte loggen sie sich /
+        sie müssen angemeldet sein / du musst angemeldet sein / vous devez vous connecter /
+        vous devez être connecté / veuillez vous connecter / veuillez vous identifier / debe iniciar sesión /
         debes iniciar sesión / por favor inicie sesión / inicia sesión para / inicie sesión para /
-        olvidaste tu contraseña / has olvidado tu contraseña / olvidó su contraseña / no tienes cuenta /
-        no tienes una cuenta / recordarme / recuérdame / sesión ha caducado / devi effettuare l'accesso /
-        devi accedere / effettua l'accesso / accedi per / password dimenticata / hai dimenticato la password /
-        ricordami / non hai un account / você precisa fazer login / é necessário fazer login / faça login para /
-        deve iniciar sessão / esqueceu sua senha / esqueceu a senha / esqueci minha senha / não tem uma conta /
-        lembrar de mim / u moet ingelogd zijn / je moet ingelogd zijn / je moet inloggen / u moet inloggen /
-        wachtwoord vergeten / ingelogd blijven / nog geen account / musisz się zalogować / zaloguj się aby /
-        nie pamiętasz hasła / zapomniałeś hasła / zapamiętaj mnie / nie masz konta / необходимо войти /
-        необходимо авторизоваться / войдите чтобы / пожалуйста войдите / забыли пароль / запомнить меня /
-        нет аккаунта / giriş yapmalısınız / giriş yapmanız gerek / giriş yapmanız gerekiyor / oturum açmanız /
-        lütfen giriş yapın / şifremi unuttum / şifrenizi mi unuttunuz / parolanızı mı unuttunuz / beni hatırla /
-        hesabınız yok mu / 请先登录 / 请登录 / 忘记密码 / 登录后 / 需要登录 / 記住我 / 忘記密碼 / 登入後 /
-        ログインしてください / ログインが必要 / パスワードを忘れた / パスワードをお忘れ / 로그인이 필요 /
-        로그인해 주세요 / 로그인 후 / 비밀번호를 잊으셨 / 비밀번호 찾기 / already have an account /
-        already a member / already registered / already on / glömt lösenordet / glemt adgangskode / glemt passord /
-        unohditko salasanasi / zapomněli jste heslo / zapomenuté heslo / забули пароль / elfelejtett jelszó /
-        elfelejtetted a jelszavad / ai uitat parola / ξεχάσατε τον κωδικό / هل نسيت كلمة المرور / نسيت كلمة المرور /
-        quên mật khẩu / lupa kata sandi
+        devi effettuare l'accesso / devi accedere / effettua l'accesso / accedi per / você precisa fazer login /
+        é necessário fazer login / faça login para / deve iniciar sessão / u moet ingelogd zijn /
+        je moet ingelogd zijn / je moet inloggen / u moet inloggen / musisz się zalogować / zaloguj się aby /
+        необходимо войти / необходимо авторизоваться / войдите чтобы / пожалуйста войдите / giriş yapmalısınız /
+        giriş yapmanız gerek / giriş yapmanız gerekiyor / oturum açmanız / lütfen giriş yapın / 请先登录 / 请登录 /
+        登录后 / 需要登录 / 登入後 / ログインしてください / ログインが必要 / 로그인이 필요 / 로그인해 주세요 /
+        로그인 후 / du måste logga in / du skal logge ind / du må logge inn / kirjaudu sisään nähdäksesi /
+        musíte se přihlásit / потрібно увійти / be kell jelentkeznie / trebuie să vă autentificați /
+        πρέπει να συνδεθείτε / يجب تسجيل الدخول / vui lòng đăng nhập / silakan masuk / if you would like to view it
         """,
     ),
     _wall(
@@ -215,19 +199,18 @@ WALLS = (
         prea multe cereri / طلبات كثيرة جدا / quá nhiều yêu cầu / terlalu banyak permintaan
         """,
         """
-        too many requests / too many attempts / being rate limited / been rate limited / exceeded the limit /
-        exceeded the rate limit / exceeded a secondary rate limit / exceeded the number / limit of requests /
-        sending requests too / you have sent / youve sent / try again later / try again in / try again after /
-        wait a few / wait a moment / wait a while / wait before / slow down / banned you temporarily /
-        zu viele anfragen / versuchen sie es später / später erneut / trop de requêtes / réessayer plus tard /
-        réessayez plus tard / demasiadas solicitudes / demasiadas peticiones / más tarde / troppe richieste /
-        riprova più tardi / riprovare più tardi / muitas solicitações / muitos pedidos /
-        tente novamente mais tarde / mais tarde / te veel verzoeken / later opnieuw / probeer het later /
-        zbyt wiele / spróbuj ponownie później / spróbuj później / слишком много запросов / попробуйте позже /
-        повторите попытку позже / позже / çok fazla istek / daha sonra tekrar / 稍后再试 / 稍後再試 / 请求过于频繁 /
-        访问过于频繁 / しばらくしてから / 時間をおいて / 나중에 다시 / 잠시 후 다시 / försök igen senare /
-        prøv igen senere / prøv igjen senere / yritä myöhemmin uudelleen / zkuste to později / спробуйте пізніше /
-        próbálja később / încercați mai târziu / حاول مرة أخرى لاحقا / thử lại sau / coba lagi nanti
+        too many requests / too many attempts / being rate limited / been rate limited / exceeded the rate limit /
+        exceeded a secondary rate limit / sending requests too / you have sent / youve sent / try again later /
+        try again in / try again after / wait a few / wait a moment / wait a while / wait before / slow down /
+        banned you temporarily / zu viele anfragen / versuchen sie es später / später erneut / trop de requêtes /
+        réessayer plus tard / réessayez plus tard / demasiadas solicitudes / demasiadas peticiones /
+        troppe richieste / riprova più tardi / riprovare più tardi / muitas solicitações / muitos pedidos /
+        tente novamente mais tarde / te veel verzoeken / probeer het later / zbyt wiele / spróbuj ponownie później /
+        spróbuj później / слишком много запросов / попробуйте позже / повторите попытку позже / çok fazla istek /
+        daha sonra tekrar / 稍后再试 / 稍後再試 / 请求过于频繁 / 访问过于频繁 / しばらくしてから / 時間をおいて /
+        나중에 다시 / 잠시 후 다시 / försök igen senare / prøv igen senere / prøv igjen senere /
+        yritä myöhemmin uudelleen / zkuste to později / спробуйте пізніше / próbálja később / încercați mai târziu /
+        حاول مرة أخرى لاحقا / thử lại sau / coba lagi nanti / you have exceeded / youve exceeded
         """,
     ),
     _wall(
@@ -246,15 +229,12 @@ WALLS = (
         有料会員限定 / 有料会員限定記事 / 구독자 전용 / 회원 전용
         """,
         """
-        already a subscriber / already a member / already subscribed / subscribe now / subscribe to continue /
-        subscribe to read / to continue reading / continue reading / choose a plan / choose your plan /
-        cancel anytime / cancel any time / per month / only for subscribers / for subscribers only /
-        subscribers only / start your trial / free trial / free articles / bereits abonnent / jetzt abonnieren /
-        weiterlesen / jederzeit kündbar / déjà abonné / abonnez-vous / sans engagement / ya eres suscriptor /
-        suscríbete / ya soy suscriptor / sei già abbonato / abbonati / già abbonato / já é assinante / assine /
-        al abonnee / word abonnee / maandelijks opzegbaar / masz już subskrypcję / wykup dostęp / kup dostęp /
-        уже есть подписка / оформите подписку / zaten abone / abone ol / 订阅 / 訂閱 / 有料会員 / 続きを読む /
-        구독하기 / 구독자만
+        already a subscriber / already a member / already subscribed / subscribe to continue / subscribe to read /
+        to continue reading / continue reading / bereits abonnent / weiterlesen / déjà abonné / abonnez-vous /
+        ya eres suscriptor / suscríbete / ya soy suscriptor / sei già abbonato / abbonati / già abbonato /
+        já é assinante / assine / al abonnee / word abonnee / masz już subskrypcję / wykup dostęp / kup dostęp /
+        уже есть подписка / оформите подписку / zaten abone / abone ol / 続きを読む / 구독하기 / 구독자만 /
+        登录并订阅 / 已经是订阅用户 / 有料会員の方 / 会員の方は / jetzt weiterlesen
         """,
     ),
     _wall(
@@ -282,18 +262,14 @@ WALLS = (
         """,
         """
         accept all / reject all / accept cookies / accept and continue / agree and continue / accept to continue /
-        i accept / i agree / manage options / manage preferences / manage settings / cookie settings /
-        more options / our partners / and our partners / store and access information / enable cookies /
-        cookies to continue / cookies must be enabled / browser to accept cookies / alle akzeptieren /
-        alles akzeptieren / alle ablehnen / zustimmen und weiter / akzeptieren und weiter / unsere partner /
-        einstellungen verwalten / mit werbung / tout accepter / tout refuser / accepter et continuer /
-        accepter et fermer / nos partenaires / aceptar todo / aceptar todas / rechazar todo / aceptar y continuar /
-        nuestros socios / accetta tutto / accetta tutti / rifiuta tutto / accetta e continua / i nostri partner /
-        aceitar tudo / aceitar todos / rejeitar tudo / nossos parceiros / os nossos parceiros / alles accepteren /
-        alles afwijzen / onze partners / akceptuj wszystkie / zaakceptuj wszystko / odrzuć wszystkie /
-        nasi partnerzy / naszymi partnerami / принять все / отклонить все / наши партнеры / tümünü kabul et /
-        tümünü reddet / ortaklarımız / 全部接受 / 接受全部 / 全部拒绝 / すべて同意 / すべて許可 / すべて拒否 /
-        同意する / 모두 동의 / 모두 수락 / 모두 거부
+        manage options / cookies to continue / cookies must be enabled / browser to accept cookies /
+        alle akzeptieren / alles akzeptieren / alle ablehnen / zustimmen und weiter / akzeptieren und weiter /
+        tout accepter / tout refuser / accepter et continuer / accepter et fermer / aceptar todo / aceptar todas /
+        rechazar todo / aceptar y continuar / accetta tutto / accetta tutti / rifiuta tutto / accetta e continua /
+        aceitar tudo / aceitar todos / rejeitar tudo / alles accepteren / alles afwijzen / akceptuj wszystkie /
+        zaakceptuj wszystko / odrzuć wszystkie / принять все / отклонить все / tümünü kabul et / tümünü reddet /
+        全部接受 / 接受全部 / 全部拒绝 / すべて同意 / すべて許可 / すべて拒否 / 同意する / 모두 동의 / 모두 수락 /
+        모두 거부 / accept all cookies / accept or reject / mit werbung und tracking
         """,
     ),
     _wall(
@@ -315,15 +291,13 @@ WALLS = (
         19세 이상
         """,
         """
-        years of age / 18 or older / 21 or older / 18 or over / 18 years or older / 21 years or older /
-        over the age of / at least 18 / at least 21 / legal drinking age / legal age / date of birth /
-        enter this site / to enter / i am over / i am 18 / i am 21 / im over / im 18 / im 21 / under 18 / under 21 /
-        verify your age / confirm your age / mindestens 18 / über 18 / jahre alt / geburtsdatum / volljährig /
-        plus de 18 ans / majeur / date de naissance / âge légal / mayor de edad / mayor de 18 /
-        fecha de nacimiento / más de 18 / maggiorenne / data di nascita / più di 18 / maior de idade / maior de 18 /
-        data de nascimento / mais de 18 / 18 jaar / geboortedatum / ukończone 18 / data urodzenia / pełnoletni /
-        старше 18 / дата рождения / исполнилось 18 / 18 лет / 18 yaşından / doğum tarihi / 已满18 / 年满18 /
-        已滿18 / 出生日期 / 18歳以上 / 20歳以上 / 生年月日 / 18歳未満 / 20歳未満 / 19세 / 만 18세 / 생년월일
+        enter this site / to enter / i am over / i am 18 / i am 21 / im over / im 18 / im 21 / verify your age /
+        confirm your age / mindestens 18 / über 18 / jahre alt / volljährig / plus de 18 ans / majeur / âge légal /
+        mayor de edad / mayor de 18 / más de 18 / maggiorenne / più di 18 / maior de idade / maior de 18 /
+        mais de 18 / 18 jaar / ukończone 18 / pełnoletni / старше 18 / исполнилось 18 / 18 лет / 18 yaşından /
+        已满18 / 年满18 / 已滿18 / 18歳以上 / 20歳以上 / 18歳未満 / 20歳未満 / 19세 / 만 18세 / by entering /
+        visit this site / view this site / access this site / leave this site / enter your date of birth /
+        geben sie ihr geburtsdatum
         """,
     ),
     _wall(
@@ -341,11 +315,11 @@ WALLS = (
         해당 지역에서는
         """,
         """
-        your region / your country / your location / your area / european economic area / european union / gdpr /
-        legal reasons / ihrem land / ihrer region / deiner region / deinem land / votre pays / votre région /
-        su país / tu país / tu región / su región / tuo paese / tua area / seu país / sua região / uw land /
-        jouw regio / twoim kraju / twoim regionie / вашей стране / вашем регионе / ülkenizde / bölgenizde /
-        您所在的 / 您所在 / お住まいの地域 / お客様の地域 / 지역에서는 / 국가에서는
+        your region / your country / your location / your area / european economic area / ihrem land /
+        ihrer region / deiner region / deinem land / votre pays / votre région / su país / tu país / tu región /
+        su región / tuo paese / tua area / seu país / sua região / uw land / jouw regio / twoim kraju /
+        twoim regionie / вашей стране / вашем регионе / ülkenizde / bölgenizde / 您所在的 / 您所在 /
+        お住まいの地域 / お客様の地域 / 지역에서는 / 국가에서는 / access cannot be granted
         """,
     ),
 )
