@@ -125,6 +125,8 @@ def test_an_error_that_is_no_wall_keeps_its_status() -> None:
     with pytest.raises(FetchError) as caught:
         convert(body, 500)
     assert (caught.value.reason, caught.value.status, caught.value.transient) == (Reason.HTTP_STATUS, 500, True)
+    plain = html("Error response", "<h1>Error response</h1><p>Error code: 503</p><p>Message: Service Unavailable.</p>")
+    assert refusal(WallPage("", plain, 503)).reason is Reason.HTTP_STATUS  # it says what the status says
     error = refusal(MORE_WALLS["wikimedia"])
     assert (error.reason, error.transient) == (Reason.NOTICE, True)
     assert not refusal(WALLS["perimeterx"]).transient

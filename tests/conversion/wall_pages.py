@@ -236,7 +236,6 @@ MORE_WALLS = {
         " website:</h3><p>Please try again in a few minutes.</p><h3>If you're the owner of this"
         " website:</h3><p>Contact your hosting provider letting them know your web server is not completing"
         " requests.</p>",
-        522,
     ),
     "nginx 503": notice(
         "503 Service Temporarily Unavailable",
@@ -541,7 +540,6 @@ MORE_WALLS = {
         "503 Backend fetch failed",
         "<h1>Error 503 Backend fetch failed</h1><p>Backend fetch failed</p><h3>Guru Meditation:</h3><p>XID:"
         " 32770</p><hr><p>Varnish cache server</p>",
-        503,
     ),
     "rails 500": notice(
         "We're sorry, but something went wrong (500)",

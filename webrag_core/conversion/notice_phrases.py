@@ -8,7 +8,7 @@ from __future__ import annotations
 from webrag_core.conversion.placeholder_kinds import PlaceholderKind, placeholder_kind
 from webrag_core.errors import Reason
 
-NOT_OPEN = "a site that is not open yet"
+NOT_OPEN, SERVER_ERROR = "a site that is not open yet", "an error of the server"
 
 
 def _notice(name: str, headlines: str, statements: str) -> PlaceholderKind:
@@ -28,11 +28,10 @@ NOTICES = (
         back in a moment / back in a minute / temporarily unavailable / temporarily offline / temporarily closed /
         temporarily down / temporarily out of service / currently unavailable / currently offline / currently down /
         briefly unavailable / site offline / website offline / site is offline / site is down / website is down /
-        service unavailable / service temporarily unavailable / out of service / technical difficulties /
-        technical problems / experiencing technical difficulties / well return shortly / brb / wartung /
-        wartungsarbeiten / wartungsmodus / wegen wartung / wartung im gange / wir sind gleich zurück /
-        wir sind gleich wieder da / wir sind bald zurück / wir sind bald wieder da / gleich zurück /
-        gleich wieder da / bald wieder da / bin gleich zurück / vorübergehend nicht verfügbar /
+        out of service / technical difficulties / technical problems / experiencing technical difficulties /
+        well return shortly / brb / wartung / wartungsarbeiten / wartungsmodus / wegen wartung / wartung im gange /
+        wir sind gleich zurück / wir sind gleich wieder da / wir sind bald zurück / wir sind bald wieder da /
+        gleich zurück / gleich wieder da / bald wieder da / bin gleich zurück / vorübergehend nicht verfügbar /
         vorübergehend nicht erreichbar / vorübergehend geschlossen / zurzeit nicht erreichbar /
         derzeit nicht verfügbar / derzeit nicht erreichbar / en maintenance / site en maintenance /
         maintenance en cours / maintenance programmée / de retour bientôt / nous revenons bientôt /
@@ -133,14 +132,14 @@ NOTICES = (
         """,
     ),
     _notice(
-        "an error of the server",
+        SERVER_ERROR,
         """
-        internal server error / server error / bad gateway / gateway timeout / gateway time-out /
-        application error / connection timed out / web server is down / web server is not responding / host error /
-        origin is unreachable / origin dns error / a timeout occurred / ssl handshake failed / unknown error /
-        web server is returning an unknown error / an error occurred / an error has occurred /
-        something went wrong / were sorry but something went wrong / runtime error / fatal error /
-        unexpected error / oops an error occurred / over capacity / server is busy /
+        service unavailable / service temporarily unavailable / internal server error / server error / bad gateway /
+        gateway timeout / gateway time-out / application error / connection timed out / web server is down /
+        web server is not responding / host error / origin is unreachable / origin dns error / a timeout occurred /
+        ssl handshake failed / unknown error / web server is returning an unknown error / an error occurred /
+        an error has occurred / something went wrong / were sorry but something went wrong / runtime error /
+        fatal error / unexpected error / oops an error occurred / over capacity / server is busy /
         there has been a critical error on this website / server too busy / backend fetch failed / guru meditation /
         interner serverfehler / serverfehler / ein fehler ist aufgetreten / etwas ist schiefgelaufen /
         es ist ein fehler aufgetreten / erreur interne du serveur / erreur serveur / erreur interne /

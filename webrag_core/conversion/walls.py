@@ -17,7 +17,7 @@ from itertools import islice
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.not_found_phrases import plain_words
-from webrag_core.conversion.notice_phrases import NOT_OPEN, NOTICES
+from webrag_core.conversion.notice_phrases import NOT_OPEN, NOTICES, SERVER_ERROR
 from webrag_core.conversion.placeholder_kinds import ABOUT_WALLS, FILLERS, UNSPACED, PlaceholderKind
 from webrag_core.conversion.placeholder_text import MAX_CHARS, PlaceholderText, placeholder_text, segments, word_count
 from webrag_core.conversion.wall_phrases import LOG_IN, ROBOT_CHECK, WALLS
@@ -107,7 +107,10 @@ def find_wall(page: AcquiredPage, converted: ConvertedPage | None) -> Placeholde
     text = placeholder_text(markdown, _is_message if kind is None else lambda line: plain_words(line) in named)
     if text.words > MAX_MARKED_WORDS:
         return None
-    answer = _Answer(page, text, kind or _kind_of_headlines(title, text.headlines))
+    kind = kind or _kind_of_headlines(title, text.headlines)
+    answer = _Answer(page, text, kind)
+    if page.status >= 500 and kind is not None and kind.name == SERVER_ERROR:
+        return answer.marked()  # it says what its status says
     return answer.marked() or answer.widget() or answer.stated() or answer.failed()
 
 
@@ -168,7 +171,11 @@ class _Answer:
         if self.kind is not None:
             return Placeholder(self.kind.reason, self.kind.name, f"its headline, and {status}")
         kind = self._stated_kind(Reason.NOTICE if self.page.status >= 500 else Reason.WALL)
-        return None if kind is None else Placeholder(kind.reason, kind.name, f"what it says, and {status}")
+        return (
+            None
+            if kind is None or kind.name == SERVER_ERROR
+            else Placeholder(kind.reason, kind.name, f"what it says, and {status}")
+        )
 
     def _says_little(self) -> bool:
         return self.text.words <= MAX_WORDS and self.text.links <= _MAX_LINKS and "```" not in self.text.text
