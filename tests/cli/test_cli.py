@@ -234,6 +234,7 @@ def test_a_mistyped_host_is_listed_nowhere(webrag_here: Webrag, live_site: str) 
         (("search", " "), 2, "invalid_input"),
         (("ingest",), 2, "invalid_input"),
         (("ingest", "--warc", "no-such-file.warc.gz"), 2, "invalid_input"),
+        (("refresh", "--accept"), 2, "invalid_input"),
     ],
 )
 def test_bad_input_is_a_clear_error_and_leaves_nothing_half_written(

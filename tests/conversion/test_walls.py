@@ -127,6 +127,9 @@ def test_an_error_that_is_no_wall_keeps_its_status() -> None:
     assert (caught.value.reason, caught.value.status, caught.value.transient) == (Reason.HTTP_STATUS, 500, True)
     plain = html("Error response", "<h1>Error response</h1><p>Error code: 503</p><p>Message: Service Unavailable.</p>")
     assert refusal(WallPage("", plain, 503)).reason is Reason.HTTP_STATUS  # it says what the status says
+    marked = html("522", '<h1>Connection timed out</h1><div id="cf-error-details">The web page can not be shown.</div>')
+    assert refusal(WallPage("", marked, 522)).reason is Reason.HTTP_STATUS
+    assert refusal(WallPage("", marked)).reason is Reason.NOTICE
     error = refusal(MORE_WALLS["wikimedia"])
     assert (error.reason, error.transient) == (Reason.NOTICE, True)
     assert not refusal(WALLS["perimeterx"]).transient

@@ -110,7 +110,7 @@ def find_wall(page: AcquiredPage, converted: ConvertedPage | None) -> Placeholde
     kind = kind or _kind_of_headlines(title, text.headlines)
     answer = _Answer(page, text, kind)
     if page.status >= 500 and kind is not None and kind.name == SERVER_ERROR:
-        return answer.marked()  # it says what its status says
+        return None  # it says what its status says
     return answer.marked() or answer.widget() or answer.stated() or answer.failed()
 
 
@@ -131,7 +131,7 @@ class _Answer:
         if mark is None:
             return None
         if self.kind is not None:
-            return Placeholder(Reason.WALL, self.kind.name, f"its headline, and {mark}")
+            return Placeholder(self.kind.reason, self.kind.name, f"its headline, and {mark}")
         if self.text.words + sum(map(word_count, self.text.headlines)) <= _MAX_UNNAMED_WORDS:
             return Placeholder(Reason.WALL, ROBOT_CHECK, f"next to no text, and {mark}")
         kind = self._stated_kind(Reason.WALL)
