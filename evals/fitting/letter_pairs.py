@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -44,9 +44,8 @@ def pairs_of(words: Mapping[str, float], *, spaced: bool = True) -> dict[str, st
     One mark for each pair, row by row: quarters of bits above the code of `letters.ZERO`. `spaced`: with blanks between
     words.
     """
-    counts: Counter[str] = Counter()
+    counts: defaultdict[str, float] = defaultdict(float)
     for word, frequency in words.items():
-        counts.update({letter: 0 for letter in word if letter.isalpha()})
         for letter in word:
             counts[letter] += frequency
     total = sum(counts.values())
@@ -54,9 +53,9 @@ def pairs_of(words: Mapping[str, float], *, spaced: bool = True) -> dict[str, st
     foreign = sum(letter > "\u024f" for letter in known) > len(known) / 2
     known = known - set(_LATIN_LETTERS) if foreign else known | set(_LATIN_LETTERS)
     alphabet = " " + "".join(sorted(known - {" "}))
-    pairs: Counter[tuple[str, str]] = Counter()
-    ends: Counter[str] = Counter()
-    starts: Counter[str] = Counter()
+    pairs: defaultdict[tuple[str, str], float] = defaultdict(float)
+    ends: defaultdict[str, float] = defaultdict(float)
+    starts: defaultdict[str, float] = defaultdict(float)
     for word, frequency in words.items():
         kept = "".join(letter if letter in known else " " for letter in word)
         spelled = f" {kept} " if spaced else kept
@@ -84,12 +83,12 @@ def _is_of_words(letter: str) -> bool:
 
 def characters_of(words: Mapping[str, float]) -> str:
     """The most frequent characters of words, the most frequent first."""
-    counts: Counter[str] = Counter()
+    counts: defaultdict[str, float] = defaultdict(float)
     for word, frequency in words.items():
         for character in word:
             if character > "\x7f" and character.isalpha():
                 counts[character] += frequency
-    return "".join(character for character, _ in counts.most_common(_CHARACTERS))
+    return "".join(sorted(counts, key=counts.__getitem__, reverse=True)[:_CHARACTERS])
 
 
 def _serbian(words: Mapping[str, float]) -> dict[str, float]:
@@ -111,7 +110,7 @@ def _traditional(words: Mapping[str, float]) -> dict[str, float]:
         in_big5 = character.encode("big5", "ignore")
         if in_big5 and in_big5[0] < 0xC9:  # the first level: what is common
             written.setdefault(simplify_chinese(character), []).append(character)
-    spelled: Counter[str] = Counter()
+    spelled: defaultdict[str, float] = defaultdict(float)
     for word, frequency in words.items():
         for character in word:
             forms = written.get(character, ())

@@ -71,7 +71,8 @@ def test_an_absent_file_is_requested_when_another_file_names_it() -> None:
 
     absent = {"https://h.example/sitemap.xml", "https://h.example/objects.inv"}
     asyncio.run(read_site_map("https://h.example/", get, html="", absent=absent))
-    assert requested == [f"https://h.example/{name}" for name in ("robots.txt", "sitemap.xml", "sitemap_index.xml")]
+    names = ("robots.txt", "sitemap.xml", "sitemap_index.xml", "llms.txt")
+    assert requested == [f"https://h.example/{name}" for name in names]
 
 
 def test_a_start_page_without_a_map_or_validators_is_compared_at_every_look(settings: Settings) -> None:

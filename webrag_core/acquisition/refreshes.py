@@ -84,7 +84,9 @@ def _without(text: str, start: str, end: str) -> tuple[str, list[str]]:
     lower = text.lower()
     if len(lower) != len(text):  # letters that are longer in lower case: offsets would be wrong
         lower = text
-    kept, taken, position = [], [], 0
+    kept: list[str] = []
+    taken: list[str] = []
+    position = 0
     while (begin := lower.find(start, position)) >= 0:
         close = lower.find(end, begin + len(start))
         kept.append(text[position:begin])

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import product
 from pathlib import Path
 
 ZERO, MOST = 35, 60
@@ -59,7 +58,8 @@ def languages() -> dict[str, Language]:
 
 def _language(letters: str = " ", pairs: str = "", characters: str = "") -> Language:
     costs = [(ord(mark) - ZERO) / 4 for mark in pairs]
-    by_pair = dict(zip(product(letters, repeat=2), costs, strict=True)) if pairs else {}
+    in_order = ((first, second) for first in letters for second in letters) if pairs else ()
+    by_pair = dict(zip(in_order, costs, strict=True))
     ranks = {character: _FIRST_RANK_BITS + rank / _FREQUENT for rank, character in enumerate(characters)}
     return Language(frozenset(letters), by_pair, ranks)
 
