@@ -127,6 +127,12 @@ def test_a_right_declaration_stays_whatever_the_letters(text: str) -> None:
         assert charset_warning(body, declared) is None
 
 
+@pytest.mark.parametrize(("label", "charset"), [("gb2312", "shift_jis"), ("euc-jp", "cp1251"), ("euc-kr", "utf-8")])
+def test_an_east_asian_page_that_names_a_wrong_charset_is_warned_of(label: str, charset: str) -> None:
+    body = page(with_letters("ru" if charset == "cp1251" else "ja", 120), charset, head=f"<meta charset={label}>")
+    assert charset_warning(body, None) is not None
+
+
 def test_what_is_like_no_text_is_warned_of() -> None:
     noise = "".join(chr(0xA1 + (at * 37) % 90) + (" " if at % 6 == 0 else "") for at in range(90))
     warning = charset_warning(page(noise, "latin-1"), None)

@@ -63,8 +63,6 @@ def page_encoding(body: bytes, declared: str | None) -> str:
 
 def charset_warning(body: bytes, declared: str | None) -> str | None:
     """Why the text of `body` may be damaged, for people; None when header, page or letters are clear about it."""
-    if _is_utf8(body):
-        return None
     reading = _reading(body, declared)
     if reading.certain:
         return None
@@ -86,7 +84,10 @@ def _reading(body: bytes, declared: str | None) -> _Reading:
     named = in_header or named_encoding(body)
     if body.isascii() or (named is not None and named.startswith("utf-16")):
         return _Reading(named or "cp1252")
-    if named is not None and not _is_mistaken(body, named, by_page=in_header is None):
+    if named is not None and named != "utf-8" and in_header is None and not named.startswith(_ONE_BYTE):
+        # East Asian pages keep their own word, as in browsers: their bytes may be valid UTF-8 by chance
+        return _Reading(named, certain=not _is_mistaken(body, named))
+    if named is not None and not _is_mistaken(body, named):
         return _Reading(named)
     damage = _damage(body, "utf-8")
     if damage <= _LITTLE_DAMAGE:
@@ -103,12 +104,11 @@ def _reading(body: bytes, declared: str | None) -> _Reading:
     return _Reading(found.encoding, found.certain)
 
 
-def _is_mistaken(body: bytes, named: str, *, by_page: bool) -> bool:
+def _is_mistaken(body: bytes, named: str) -> bool:
     """Whether the bytes of a page cannot be in the encoding that is declared."""
-    if not named.startswith(_ONE_BYTE):
-        # East Asian pages keep their own word, as in browsers: their bytes may be valid UTF-8 by chance
-        return not (by_page and named != "utf-8") and _damage(body, named) > _LITTLE_DAMAGE
-    if _is_utf8(body):
+    if named == "utf-8":
+        return _damage(body, named) > _LITTLE_DAMAGE
+    if _is_utf8(body) if named.startswith(_ONE_BYTE) else _damage(body, named) > _LITTLE_DAMAGE:
         return True
     from webrag_core.acquisition.undeclared.guess import reads_like_text  # hardly any page needs it
 
@@ -118,7 +118,8 @@ def _is_mistaken(body: bytes, named: str, *, by_page: bool) -> bool:
 def _damage(body: bytes, encoding: str) -> float:
     """Share of the characters beyond ASCII that are damaged in an encoding, 0 to 1."""
     text = body.decode(encoding, "replace")
-    return text.count("\ufffd") / max(1, sum(character > "\x7f" for character in text))
+    damaged = text.count("\ufffd")
+    return damaged / max(1, len(text) - len(text.encode("ascii", "ignore"))) if damaged else 0.0
 
 
 def _is_utf8(body: bytes) -> bool:
