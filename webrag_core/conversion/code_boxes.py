@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import takewhile
 
 import lxml.html
 from lxml.html import HtmlElement
@@ -12,10 +13,12 @@ from webrag_core.conversion.code_controls import is_tooltip
 from webrag_core.conversion.code_text import LINE_BLOCKS, code_text
 from webrag_core.conversion.line_numbers import has_at_most, is_all_text_of, line_number, names_line
 
-_SIGNS = re.compile(
-    r"\b(?:class|style)\s*=\s*[\"']?[^\"'<>]{0,200}(?:line|code|mono|courier|consolas|menlo|white-space\s*:\s*pre)",
-    re.IGNORECASE,
-)
+# one of them is in the source of every page whose lines or styles are looked at, in lower case
+_SIGNS = (
+    "codeline", "code-line", "code_line", "cm-line", "codemirror-line", "token-line", "view-line", "crayon-line",
+    "ace_line", "source-line", "sourceline", "src-line", "hljs-line", "shiki-line", '"line"', '"line ', ' line"',
+    "=line", "'line", "monospace", "courier", "consolas", "menlo", "white-space",
+)  # fmt: skip
 _WITH_SIGNS = "descendant::*[@style or contains(@class, 'ine') or contains(@class, 'ode')]"
 # names of a line of code in any framework; a line of a poem is a `line` too, and asks for more
 _LINE_OF_CODE = re.compile(
@@ -51,7 +54,8 @@ def make_code_boxes(root: HtmlElement, html: str) -> None:
         lines = _lines_of(table)
         if lines:
             _replace_table(table, lines)
-    boxes = root.xpath(_WITH_SIGNS) if _SIGNS.search(html) else []
+    source = html.lower()
+    boxes = root.xpath(_WITH_SIGNS) if any(sign in source for sign in _SIGNS) else []
     _join_lines(boxes)
     for pre in root.iter("pre"):
         _end_lines(pre)
@@ -153,15 +157,15 @@ def _replace_rows(container: HtmlElement, found: list[tuple[HtmlElement, HtmlEle
 
 def _end_lines(pre: HtmlElement) -> None:
     """End the lines of code that is all on one line of the page's source, where each is a box by style."""
-    lines = [box for box in pre.iterdescendants("span", "code") if _LINE_BOX.search(box.get("class") or "") is not None]
-    if (
-        len(lines) > 1
-        and "\n" not in pre.text_content()
-        and next(pre.iterdescendants("br", *LINE_BLOCKS), None) is None
-    ):
-        for line in lines:
-            if line.getparent() is lines[0].getparent():
+    for parent in (pre, *pre.iterchildren("code")):
+        lines = list(takewhile(_is_line_box, parent.iterchildren("*")))
+        if len(lines) > 1 and "\n" not in pre.text_content() and next(pre.iter("br", *LINE_BLOCKS), None) is None:
+            for line in lines:
                 line.tag = "div"
+
+
+def _is_line_box(box: HtmlElement) -> bool:
+    return box.tag in ("span", "code") and _LINE_BOX.search(box.get("class") or "") is not None
 
 
 def _replace_table(table: HtmlElement, lines: list[HtmlElement]) -> None:
@@ -186,7 +190,7 @@ def _line(box: HtmlElement) -> HtmlElement:
 
 def _may_be_laid_out(box: HtmlElement) -> bool:
     """Whether a box is worth reading: code over several lines, or a style of code."""
-    if box.tag == "code" and (len(box) or "\n" in (box.text or "")):
+    if box.tag == "code" and (next(box.iter("br", *LINE_BLOCKS), None) is not None or "\n" in box.text_content()):
         return True
     style = box.get("style")
     return style is not None and (_KEEPS_SPACE.search(style) or _MONOSPACED.search(style)) is not None

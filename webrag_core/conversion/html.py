@@ -220,7 +220,9 @@ def page_text(body: bytes, charset: str | None) -> str:
     text = re.sub(r"^\s*<\?xml[^>]*\?>", "", decode_page(body, charset).replace("\x00", "\ufffd"))
     text = _CONTROLS.sub("", text.replace("\x0c", " ").replace("\r\n", "\n").replace("\r", "\n"))
     text = _LONG_TAG.sub(_without_attribute_flood, text)
-    text = _CLOSED_BREAK.sub("<br>", without_framesets(text))
+    text = without_framesets(text)
+    if "</br" in text or "</BR" in text or "</Br" in text:
+        text = _CLOSED_BREAK.sub("<br>", text)
     return _NAMED_CONTROLS.sub("", text)
 
 
