@@ -13,13 +13,16 @@ from webrag_core.conversion.code_controls import is_tooltip
 from webrag_core.conversion.code_text import LINE_BLOCKS, code_text
 from webrag_core.conversion.line_numbers import has_at_most, is_all_text_of, line_number, names_line
 
-# one of them is in the source of every page whose lines or styles are looked at, in lower case
+# one of them is in the source of every page whose lines or styles are looked at
 _SIGNS = (
-    "codeline", "code-line", "code_line", "cm-line", "codemirror-line", "token-line", "view-line", "crayon-line",
-    "ace_line", "source-line", "sourceline", "src-line", "hljs-line", "shiki-line", '"line"', '"line ', ' line"',
-    "=line", "'line", "monospace", "courier", "consolas", "menlo", "white-space",
+    '-line"', "-line ", "-line'", "-line>", "odeLine", "odeline", "ode_line", "ourceLine", "ourceline", "ace_line",
+    '"line"', '"line ', ' line"', "=line", "'line", "monospace", "ourier", "onsolas", "enlo", "white-space",
 )  # fmt: skip
 _WITH_SIGNS = "descendant::*[@style or contains(@class, 'ine') or contains(@class, 'ode')]"
+_BROKEN_CODE = (
+    "descendant::code[contains(., '\n') or descendant::br or descendant::div or descendant::p or descendant::li"
+    " or descendant::tr]"
+)
 # names of a line of code in any framework; a line of a poem is a `line` too, and asks for more
 _LINE_OF_CODE = re.compile(
     r"(?:^|[\s_])(?:[\w-]{0,40}-)?(?:code|cm|codemirror|token|view|crayon|ace|source|src|hljs|shiki)[-_]?line(?:$|[\s_])",
@@ -54,20 +57,14 @@ def make_code_boxes(root: HtmlElement, html: str) -> None:
         lines = _lines_of(table)
         if lines:
             _replace_table(table, lines)
-    source = html.lower()
-    boxes = root.xpath(_WITH_SIGNS) if any(sign in source for sign in _SIGNS) else []
+    boxes = root.xpath(_WITH_SIGNS) if any(sign in html for sign in _SIGNS) else []
     _join_lines(boxes)
     for pre in root.iter("pre"):
         _end_lines(pre)
-    left = _MAX_BOXES
-    for box in (*boxes, *root.iter("code")):
-        if box.tag not in _STYLED or not _may_be_laid_out(box) or next(box.iterancestors("pre"), None) is not None:
-            continue
-        left -= 1
-        if _is_laid_out(box):
+    styled = [box for box in boxes if box.tag in _STYLED and _has_style_of_code(box)]
+    for box in (*styled[:_MAX_BOXES], *root.xpath(_BROKEN_CODE)[:_MAX_BOXES]):
+        if next(box.iterancestors("pre"), None) is None and _is_laid_out(box):
             _make_pre(box)
-        if not left:
-            break
 
 
 def _lines_of(table: HtmlElement) -> list[HtmlElement]:
@@ -188,10 +185,7 @@ def _line(box: HtmlElement) -> HtmlElement:
     return line
 
 
-def _may_be_laid_out(box: HtmlElement) -> bool:
-    """Whether a box is worth reading: code over several lines, or a style of code."""
-    if box.tag == "code" and (next(box.iter("br", *LINE_BLOCKS), None) is not None or "\n" in box.text_content()):
-        return True
+def _has_style_of_code(box: HtmlElement) -> bool:
     style = box.get("style")
     return style is not None and (_KEEPS_SPACE.search(style) or _MONOSPACED.search(style)) is not None
 
