@@ -202,3 +202,15 @@ def test_frames_within_a_page_are_links_where_they_show_a_page_of_the_same_host(
     converted = page(html)
     assert [link.target_url for link in converted.links] == ["https://site.example/sizes.html"]
     assert lines(html)[1:] == ["[Table of sizes](https://site.example/sizes.html)"]
+
+
+@pytest.mark.parametrize("tag", ["div class=card", "article", "li class=tile", "section"])
+@pytest.mark.parametrize("inner", ["{}", "<div>{}</div>"])
+def test_the_footer_of_a_card_is_its_own(tag: str, inner: str) -> None:
+    def card(name: str, price: int) -> str:
+        foot = inner.format(f"<footer>It costs {price} EUR.</footer>")
+        return f"<{tag}><h2>{name}</h2><p>Words about it.</p>{foot}</{tag.split()[0]}>"
+
+    html = f"<body><header>Site</header><div>{card('A', 10)}{card('B', 20)}</div><footer>Imprint</footer></body>"
+    text = convert_html(html.encode(), url=URL).markdown
+    assert ["It costs 10 EUR." in text, "It costs 20 EUR." in text, "Imprint" in text] == [True, True, False]

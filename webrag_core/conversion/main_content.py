@@ -13,6 +13,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webrag_core.conversion.boilerplate import kind_of_box
+from webrag_core.conversion.cards import is_of_card
 from webrag_core.conversion.content.declared import is_declared_article
 from webrag_core.conversion.content.selection import drop_boilerplate
 from webrag_core.conversion.content.units import byte_size, is_same_page_link
@@ -138,12 +139,12 @@ def _declared_container(root: HtmlElement) -> HtmlElement | None:
 
 
 def _without_frame(root: HtmlElement) -> HtmlElement:
-    """Drop header, footer and asides of a page; those of its sections stay, and a header around the only title."""
+    """Drop header, footer and asides of a page; those of sections and cards stay, a header of the only title too."""
     headings = list(root.iter("h1"))
     for element in list(root.iter("header", "footer", "aside")):
         of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())
         holds_title = element.tag == "header" and len(headings) == 1 and element in headings[0].iterancestors()
-        if not of_section and not holds_title:
+        if not of_section and not holds_title and not is_of_card(element):
             drop(element)
     return root
 
