@@ -286,3 +286,12 @@ def test_a_flood_of_attributes_costs_the_attributes_and_not_the_page() -> None:
         f"<body><main><p {flood}>Still a page of words.</p></main></body>".encode(), url="https://e.example/"
     )
     assert "Still a page of words." in found.markdown
+
+
+@pytest.mark.parametrize("mark", ["\ue000{}\ue001", "&#57344;{}&#57345;", "&#xE000;{}&#xe001;", "&#0057344{}&#X0e001"])
+def test_no_spelling_of_a_placeholder_is_believed(mark: str) -> None:
+    for place in ("<p>{} words</p>", '<p title="{}">words</p>', '<p><img src=a.png alt="{}"> words</p>', "<h2>{}</h2>"):
+        text = markdown("<dl><dt>term</dt><dd>definition</dd></dl>" + place.format(mark.format(0)))
+        assert text.count("definition") == 1
+        assert "\ue000" not in text
+        assert "\ue001" not in text

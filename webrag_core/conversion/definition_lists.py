@@ -17,6 +17,7 @@ from webrag_core.conversion.anchors import AnchorMarks
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 _MARK = re.compile(f"[{_OPEN}{_CLOSE}]")
+_NUMBERED_MARK = re.compile("&#(?:0*5734[45]|[xX]0*[eE]00[01])")  # 0xe000 is 57344
 _TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _BLOCK_LINE = re.compile(f"^(?P<prefix>[^\\n{_OPEN}]*){_OPEN}(?P<key>\\d+){_CLOSE}[ \\t]*$", re.MULTILINE)
 _SPACE = re.compile(r"\s+")
@@ -75,6 +76,11 @@ class Placeholders:
 
         text = _BLOCK_LINE.sub(block, text)
         return _TOKEN.sub(lambda match: self._pieces[int(match.group(1))], text)
+
+
+def may_hold_marks(html: str) -> bool:
+    """Whether the source of a page has our marks, as characters or by number. Most have none, and are not walked."""
+    return _OPEN in html or _CLOSE in html or ("&#" in html and _NUMBERED_MARK.search(html) is not None)
 
 
 def strip_placeholder_marks(main: HtmlElement) -> None:

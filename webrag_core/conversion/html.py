@@ -27,6 +27,7 @@ from webrag_core.conversion.code_blocks import flatten_inline_code, mark_code, s
 from webrag_core.conversion.decimals import join_decimals
 from webrag_core.conversion.definition_lists import (
     Placeholders,
+    may_hold_marks,
     replace_definition_lists,
     strip_placeholder_marks,
 )
@@ -65,6 +66,10 @@ _NAMED_CONTROLS = re.compile(
     r"|[xX]0*(?:[1-8b-cB-Ce-fE-F]|1[0-9a-fA-F]|7[fF]|[fF]{3}[eEfF])(?![0-9a-fA-F]));?"
 )
 _CLOSED_BREAK = re.compile(r"(?:<br\s*/?>)?</br\s*>", re.IGNORECASE)  # a browser takes </br> for <br>
+_ADDRESSES = (
+    ("src", ("img", "video", "audio", "source", "embed", "track")),
+    ("cite", ("blockquote", "q", "ins", "del")),
+)
 _OPTIONS = converter.ConversionOptions(
     extract_metadata=False,
     autolinks=False,
@@ -176,7 +181,8 @@ def _prepare(
     raw_tex = shows_raw_tex(document)
     main = root if is_document else main_content(root, article=metadata.article)
     _clean(main, base_url, url)
-    strip_placeholder_marks(main)
+    if may_hold_marks(text):
+        strip_placeholder_marks(main)
     placeholders = Placeholders(_convert)
     unwrap_layout_tables(main)
     drop_false_spans(main)
@@ -275,9 +281,10 @@ def _base_url(document: HtmlElement, url: str) -> str:
 def _clean(main: HtmlElement, base_url: str, page_url: str) -> None:
     resolve_images(main)
     clean_anchors(main, base_url, page_url)
-    for name in ("src", "cite"):
-        for element in main.xpath(f"descendant::*[@{name}]"):
-            element.set(name, absolute(element.get(name) or "", base_url) or element.get(name) or "")
+    for name, elements in _ADDRESSES:
+        for element in main.iter(*elements):
+            if written := element.get(name):
+                element.set(name, absolute(written, base_url) or written)
     for element in main.iter("aside", "header", "footer", "form"):
         element.tag = "div"  # within the content they are content; the converter would drop them
     for quote in list(main.iter("blockquote")):
