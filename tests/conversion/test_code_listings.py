@@ -87,6 +87,7 @@ def test_tables_with_numbered_rows_stay_tables(table: str) -> None:
         ("<span class='token shell-symbol'>ann@host:~#</span> make all", "make all"),
         ("<code class=prompt>C:\\pumps&gt;</code> make all", "make all"),
         ("<span style='-webkit-user-select:none;user-select: none'>% </span>make all", "make all"),
+        ("<span class=gp>C:\\&gt;</span>", "C:\\>"),
         ("<span class=gp>&gt;&gt;&gt; </span>1 + 1\n2", ">>> 1 + 1\n2"),
         ("<code class=prompt>pumps=#</code> SELECT 1;\n 1", "pumps=# SELECT 1;\n 1"),
         ("<span style='user-select:none'>+</span>added\n<span style='user-select:none'>-</span>gone", "+added\n-gone"),

@@ -24,10 +24,14 @@ _MAX_LABEL = 40  # characters of a button
 
 def drop_code_controls(code: HtmlElement) -> None:
     """Take buttons, tooltips and shell prompts that are marked as such out of a box of code."""
-    for element in list(code.iterdescendants(etree.Element)):
+    elements = list(code.iterdescendants(etree.Element))
+    prompts = {element for element in elements if _is_prompt(element)}
+    if prompts and not _holds_more(code, prompts):
+        prompts.clear()  # the prompt is what is shown
+    for element in elements:
         if element.getparent() is None:
             continue
-        if _is_prompt(element):
+        if element in prompts:
             if not element.text_content()[-1:].isspace() and (element.tail or "")[:1] in (" ", "\xa0"):
                 element.tail = (element.tail or "")[1:]
             element.drop_tree()
@@ -51,6 +55,12 @@ def _is_prompt(element: HtmlElement) -> bool:
     if not is_marked and _UNSELECTABLE.search(element.get("style") or "") is None:
         return False
     return _SHELL_PROMPT.fullmatch(element.text_content()) is not None
+
+
+def _holds_more(code: HtmlElement, prompts: set[HtmlElement]) -> bool:
+    """Whether there is text outside the prompts."""
+    texts = "".join(code.itertext()).split()
+    return sum(map(len, texts)) > sum(len("".join(prompt.text_content().split())) for prompt in prompts)
 
 
 @lru_cache(maxsize=4096)  # a page has a handful of names, many times each

@@ -21,6 +21,7 @@ _HARMLESS_CLAIMS = 10_000  # places that spans may claim in any table
 _CLAIMS_PER_CELL = 20  # more than these per real cell are not believed
 _MAX_HEADER_ROWS = 4
 _TO_THE_END = 65_534  # rows, of a cell that spans all rows below it: what HTML lets a cell span
+_MAX_PLAIN_CHARS = 1_000  # of a cell: a longer one is better read as blocks
 _MOST_CODE = 1 / 3  # of the cells of a table may hold several lines of code
 _MAX_REPEATED_CHARS = 120  # a longer text is not repeated
 
@@ -65,7 +66,10 @@ def _is_layout(table: HtmlElement, rows: list[HtmlElement], cells: list[HtmlElem
 
 
 def _has_plain_columns(rows: list[HtmlElement]) -> bool:
-    """Whether there are several rows, of two or more cells and the same width."""
+    """Whether there are several rows, of two or more cells and the same width, with no long text or terms in them."""
+    for row in rows:
+        if next(row.iter("dl"), None) is not None or any(len(cell.text_content()) > _MAX_PLAIN_CHARS for cell in row):
+            return False
     widths = {sum(min(_span(cell, "colspan"), _MAX_COLUMNS) for cell in row.iterchildren("td", "th")) for row in rows}
     return len(rows) > 1 and len(widths) == 1 and min(widths) > 1
 
