@@ -170,7 +170,8 @@ def test_titles_become_headings(written: str, headings: list[str]) -> None:
 def test_lists_keep_their_items(marker: str) -> None:
     pad = " " * (len(marker) + 3)
     text = (
-        f"{PARAGRAPH}\nIt closes a connection :\n\n  {marker} when nothing was sent over it for the time that was set in the\n"
+        f"{PARAGRAPH}\nIt closes a connection :\n\n"
+        f"  {marker} when nothing was sent over it for the time that was set in the\n"
         f"{pad}file;\n  {marker} when the machine behind it is down.\n"
     )
     assert page_of(text).markdown.endswith(

@@ -13,7 +13,7 @@ from webrag_core.conversion.plain_text.shape import is_prose
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _HEADING = re.compile(r"(?:\A|\n)#{1,6} [^\n#]+\n")
 _LINK = re.compile(r"\[[^\[\]\n]{1,200}\]\((?:https?:|[./#\w-])[^()\s]{0,500}\)")
-_TABLE = re.compile(r"^\|?[ :|-]*-{3}[ :|-]*\|[ :|-]*$", re.MULTILINE)
+_TABLE = re.compile(r"^\|(?:[ ]?:?-+:?[ ]?\|)+$", re.MULTILINE)
 _MARKS = (_FENCE, _HEADING, _LINK, _TABLE)
 _MIN_MARKS = 2
 
