@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -57,6 +57,9 @@ bench-storage: $(VENV)/.runtime ## bytes per page of the frozen site, by table
 
 bench-conversion: $(VENV)/.runtime ## what of the frozen site's code, tables and definitions survives conversion
 	$(BIN)/python -m benchmarks.corpus.conversion
+
+bench-plain-text: $(VENV)/.runtime ## whether facts in manuals that are laid out with blanks are found and answered
+	$(BIN)/python -m benchmarks.corpus.plain_text_questions
 
 bench-crash: $(VENV)/.runtime ## kill -9 at 100 points while indexing, 50 while refreshing; compare with an undisturbed corpus
 	$(BIN)/python -m benchmarks.corpus.crash

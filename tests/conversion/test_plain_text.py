@@ -255,6 +255,13 @@ def test_pages_of_a_printer_become_one_text() -> None:
     )
 
 
+def test_pages_in_boxes_of_their_own_become_one_text() -> None:
+    pages = (MANUALS / "lantern-protocol.txt").read_text().split("\f\n")
+    boxes = "</pre>\n<hr class='noprint'/><!--NewPage--><pre class='newpage'>".join(map(html.escape, pages))
+    page = convert_html(f"<html><body><pre>{boxes}</pre></body></html>".encode(), url=URL, charset="utf-8")
+    assert page.markdown == file_of("\f\n".join(pages)).markdown
+
+
 def test_divided_words_become_whole_where_that_is_certain() -> None:
     text = f"""{PARAGRAPH}
 When the machine behind the relay cannot be reached any more, then the connec-

@@ -22,12 +22,40 @@ _MIN_LETTERS = 200  # of less the shape says nothing
 
 def unfold_prose(main: HtmlElement) -> None:
     """Make headings, paragraphs, lists and terms of every <pre> whose text is prose; code in it stays a <pre>."""
+    _join_pages(main)
     level = 0
     for element in list(main.iter("pre", *_HEADINGS)):
         if element.tag != "pre":
             level = int(element.tag[1])
         elif element.getparent() is not None and element is not main:
             _unfold(element, level)
+
+
+def _join_pages(main: HtmlElement) -> None:
+    """Make one <pre> of those that are the pages of one text, as archives of RFCs have them."""
+    first: HtmlElement | None = None
+    for pre in list(main.iter("pre")):
+        rules = []
+        before = pre.getprevious()
+        while before is not None and before.tag == "hr" and not (before.tail or "").strip():
+            rules.append(before)
+            before = before.getprevious()
+        follows = first is not None and before is first and not (first.tail or "").strip()
+        if not follows or "newpage" not in (pre.get("class") or "").split():
+            first = pre
+            continue
+        assert first is not None
+        for rule in rules:
+            rule.drop_tree()
+        last = first[-1] if len(first) else None
+        if last is None:
+            first.text = f"{first.text or ''}\n{pre.text or ''}"
+        else:
+            last.tail = f"{last.tail or ''}\n{pre.text or ''}"
+        first.tail = pre.tail
+        first.extend(list(pre))
+        pre.tail = None
+        pre.drop_tree()
 
 
 def _unfold(pre: HtmlElement, level: int) -> None:
