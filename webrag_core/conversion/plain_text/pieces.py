@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -47,6 +48,7 @@ _MIN_EDGE = 40
 _MAX_EDGE = 140
 _FRONT_BLOCKS = 8  # in which the title of a text stands
 _OFF_CENTRE = 8  # columns
+_STRAY = 2  # lines that stand further left than the text without being its edge
 _FULL = 0.72  # of the edge: a line that long may run on
 
 
@@ -84,8 +86,10 @@ class Layout:
         self.lines = [None if line is None else line.expandtabs().rstrip() for line in lines]
         widths = sorted(len(line) for line in self.lines if line and len(line) <= _MAX_EDGE)
         self.edge = max(_MIN_EDGE, widths[-1 - len(widths) // 20]) if widths else _MIN_EDGE
-        indents = sorted(self.indent(number) for number, line in enumerate(self.lines) if line)
-        self.base = indents[len(indents) // 50] if indents else 0  # a few stray lines do not count
+        indents = Counter(self.indent(number) for number, line in enumerate(self.lines) if line)
+        self.base = min(
+            (indent for indent, lines in indents.items() if lines > _STRAY), default=min(indents, default=0)
+        )
         self.has_outline = any(line and line.startswith("** ") for line in self.lines)
 
     def indent(self, number: int) -> int:
