@@ -11,10 +11,10 @@ from tests.conversion.not_found_pages import MISSING, html
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.convert import convert_page
 from webrag_core.conversion.html import ConvertedPage
-from webrag_core.conversion.placeholder_text import word_count
 from webrag_core.conversion.soft_404 import MAX_WORDS, says_not_found
 from webrag_core.corpus.replacement import redirected_to_front_page, shrinks_drastically
 from webrag_core.errors import FetchError, Reason
+from webrag_core.language.word_count import word_count
 
 URL = "https://example.org/docs/old.html"
 SENTENCE = "Here follows what the page has to say about its matter, at length. "

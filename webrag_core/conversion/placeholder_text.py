@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webrag_core.conversion.not_found_phrases import plain_words
+from webrag_core.language.word_count import word_count
 
 MAX_CHARS = 30_000
 """What is longer is a page, however much of it is links."""
@@ -15,8 +16,6 @@ BARE_WORDS = 12
 _HEADLINES = 3
 
 _SENTENCE = re.compile(r"(?:\w+\W+){3}\w[^\n]*[.!?。]\s*$", re.MULTILINE)
-_WORD = re.compile(r"\w+")
-_UNSPACED_CHARACTER = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 _IMAGE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]*\)")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _QUOTE = re.compile(r"`[^`\n]*`|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|(?<!\w)\"[^\"\n]*\"(?!\w)")
@@ -38,11 +37,6 @@ class PlaceholderText:
     def is_bare(self) -> bool:
         """Whether the text says nothing."""
         return self.words <= BARE_WORDS and _SENTENCE.search(self.text) is None
-
-
-def word_count(text: str) -> int:
-    """Count the words of a text; two characters are one word where a script writes no spaces."""
-    return len(_WORD.findall(text)) + len(_UNSPACED_CHARACTER.findall(text)) // 2
 
 
 def placeholder_text(markdown: str, is_message: Callable[[str], bool]) -> PlaceholderText:

@@ -26,7 +26,8 @@ from webrag_core.conversion.not_found_phrases import (
     UNSPACED_MESSAGE,
     plain_words,
 )
-from webrag_core.conversion.placeholder_text import MAX_CHARS, placeholder_text, segments, word_count
+from webrag_core.conversion.placeholder_text import MAX_CHARS, placeholder_text, segments
+from webrag_core.language.word_count import word_count
 
 MAX_WORDS = 120
 """Words outside links, headlines not counted, above which a text says more than that there is none."""

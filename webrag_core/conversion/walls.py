@@ -19,9 +19,10 @@ from webrag_core.conversion.html import ConvertedPage
 from webrag_core.conversion.not_found_phrases import plain_words
 from webrag_core.conversion.notice_phrases import NOT_OPEN, NOTICES, SERVER_ERROR
 from webrag_core.conversion.placeholder_kinds import ABOUT_WALLS, FILLERS, UNSPACED, PlaceholderKind
-from webrag_core.conversion.placeholder_text import MAX_CHARS, PlaceholderText, placeholder_text, segments, word_count
+from webrag_core.conversion.placeholder_text import MAX_CHARS, PlaceholderText, placeholder_text, segments
 from webrag_core.conversion.wall_phrases import LOG_IN, ROBOT_CHECK, WALLS
 from webrag_core.errors import Reason
+from webrag_core.language.word_count import word_count
 
 MAX_WORDS = 150
 """Words outside links, headlines not counted, above which a text without a mark is a page."""

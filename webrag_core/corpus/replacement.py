@@ -29,7 +29,7 @@ _RETURN = re.compile(
 def shrinks_drastically(old_words: int, new_words: int) -> bool:
     """True when a new text has under 50 words and under a twentieth of the stored one's words.
 
-    Such a change is a loss (a shell, a notice, a broken template) until confirmed. Count with `word_count`.
+    Such a change is a loss (a shell, a notice, a broken template) until confirmed. Count with `language.word_count`.
     """
     return new_words < LEAST_WORDS and new_words * LEAST_SHARE < old_words
 

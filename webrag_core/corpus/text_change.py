@@ -9,8 +9,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from webrag_core.conversion.placeholder_text import word_count
 from webrag_core.corpus.replacement import shrinks_drastically
+from webrag_core.language.word_count import word_count
 
 _LEAST_KEPT = 0.5
 SKETCH_WORDS = 48
