@@ -111,6 +111,17 @@ def relevance_provenance() -> Provenance:
     return Provenance.of(json.loads(_TABLE.read_text(encoding="utf-8")))
 
 
-def relevance(scores: Sequence[float]) -> list[float]:
-    """Probability of relevance of each chunk, given the raw scores of all chunks that one query found."""
-    return [float(value) for value in relevance_table().probabilities(np.asarray(scores, dtype=np.float64))]
+def relevance(scores: Sequence[float], groups: Sequence[int] = ()) -> list[float]:
+    """Probability of relevance of each chunk, given the raw scores of all chunks that one query found. Chunks of one of
+    the `groups` (one name per chunk) say nearly the same: each is judged as if the others of its group were not there.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    table = relevance_table()
+    probabilities = table.probabilities(values)
+    names = np.asarray(groups)
+    for name in {group for group in groups if list(groups).count(group) > 1}:
+        members = np.flatnonzero(names == name)
+        for member in members:
+            rest = np.append(values[names != name], values[member])
+            probabilities[member] = max(probabilities[member], table.probabilities(rest)[-1])
+    return [float(value) for value in probabilities]

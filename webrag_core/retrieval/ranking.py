@@ -14,12 +14,15 @@ from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
+from webrag_core.retrieval.redundancy import alike_groups
 from webrag_core.retrieval.scoring import PassageScores, profile, score_passages
 from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
 _LEXICAL_PLACES = 0.5  # share of the candidates that BM25's ranks fill
 _MATCH_SHARE = 0.8  # children of one parent that score at least this share of its best are matches too
+_COMPARED = 12  # parents, best first, of which those that say nearly the same are known
+_ALIKE = 0.5  # share of the shingles of two parents from which they say nearly the same
 _MAX_MATCHES = 3
 
 
@@ -86,7 +89,10 @@ def rank_parents(
         row.id: min(1.0, weights.lexical * bm25_share.get(row.id, 0.0) + float(parent_scores.get(row.id, 0.0)))
         for row in parents
     }
-    relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values())), strict=True))
+    best = sorted(raw_scores, key=lambda parent: -raw_scores[parent])[:_COMPARED]
+    alike = dict(zip(best, alike_groups([rows[parent].body for parent in best], _ALIKE), strict=True))
+    groups = [alike.get(parent, len(best) + place) for place, parent in enumerate(raw_scores)]
+    relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values()), groups), strict=True))
     chunks = []
     for row in parents:
         own = sorted(by_parent.get(row.id, []), key=lambda index: -child_scores[index])

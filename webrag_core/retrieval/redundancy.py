@@ -58,6 +58,23 @@ def redundant_indices(texts: Sequence[str], ceiling: float) -> list[int]:
     return dropped
 
 
+def alike_groups(texts: Sequence[str], least: float) -> list[int]:
+    """The group of each text, named by the position of its first member: a text joins the first earlier one with which
+    it shares at least `least` of the shingles of both. Texts without words are alone."""
+    if len(texts) < 2:
+        return list(range(len(texts)))
+    shared, sizes = _shared_shingles(texts)
+    groups: list[int] = []
+    for index, size in enumerate(sizes):
+        alike = (
+            other
+            for other in range(index)
+            if groups[other] == other and shared[index, other] >= least * max(1, int(size), int(sizes[other]))
+        )
+        groups.append(next(alike, index))
+    return groups
+
+
 def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Matrix of the number of distinct shingles each pair of texts shares, and each text's own number.
 
