@@ -55,8 +55,19 @@ async def compose(
         safe=partial(guard.safe_units, form=form),
     )
     supports = [confidence.supports(score) for score in draft.scores]
-    choices = select(draft.units, draft.scores, supports, settings.answer_max_words, form, moment_of(question.text))
-    return Composition(draft, form, supports, choices, confidence.confidence_of(choices, draft.scores, gathered))
+    choices = select(
+        draft.units,
+        draft.scores,
+        supports,
+        settings.answer_max_words,
+        form,
+        moment_of(question.text),
+        draft.facts,
+        draft.things,
+    )
+    sure = confidence.confidence_of(choices, draft.scores, gathered)
+    sure = confidence.within_meaning(sure, choices, form, draft.things, draft.facts)
+    return Composition(draft, form, supports, choices, sure)
 
 
 def warnings_of(draft: Draft) -> Sequence[str]:

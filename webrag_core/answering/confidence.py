@@ -22,10 +22,13 @@ from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
+from webrag_core.answering.wanted.fact import Fact
+from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
 from webrag_core.orchestration.verdict import calibration_note
 from webrag_core.providers.embedder import ModelIdentity
 from webrag_core.retrieval.calibration import Provenance
+from webrag_core.routing.question import Form
 
 TABLE = Path(__file__).with_name("confidence.json")
 SUPPORT_FEATURES = {"read": ("share", "reading"), "unread": ("share",)}
@@ -40,6 +43,7 @@ ANSWERED_AT = 0.50
 SURE_AT = 0.70
 """Confidence below which the answer counts as partial, and places to look next are named."""
 _BANDS: tuple[tuple[float, Band], ...] = ((0.80, "high"), (SURE_AT, "medium"), (ANSWERED_AT, "low"))
+_BELOW_ANSWERED, _BELOW_SURE, _BELOW_HIGH = ANSWERED_AT - 0.01, SURE_AT - 0.01, 0.79
 _LEAST = 1e-3  # support under the logarithm
 _OF_SAID = [FEATURES.index("token match"), FEATURES.index("relevance")]
 
@@ -72,13 +76,15 @@ def supports(scores: UnitScores, probability: Callable[[Array], Array] | None = 
 
 def support_features(scores: UnitScores) -> tuple[Array, NDArray[np.intp]]:
     """Features of the units that can have support, and the indexes of those."""
-    if not len(scores.total):
+    allowed = scores.allowed
+    if not allowed.any():
         return np.zeros((0, 1)), np.zeros(0, dtype=np.intp)
-    top = scores.total.max()
-    share = scores.total - top - np.log(np.exp(scores.total - top).sum())
+    top = scores.total[allowed].max()
+    share = scores.total - top - np.log(np.exp(scores.total[allowed] - top).sum())
     if reader_of(scores) == "unread":
-        return share[:, None], np.arange(len(share))
-    chosen = np.flatnonzero(~np.isnan(scores.reading))
+        chosen = np.flatnonzero(allowed)
+        return share[chosen, None], chosen
+    chosen = np.flatnonzero(allowed & ~np.isnan(scores.reading))
     return np.column_stack([share[chosen], scores.reading[chosen]]), chosen
 
 
@@ -110,6 +116,27 @@ def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], gathe
         return 0.0
     table, features = confidence_features(choices, scores, gathered)
     return float(_table("confidence", table).of(features[None, :])[0])
+
+
+def within_meaning(
+    confidence: float, choices: Sequence[Choice], form: Form, things: Sequence[Thing], facts: Sequence[Fact]
+) -> float:
+    """The confidence, lowered where what is said cannot mean the answer: it lacks a name of the question or the kind of
+    value that is asked for (nothing is claimed); the version, number or code asked for is stored nowhere, or it
+    lacks the code that is asked for (band low at most); it is a how-to without a step or code (band medium at most)."""
+    said = [[choice.saying.unit for choice in choices if choice.part == part] for part in range(len(facts))]
+    for units, thing, fact in zip(said, things, facts, strict=True):
+        lacks_fact = bool(units) and not any(fact.is_in(unit) for unit in units)
+        if (lacks_fact and fact.values) or thing.absent_names:
+            return min(confidence, _BELOW_ANSWERED)
+        if lacks_fact:
+            confidence = min(confidence, _BELOW_SURE)
+    if any(thing.absent for thing in things):
+        confidence = min(confidence, _BELOW_SURE)
+    units = [choice.saying.unit for choice in choices]
+    if form == "steps" and not any(unit.is_listed or unit.kind == "code" for unit in units):
+        confidence = min(confidence, _BELOW_HIGH)
+    return confidence
 
 
 def lifted(confidence: float) -> float:

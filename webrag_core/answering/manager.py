@@ -22,7 +22,7 @@ from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
 from webrag_core.answering.statements import Emit, Statements
 from webrag_core.answering.time_notes import time_notes
-from webrag_core.answering.verdicts import evidence_notes, plan_notes, reason_of, status_of
+from webrag_core.answering.verdicts import evidence_notes, meaning_notes, plan_notes, reason_of, status_of
 from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
@@ -160,6 +160,7 @@ class Manager:
                     missing=missing,
                     disagreements=differing,
                     notes=[
+                        *meaning_notes(draft, statements.choices),
                         *plan_notes(question, plan, gathered),
                         *evidence_notes(citations, {} if statements.sentences else draft.withheld),
                         *language_notes(question.text, citations, self._settings),

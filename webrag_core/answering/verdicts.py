@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from webrag_core.answering import confidence
 from webrag_core.answering.compose.draft import Draft
+from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import SentenceCitation, Status
 from webrag_core.percentages import percent
 from webrag_core.routing.plan import ExecutionPlan, HistorySearch
 from webrag_core.routing.question import Question
 
+_NAMED = 4  # values beside the absent one
 _CAUSES = {"request": "ask the reader to do something else", "address": "give addresses of other sites"}
 
 
@@ -55,6 +57,24 @@ def evidence_notes(citations: Sequence[SentenceCitation], withheld: Mapping[str,
     notes = [f"from {pages} page{'' if pages == 1 else 's'}; the oldest was last seen on {oldest.seen_at:%Y-%m-%d}"]
     superseded = [f"[{one.number}]" for one in citations if not one.current]
     return [*notes, *([f"the pages of {', '.join(superseded)} have another text now"] if superseded else []), *silent]
+
+
+def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
+    """What the question names and no passage speaks of, with what the passages name in its place; where a list that is
+    said in part goes on; and on how many pages a sentence stands."""
+    notes = []
+    for thing in draft.things:
+        if thing.absent:
+            names = ", ".join(item.label for item in thing.absent)
+            near = f"; they name {', '.join(thing.others[:_NAMED])}" if thing.others else ""
+            notes.append(f"no passage that was found speaks of {names}{near}")
+    for choice in choices:
+        if choice.left_out:
+            said = sum(other.entry == choice.entry for other in choices)
+            url = choice.saying.unit.chunk.source_url
+            notes.append(f"the list goes on: items {said + 1} to {said + choice.left_out} stand on {url}")
+    more = max((choice.saying.unit.places - 1 for choice in choices), default=0)
+    return [*dict.fromkeys(notes), *([f"the same stands on {more} more page{'s' if more > 1 else ''}"] if more else [])]
 
 
 def plan_notes(question: Question, plan: ExecutionPlan, gathered: Gathered) -> list[str]:

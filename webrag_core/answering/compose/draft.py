@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from webrag_core.answering.compose.features import unit_features
+import numpy as np
+
+from webrag_core.answering.compose.features import features_about
 from webrag_core.answering.compose.reranked import SentenceReranker
-from webrag_core.answering.compose.sentence_scores import UnitScores, fitted_scores, score_units
+from webrag_core.answering.compose.sentence_scores import Query, UnitScores, fitted_scores, score_units
 from webrag_core.answering.compose.units import Unit, units_of
+from webrag_core.answering.wanted.fact import Fact, fact_of
+from webrag_core.answering.wanted.thing import Thing, thing_of
 from webrag_core.retrieval.models import RankedChunk
 from webrag_core.retrieval.reader import Reader
 
+_SHORT = 5  # words
+_NEAR = 2  # units before and after that with the fact, among which the thing may be named
 Safe = Callable[[list[Unit], str], tuple[list[Unit], Mapping[str, int]]]
 """(units, question) -> the units that may become sentences, and the number of the others by cause."""
 
@@ -19,13 +25,16 @@ Safe = Callable[[list[Unit], str], tuple[list[Unit], Mapping[str, int]]]
 @dataclass(frozen=True, slots=True)
 class Draft:
     """The units of the evidence, and their scores for each part of the question (the question itself without parts).
-    `withheld` = the number of units that must not become sentences, by cause."""
+    `withheld` = the number of units that must not become sentences, by cause. `things` and `facts` say, per part, which
+    units are about what it names, and what it asks for."""
 
     parts: tuple[str, ...]
     units: list[Unit]
     scores: list[UnitScores]
     warnings: list[str]
     withheld: Mapping[str, int]
+    things: list[Thing]
+    facts: list[Fact]
 
     @property
     def best_of_all(self) -> list[int]:
@@ -44,16 +53,65 @@ async def draft_of(
     safe: Safe = lambda units, question: (units, {}),
 ) -> Draft:
     """Cut the evidence into units and score them; a `reranker` orders them."""
-    units, withheld = safe(units_of(ranked), question)
-    own = tuple(parts) or (question,)
-    features = {query: unit_features(query, units) for query in dict.fromkeys((question, *own))}
-    scores = []
-    for part in own:
-        relevance = None if reranker is None else await reranker.relevance(part, units, fitted_scores(features[part]))
-        scores.append(await score_units(tuple(dict.fromkeys((question, part))), features, units, reader, relevance))
+    found, withheld = safe(units_of(ranked), question)
+    # things of one kind that are compared are sides of one question: their parts would lack what is compared
+    own = (question,) if thing_of(question, found).sides else tuple(parts) or (question,)
+    units = merged(found, [thing_of(part, found).allowed for part in own])
+    things = [thing_of(part, units) for part in own]
+    whole = things[0] if len(own) == 1 else thing_of(question, units)
+    of_question = features_about(question, units, whole)
+    scores, facts = [], []
+    for part, thing in zip(own, things, strict=True):
+        queries = [Query(question, whole, of_question)]
+        if part != question:
+            queries.append(Query(part, thing, features_about(part, units, thing)))
+        relevance = None
+        if reranker is not None:
+            relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
+        scored = await score_units(queries, units, reader, relevance)
+        facts.append(fact_of(part))
+        scores.append(of_those_with(facts[-1], scored, units))
     warnings = []
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
     if reranker is not None and reranker.failure is not None:
         warnings.append(f"sentences ordered without the reranker: {reranker.failure}")
-    return Draft(own, units, scores, warnings, withheld)
+    return Draft(own, units, scores, warnings, withheld, things, facts)
+
+
+def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Unit]:
+    """Units of equal words once, the best of those that may answer some part, with the number of pages that say so.
+    Short ones are equal under one heading alone."""
+    first: dict[tuple[str, ...], int] = {}
+    pages: dict[int, set[int]] = {}
+    usable = [any(row[index] for row in allowed) for index in range(len(units))]
+    for index in sorted(range(len(units)), key=lambda index: not usable[index]):
+        unit = units[index]
+        words = unit.text.casefold().split()
+        key = (*words, "|", *unit.heading_path[-1:], unit.lead) if len(words) < _SHORT else tuple(words)
+        kept = first.setdefault(key, index)
+        pages.setdefault(kept, set()).add(unit.chunk.document_id)
+    return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]
+
+
+def of_those_with(fact: Fact, scores: UnitScores, units: Sequence[Unit]) -> UnitScores:
+    """Scores in which only units that hold the fact are allowed, where any does. One with a sentence beside it that
+    names the thing, under the same heading, is worth as much as that sentence."""
+    if not fact.values:
+        return scores
+    holds = np.array([fact.is_in(unit) for unit in units], dtype=np.bool_)
+    allowed = scores.allowed & holds
+    if holds.all() or not allowed.any():
+        return scores
+    fitted, reading, total = scores.fitted.copy(), scores.reading.copy(), scores.total.copy()
+    for index in np.flatnonzero(allowed):
+        for near in range(max(0, index - _NEAR), min(len(units), index + _NEAR + 1)):
+            beside = scores.allowed[near] and not holds[near] and _under_one_heading(units[near], units[index])
+            if beside and scores.total[near] > total[index]:
+                for values, source in ((fitted, scores.fitted), (reading, scores.reading), (total, scores.total)):
+                    values[index] = source[near]
+    return replace(scores, fitted=fitted, reading=reading, total=total, allowed=allowed)
+
+
+def _under_one_heading(unit: Unit, other: Unit) -> bool:
+    return unit.chunk.version_id == other.chunk.version_id and unit.heading_path == other.heading_path

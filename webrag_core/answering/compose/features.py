@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.wanted.thing import Thing
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
@@ -32,6 +33,18 @@ FEATURES = (
 """Names of the columns of `unit_features`."""
 
 _LEAST = 0.5  # weight of a word without one: symbols, other languages
+
+
+def features_about(query: str, units: Sequence[Unit], thing: Thing) -> Array:
+    """`unit_features`; of a unit about the thing, its own words are compared with the aspect alone: that it says the
+    name again makes it no better."""
+    features = unit_features(query, units)
+    about = np.array(thing.about, dtype=np.bool_)
+    if thing.aspect != query and about.any():
+        of_words = [FEATURES.index(name) for name in ("coverage", "token match", "proximity")]
+        rows = np.ix_(about, of_words)
+        features[rows] = unit_features(thing.aspect, units)[rows]
+    return features
 
 
 def unit_features(query: str, units: Sequence[Unit]) -> Array:

@@ -1,17 +1,14 @@
-"""Forms of an answer: what kind of question it is, and the sentences that belong together in one of its kind."""
+"""Forms of an answer: what kind of question it is."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from webrag_core.answering.compose.units import Unit
-from webrag_core.indexing.sentences import LIST_ITEM
 from webrag_core.orchestration.models import QueryType
 from webrag_core.routing.question import Form
 
 _LIST = re.compile(
-    r"^(?:(?:please )?(?:list|name|enumerate)\b|(?:what|which) (?:\w+ ){0,4}(?:are|exist|can|do|does|may)\b"
+    r"^(?:(?:please )?(?:list|name|enumerate)\b|(?:what|which) (?:\w+ ){1,4}(?:are|exist|can|do|does|may)\b"
     r"|(?:what|which) (?:are|other)\b)",
     re.IGNORECASE,
 )
@@ -51,38 +48,3 @@ def form_of(question: str, kind: QueryType) -> Form:
     if _LOOKUP.search(text):
         return "lookup"
     return "list" if _LIST.search(text) else _FORMS[kind]
-
-
-def items_around(units: Sequence[Unit], index: int, max_words: int) -> list[int]:
-    """Indexes of the items of the list in which unit `index` stands, in their order; `index` alone where it stands in
-    none. Of a list of more than `max_words` words those from its beginning, or from the unit where that does not
-    reach."""
-    if not _is_item(units[index]):
-        return [index]
-    first, last = index, index
-    while first > 0 and _same_list(units[first - 1], units[first]):
-        first -= 1
-    while last + 1 < len(units) and _same_list(units[last], units[last + 1]):
-        last += 1
-    for begin in (first, index):
-        items: list[int] = []
-        room = max_words
-        for place in range(begin, last + 1):
-            room -= len(units[place].text.split())
-            if room < 0:
-                break
-            items.append(place)
-        if index in items:
-            return items
-    return [index]
-
-
-def _same_list(one: Unit, other: Unit) -> bool:
-    """Whether two neighbours are items of one list."""
-    if one.chunk.chunk_id != other.chunk.chunk_id or one.heading_path != other.heading_path:
-        return False
-    return _is_item(one) and _is_item(other)
-
-
-def _is_item(unit: Unit) -> bool:
-    return LIST_ITEM.match(unit.slice((unit.start, unit.end))) is not None

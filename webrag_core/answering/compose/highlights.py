@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webrag_core.answering.compose.units import Unit
+from webrag_core.language.word_count import word_count
 
 MAX_WORDS = 400
 _WORD = re.compile(r"[^\W_]{2}")
-_LEAST_WORDS = 4
+_LEAST_WORDS = 4  # of a unit without a lead
 _MARKED = 6  # likeliest sentences, of all highlights together
 
 
@@ -27,12 +28,13 @@ def highlights(units: Sequence[Unit], order: Sequence[int], max_words: int = MAX
 
     A unit comes with its neighbours under the same heading, while half of the room is not used up by them.
     """
-    words = [len(unit.text.split()) for unit in units]
+    words = [word_count(unit.text) for unit in units]
     room = max_words
     members: dict[int, None] = {}
     likely: list[int] = []
     for index in order:
-        if not _LEAST_WORDS <= words[index] <= room or units[index].text.endswith(":"):
+        least = 1 if units[index].lead else _LEAST_WORDS
+        if not least <= words[index] <= room or units[index].text.endswith(":"):
             continue
         if index not in members:
             members[index] = None

@@ -9,6 +9,7 @@ from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.models import Proof
 from webrag_core.answering.proof.moves import trimmed, under
 from webrag_core.answering.proof.prove import Quoted, prove
+from webrag_core.language.word_count import word_count
 
 _NEEDS_CONTEXT = re.compile(
     r"(?:(?:Changed|New|Added|Removed|Deprecated) (?:in|since)"
@@ -17,6 +18,7 @@ _NEEDS_CONTEXT = re.compile(
     r"|[a-z]"
 )
 _MAX_HEADING = 80
+_FEW_WORDS = 4  # a telephone number, a name: its heading says what it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +32,20 @@ class Saying:
     @property
     def words(self) -> int:
         """Words of the sentence."""
-        return len(self.text.split())
+        return word_count(self.text)
 
 
-def say(unit: Unit) -> Saying | None:
-    """The unit as a sentence; None when it only announces what follows, asks something, or cannot be proved."""
+def say(unit: Unit, *, introduces: bool = False, label: str = "") -> Saying | None:
+    """The unit as a sentence; None when it only announces what follows, unless it `introduces` what is said behind it,
+    when it asks something, and when it cannot be proved. `label`: the heading or title that is said before it."""
     text = unit.text
-    if text.endswith(":") or (text.endswith("?") and unit.kind != "code"):
+    if (text.endswith(":") and not introduces) or (text.endswith("?") and unit.kind != "code"):
         return None
     if unit.kind not in ("code", "table"):
         text = trimmed(text)
-    if unit.kind != "code" and needs_context(unit):
+    if label and unit.kind != "code":
+        text = under(label, text)
+    elif unit.kind != "code" and needs_context(unit):
         text = under(heading_of(unit), text)
     quotes = quotes_of(unit)
     proof = prove(text, quotes)
@@ -52,7 +57,9 @@ def needs_context(unit: Unit) -> bool:
     heading = heading_of(unit)
     if not heading or len(heading) > _MAX_HEADING or heading.casefold() in unit.text.casefold():
         return False
-    return "definition_list" in unit.flags or unit.kind == "table" or bool(_NEEDS_CONTEXT.match(unit.text))
+    if "definition_list" in unit.flags or unit.kind == "table" or bool(_NEEDS_CONTEXT.match(unit.text)):
+        return True
+    return word_count(unit.text) < _FEW_WORDS and not unit.lead
 
 
 def heading_of(unit: Unit) -> str:

@@ -1,39 +1,98 @@
-"""Choose the sentences of an answer: the best of each part of the question, then the best of all, none twice."""
+"""Choose the sentences of an answer: the best of each part of the question, then the best of all, none twice. What
+belongs together is said together (`entries`)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from webrag_core.answering.compose.entries import entry_of, procedure_near
 from webrag_core.answering.compose.features import Array
-from webrag_core.answering.compose.forms import items_around
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.timeline import Moment, with_moments
 from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.wanted.fact import Fact
+from webrag_core.answering.wanted.thing import Side, Thing
 from webrag_core.retrieval.redundancy import text_overlap
 from webrag_core.routing.question import Form
 
 MAX_SENTENCES = 5
-_MAX_LOOKUP = 3  # sentences that say one value
+"""Entries of an answer, at most: a list or a procedure counts once."""
+_MAX_LOOKUP = 3  # entries that say one value
 _REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
 _LEAST_WORDS = 4
 _TRIED = 20  # units, best first, that are tried for each part
 _WORTH_SAYING = 0.2  # of the best sentence's worth
+_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """A sentence, the index of its unit, the part of the question that it is for, its support in [0, 1], and `worth`,
-    by which it was chosen: the relevance of a configured reranker, else the support."""
+    by which it was chosen: the relevance of a configured reranker, else the support. `entry` numbers the sentences that
+    stand together, `left_out` is the number of the entry's units behind this one that did not fit."""
 
     saying: Saying
     index: int
     part: int
     support: float
     worth: float
+    entry: int = 0
+    left_out: int = 0
+
+
+@dataclass(slots=True)
+class _Selection:
+    """The sentences chosen so far, and the words that are left."""
+
+    units: Sequence[Unit]
+    supports: Sequence[Array]
+    worths: Sequence[Array]
+    things: Sequence[Thing]
+    form: Form
+    room: int
+    chosen: list[Choice] = field(default_factory=list)
+    entries: int = 0
+
+    def take(self, part: int, index: int, label: str = "") -> bool:
+        """Take the entry of a unit: whole, or a list from its beginning. False where it does not fit or says nothing
+        new. A unit alone is said under `label`."""
+        rivals = self.things[part].is_rival if self.things else ()
+        members = [member for member in entry_of(self.units, index, self.form) if not rivals or not rivals[member]]
+        if any(choice.index in members for choice in self.chosen):
+            return False
+        sayings: list[tuple[int, Saying]] = []
+        room, left_out = self.room, 0
+        for place, member in enumerate(members):
+            saying = say(self.units[member], introduces=member != members[-1], label="" if len(members) > 1 else label)
+            least = 1 if len(members) > 1 else _LEAST_WORDS
+            if saying is None or saying.words < least or (len(members) == 1 and repeats(saying.unit, self.chosen)):
+                return False
+            if saying.words > room:
+                left_out = len(members) - place
+                break
+            sayings.append((member, saying))
+            room -= saying.words
+        items = [member for member, _ in sayings if _is_listed(self.units[member])]
+        if not sayings or (left_out and (not items or index not in [member for member, _ in sayings])):
+            return False
+        self.entries += 1
+        support, worth = (float(values[part][index]) for values in (self.supports, self.worths))
+        for place, (member, saying) in enumerate(sayings, start=1):
+            rest = left_out if place == len(sayings) else 0
+            self.chosen.append(Choice(saying, member, part, support, worth, self.entries, rest))
+        self.room = room
+        return True
+
+    def undo(self) -> None:
+        """Drop all that was taken."""
+        self.room += sum(choice.saying.words for choice in self.chosen)
+        self.chosen.clear()
+        self.entries = 0
 
 
 def select(
@@ -43,70 +102,97 @@ def select(
     max_words: int,
     form: Form,
     asked: Moment | None = None,
+    facts: Sequence[Fact] = (),
+    things: Sequence[Thing] = (),
 ) -> list[Choice]:
-    """At most MAX_SENTENCES sentences of together `max_words` words, as they are to be read: the pages of the best ones
-    first, in the order of the page. In the forms `steps` and `list` the best sentence brings the other items of its
-    list along; a `lookup` has fewer sentences; a `timeline` has those that name a version or a date, in that order,
-    where there are two; with a version or date that is `asked` for, those of it alone. Code that is not the best of
-    all is said among steps alone.
+    """At most MAX_SENTENCES entries of together `max_words` words, as they are to be read: the pages of the best ones
+    first, in the order of the page. In the form `steps` an answer without a step or code brings those of its section
+    along; a `lookup` has fewer sentences; a `timeline` has those that name a version or a date, in that order, where
+    there are two; with a version or date that is `asked` for, those of it alone. Code that is not the best of all is
+    said among steps alone, and where a fact is code.
 
-    `scores` and `supports` per part of the question. A part that its best sentence does not fit beside the others of
-    goes without one.
+    `scores`, `supports`, `facts` and `things` per part of the question. Of a question that names several things, the
+    answer is the best sentence of each. A part that its best sentence does not fit beside the
+    others of goes without one.
     """
-    chosen: list[Choice] = []
-    room = max_words
     worths = [
         supports[part] if score.relevance is None else np.nan_to_num(score.relevance)
         for part, score in enumerate(scores)
     ]
+    facts = facts or [Fact()] * len(scores)
+    selection = _Selection(units, supports, worths, things, form, max_words)
 
-    def take(part: int, index: int, *, item: bool = False) -> bool:
-        nonlocal room
-        if units[index].kind == "code" and form != "steps" and index != scores[part].order[0]:
+    def take(part: int, index: int) -> bool:
+        is_code = units[index].kind == "code"
+        if is_code and form != "steps" and not facts[part].is_code and index != scores[part].order[0]:
             return False
-        saying = _fitting(units[index], room, chosen, item=item)
-        if saying is None:
-            return False
-        chosen.append(Choice(saying, index, part, float(supports[part][index]), float(worths[part][index])))
-        room -= saying.words
-        return True
+        taken = selection.take(part, index)
+        if taken:
+            _bring_steps(selection, scores[part], facts[part], part, index)
+        return taken
 
-    items: set[int] = set()
-    if form in ("steps", "list") and units:
-        around = items_around(units, scores[0].order[0], max_words)
-        items = {index for index in around if len(around) > 1 and take(0, index, item=True)}
     if form == "timeline" and len(scores) == 1:
         moments = with_moments([unit.text for unit in units], scores[0].order[:_TRIED], asked)
         for index in list(moments)[:MAX_SENTENCES]:
             take(0, index)
+        chosen = [choice for choice in selection.chosen if choice.index in moments]
         if len(chosen) > (asked is None):
             return sorted(chosen, key=lambda choice: moments[choice.index].key)
+    sides = things[0].sides if len(things) == 1 else ()
+    if sides and _take_sides(selection, scores[0], facts[0], sides):
+        return selection.chosen
     for part, score in enumerate(scores):  # one for each part
-        if part > 0 or not items:
-            next((index for index in score.order if take(part, index)), None)
+        next((index for index in score.order if take(part, index)), None)
     ranked = sorted(
         ((worths[part][index], part, index) for part, score in enumerate(scores) for index in score.order[:_TRIED]),
-        key=lambda one: -one[0],
+        key=lambda row: -row[0],
     )
-    for _, part, index in ranked:
-        if len(chosen) >= (_MAX_LOOKUP if form == "lookup" else MAX_SENTENCES):
+    best = max((choice.worth for choice in selection.chosen), default=0.0)
+    for worth, part, index in ranked:
+        if selection.entries >= (_MAX_LOOKUP if form == "lookup" else MAX_SENTENCES) or worth < _WORTH_SAYING * best:
             break
         take(part, index)
-    best = max((choice.worth for choice in chosen), default=0.0)
-    return reading_order([one for one in chosen if one.index in items or one.worth >= _WORTH_SAYING * best])
+    return reading_order(selection.chosen)
 
 
-def _fitting(unit: Unit, room: int, chosen: Sequence[Choice], *, item: bool) -> Saying | None:
-    """The unit as a sentence, if it fits and says something new; an `item` of a list may be shorter than others."""
-    saying = say(unit)
-    if saying is None or not (1 if item else _LEAST_WORDS) <= saying.words <= room:
-        return None
-    return None if repeats(unit, chosen) else saying
+def _take_sides(selection: _Selection, score: UnitScores, fact: Fact, sides: Sequence[Side]) -> bool:
+    """Take for each thing of a comparison its best unit that holds what is asked for, under the thing's name. False,
+    and nothing taken, where one has none."""
+    units = selection.units
+    best = {
+        side: [index for index in score.order if side.allowed[index] and fact.is_in(units[index])] for side in sides
+    }
+    for side, order in best.items():
+        if not any(selection.take(0, index, side.label_of(units[index])) for index in order[:_TRIED]):
+            selection.undo()
+            return False
+    return True
+
+
+def _is_listed(unit: Unit) -> bool:
+    return unit.is_listed or unit.kind == "code"
+
+
+def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int, index: int) -> None:
+    """Take the steps or the code of a unit's section, where nothing of the kind is said yet."""
+    units = selection.units
+    if selection.form != "steps" and not fact.is_code:
+        return
+    said = [units[choice.index] for choice in selection.chosen if choice.part == part]
+    if not any(_is_listed(unit) and fact.is_in(unit) for unit in said):
+        near = procedure_near([unit if fact.is_in(unit) else None for unit in units], score.order, units[index])
+        if near is not None:
+            selection.take(part, near)
 
 
 def repeats(unit: Unit, chosen: Sequence[Choice]) -> bool:
-    """Whether one of `chosen` says nearly the same."""
-    return any(text_overlap(unit.text, other.saying.unit.text) >= _REPEATS for other in chosen)
+    """Whether one of `chosen` says nearly the same, with the same numbers."""
+    numbers = set(_NUMBER.findall(unit.text))
+    return any(
+        text_overlap(unit.text, other.saying.unit.text) >= _REPEATS
+        and numbers <= set(_NUMBER.findall(other.saying.unit.text))
+        for other in chosen
+    )
 
 
 def reading_order(chosen: Sequence[Choice]) -> list[Choice]:

@@ -9,15 +9,17 @@ by `python -m evals.fitting.sentences`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webrag_core.answering.compose.features import FEATURES, Array
 from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.reader import Reader, focused_mean
 
@@ -49,19 +51,21 @@ class UnitScores:
     """Scores of all units for one part of a question, shape (units,): `fitted` of all, `reading` in [-1, 1] of those
     read (NaN for the others and without a reader), `total` of both. `features`, shape (units, FEATURES), are those for
     the part alone. `relevance` in [0, 1] is that of a configured reranker, of those that it was sent (NaN for the
-    others; None without one): it orders the units, and changes no probability."""
+    others; None without one): it orders the units, and changes no probability. `allowed`, shape (units,): which units
+    may answer the part."""
 
     features: Array
     fitted: Array
     reading: Array
     total: Array
+    allowed: NDArray[np.bool_]
     relevance: Array | None = None
 
     @property
     def order(self) -> list[int]:
-        """Indexes of the units, best first: those with a relevance by it, then the others by their total."""
+        """Indexes of the allowed units, best first: those with a relevance by it, then the others by their total."""
         keys = (-self.total,) if self.relevance is None else (-self.total, -np.nan_to_num(self.relevance, nan=-1.0))
-        return [int(index) for index in np.lexsort(keys)]
+        return [int(index) for index in np.lexsort(keys) if self.allowed[index]]
 
 
 def fitted_scores(features: Array) -> Array:
@@ -69,29 +73,49 @@ def fitted_scores(features: Array) -> Array:
     return np.asarray(features @ np.array(stored_weights().weights))
 
 
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A question, or a part of it, with what it is about and the `features.features_about` of the units for it."""
+
+    text: str
+    thing: Thing
+    features: Array
+
+    async def readings(self, reader: Reader, indexes: Sequence[int], texts: Sequence[str]) -> list[float]:
+        """What the reader says of units (by index, with their texts), in order; those about the thing are read for the
+        aspect. Empty after a failure."""
+        about = [self.thing.about[index] for index in indexes]
+        scores = [0.0] * len(texts)
+        for query, wanted in ((self.thing.aspect, True), (self.text, False)):
+            places = [place for place, is_about in enumerate(about) if is_about is wanted]
+            read = await reader.read_texts(query, [texts[place] for place in places])
+            if len(read) < len(places):
+                return []
+            for place, score in zip(places, read, strict=True):
+                scores[place] = score
+        return scores
+
+
 async def score_units(
-    queries: Sequence[str],
-    features: Mapping[str, Array],
-    units: Sequence[Unit],
-    reader: Reader | None,
-    relevance: Array | None = None,
+    queries: Sequence[Query], units: Sequence[Unit], reader: Reader | None, relevance: Array | None = None
 ) -> UnitScores:
     """Score units for the last of `queries`: the question, then the part of it that is meant, if any, on which it may
-    lean. `features` holds the `unit_features` for each query. The reader reads the best by `relevance`, where a
-    reranker gave one, else by the fitted scores."""
-    own = features[queries[-1]]
-    scores = np.array(focused_mean([fitted_scores(features[query]) for query in queries]))
+    lean. The reader reads the best by `relevance`, where a reranker gave one, else by the fitted scores."""
+    last = queries[-1]
+    scores = np.array(focused_mean([fitted_scores(query.features) for query in queries]))
     reading = np.full(len(units), np.nan)
-    unread = UnitScores(own, scores, reading, scores, relevance)
+    allowed = np.array(last.thing.allowed, dtype=np.bool_)
+    unread = UnitScores(last.features, scores, reading, scores, allowed, relevance)
     if reader is None or not units:
         return unread
     best = unread.order[:READ]
     texts = [read_text(units[index]) for index in best]
-    readings = focused_mean([await reader.read_texts(query, texts) for query in queries])
+    readings = focused_mean([await query.readings(reader, best, texts) for query in queries])
     if not readings:
         return unread
     reading[best] = readings
-    return UnitScores(own, scores, reading, totals(scores, reading, stored_weights().reading), relevance)
+    total = totals(scores, reading, stored_weights().reading)
+    return UnitScores(last.features, scores, reading, total, allowed, relevance)
 
 
 def totals(fitted: Array, reading: Array, weight: float) -> Array:
@@ -106,4 +130,5 @@ def totals(fitted: Array, reading: Array, weight: float) -> Array:
 
 def read_text(unit: Unit) -> str:
     """What the reader reads of a unit: the heading it stands under, and its beginning."""
-    return f"{unit.heading_path[-1] if unit.heading_path else ''}\n{unit.text[:_READ_CHARS]}"
+    heading = unit.lead or (unit.heading_path[-1] if unit.heading_path else "")
+    return f"{heading}\n{unit.text[:_READ_CHARS]}"

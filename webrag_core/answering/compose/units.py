@@ -9,7 +9,7 @@ from itertools import groupby
 
 from webrag_core.answering.proof.moves import cells_sentence, is_only_header, row_sentence
 from webrag_core.indexing.markdown import Block, without_link_lines
-from webrag_core.indexing.sentences import sentences_of
+from webrag_core.indexing.sentences import LIST_ITEM, sentences_of
 from webrag_core.indexing.unit_text import unit_text
 from webrag_core.retrieval.merging import by_score
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
@@ -38,12 +38,20 @@ class Unit:
     heading_path: tuple[str, ...]
     text: str
     header: tuple[int, int] | None = None  # of a table row: where its table names the columns
+    lead: str = ""  # of an item, a table row and code: the sentence that introduces it
+    places: int = 1  # pages that say the same
+    is_item: bool = False  # of a list, or a sentence of an item
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it is one of several that belong together: an item of a list, or a row under a header."""
+        return self.is_item or self.header is not None
 
     @property
     def heading(self) -> str:
-        """Title and headings that the unit stands under, as one line."""
+        """Title, headings and the sentence that the unit stands under, as one line."""
         title = () if self.chunk.title in (None, *self.heading_path) else (str(self.chunk.title),)
-        return " > ".join((*title, *self.heading_path))
+        return " > ".join(filter(None, (*title, *self.heading_path, self.lead)))
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -74,6 +82,8 @@ def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
 
 def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
     chunk = one.chunk
+    lead: str = ""  # the sentence before
+    under: tuple[str, ...] = ()  # its headings
     for start, end, header, block in _spans(chunk.text, chunk.language):
         markdown = chunk.text[start:end]
         row = None if header is None else row_sentence(chunk.text[slice(*header)], markdown)
@@ -84,6 +94,9 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
         if end - start > _MAX_CHARS or not _WORD.search(text) or not without_link_lines(markdown).strip():
             continue
         at = chunk.char_start
+        path = _path(chunk, block.heading_path)
+        is_item = block.kind == "paragraph" and LIST_ITEM.match(chunk.text, block.start) is not None
+        introduced = (is_item or kind in ("code", "table")) and path == under
         yield Unit(
             chunk=chunk,
             rank=rank,
@@ -92,10 +105,14 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
             end=at + end,
             kind=kind,
             flags=block.flags,
-            heading_path=_path(chunk, block.heading_path),
+            heading_path=path,
             text=text,
             header=None if header is None or row is None else (at + header[0], at + header[1]),
+            lead=lead if introduced else "",
+            is_item=is_item,
         )
+        if kind not in ("code", "table") and not is_item:
+            lead, under = text, path
 
 
 def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:

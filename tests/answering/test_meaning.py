@@ -1,0 +1,119 @@
+"""Answers say the fact that is asked for, of the thing that is meant, and what belongs together as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from tests.local_site import SITE, LocalSite, page
+from webrag_core.answering.manager import Manager, Question
+from webrag_core.answering.models import Answer
+from webrag_core.config import Settings
+from webrag_core.indexing.pipeline import Corpus
+
+
+def _settings_page(version: str, port: int, idle: int) -> str:
+    return page(
+        f"Settings of Alder {version}",
+        f"<p>By default the daemon listens on port {port}. The key <code>listen</code> changes it.</p><h2>Limits</h2>"
+        f"<p>A guest that is silent is sent away after {idle} seconds. The key <code>idle.limit</code> is the idle"
+        " limit.</p>",
+    )
+
+
+def _pan(name: str, weight: int) -> str:
+    return page(
+        f"Fennel {name} pan",
+        f"<p>The Fennel {name} is a pan for gas and induction.</p><h2>Weight</h2><p>It weighs {weight} g without its"
+        " lid.</p>",
+    )
+
+
+RETURNS = "<p>Goods may be brought back within 28 days with the receipt.</p>"
+SHOPS = {f"/shop{number}": page(f"Shop {number}", f"<p>Shop {number} is open.</p>{RETURNS}") for number in range(8)}
+SITE_OF_LOOK_ALIKES = LocalSite(
+    {
+        "/2.4/settings": _settings_page("2.4", 7101, 31),
+        "/3.0/settings": _settings_page("3.0", 8202, 47),
+        "/k120": _pan("K120", 812),
+        "/k130": _pan("K130", 745),
+        "/k120-mini": _pan("K120 Mini", 390),
+        "/codes": page(
+            "Codes of the boiler",
+            "<p>The display of the boiler shows these codes:</p><ul><li>F21: The tank is empty.</li><li>F22: The flame"
+            " went out.</li><li>F23: The flue is blocked.</li></ul>",
+        ),
+        "/towns": page(
+            "Towns with a shop",
+            "<p>There are shops in these towns:</p><ul><li>Ashford</li><li>Birchwood</li><li>Cedarville</li>"
+            "<li>Dunmore</li></ul>",
+        ),
+        "/drain": page(
+            "Drain the boiler",
+            "<p>Drain the boiler once a year.</p><h2>Steps</h2><ol><li>Close the gas.</li><li>Open the lower valve."
+            "</li><li>Wait until no water comes.</li><li>Close it again.</li></ol>",
+        ),
+        **SHOPS,
+        "/ja": page("案内", "<p>駐車場の料金は一泊五百円です。</p><p>温泉は午後三時から利用できます。</p>"),
+    }
+)
+
+
+async def answers_of(settings: Settings, questions: Sequence[str]) -> dict[str, Answer]:
+    """Answers to questions about one corpus of the site."""
+    async with Corpus.open(settings, SITE_OF_LOOK_ALIKES) as corpus:
+        for path in SITE_OF_LOOK_ALIKES.pages:
+            await corpus.add(f"{SITE.rstrip('/')}{path}")
+        manager = Manager(corpus)
+        return {question: await manager.answer(Question(question)) for question in questions}
+
+
+SAID = {  # what is said to a question, and what must not be
+    "What port does Alder 2.4 listen on by default?": (["7101"], ["8202"]),
+    "What is the idle limit in Alder 3.0?": (["47 seconds"], ["31 seconds"]),
+    "How much does the Fennel K130 weigh?": (["745 g"], ["812 g", "390 g"]),
+    "How heavy is the Fennel K120 Mini?": (["390 g"], ["812 g", "745 g"]),
+    "Which is lighter, the Fennel K120 or the Fennel K130?": (["812 g", "745 g"], ["390 g"]),
+    "What does the code F22 on the boiler mean?": (["flame went out"], ["tank is empty", "flue is blocked"]),
+    "Which towns have a shop?": (["Ashford", "Birchwood", "Cedarville", "Dunmore"], []),
+    "How do I drain the boiler?": (["Close the gas", "Open the lower valve", "Wait until", "Close it again"], []),
+    "Within how many days may goods be brought back?": (["28 days"], []),
+    "駐車場の料金は一泊いくらですか？": (["五百円"], []),
+}
+UNKNOWN = ("What port does Alder 2.7 listen on?", "How do I drain the boiler of Zanzibar?", "What does F29 mean?")
+
+
+def test_what_is_said_is_the_fact_of_the_thing_that_is_meant(settings: Settings) -> None:
+    found = asyncio.run(answers_of(settings, [*SAID, *UNKNOWN]))
+    for question, (wanted, unwanted) in SAID.items():
+        answer = found[question]
+        shown = answer.sentences or [answer.citation(highlight.citation) for highlight in answer.highlights[:1]]
+        text = " | ".join(sentence.text if hasattr(sentence, "text") else sentence.quote for sentence in shown)
+        assert [fact for fact in wanted if fact not in text] == [], (question, text)
+        if answer.sentences:  # a passage is shown as it stands
+            assert [fact for fact in unwanted if fact in text] == [], (question, text)
+    steps = " ".join(sentence.text for sentence in found["How do I drain the boiler?"].sentences)
+    places = [steps.index(step) for step in SAID["How do I drain the boiler?"][0]]
+    assert places == sorted(places)
+    for question in UNKNOWN:
+        answer = found[question]
+        assert answer.band in ("low", "insufficient"), (question, answer.sentences)
+        assert any("no passage that was found speaks of" in note for note in answer.notes), question
+
+
+def test_a_sentence_of_many_pages_is_said_once_and_no_less_than_that_of_a_single_page(settings: Settings) -> None:
+    question = Question("Within how many days may goods be brought back?")
+
+    async def work() -> tuple[Answer, Answer]:
+        async with Corpus.open(settings, SITE_OF_LOOK_ALIKES) as corpus:
+            first, *others = (f"{SITE.rstrip('/')}{path}" for path in SHOPS)
+            await corpus.add(first)
+            single = await Manager(corpus).answer(question)
+            for url in others:
+                await corpus.add(url)
+            return single, await Manager(corpus).answer(question)
+
+    single, many = asyncio.run(work())
+    assert [sentence.text for sentence in many.sentences] == [sentence.text for sentence in single.sentences]
+    assert many.sentences
+    assert "the same stands on 7 more pages" in many.notes

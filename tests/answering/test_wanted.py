@@ -1,0 +1,88 @@
+"""What a question wants: of which thing, and which kind of fact."""
+
+from __future__ import annotations
+
+import pytest
+
+from webrag_core.answering.wanted.discriminators import discriminators_of
+from webrag_core.answering.wanted.thing import aspect_of
+from webrag_core.answering.wanted.values import holds_value, values_wanted
+from webrag_core.answering.wanted.versions import version_of, versions_in
+
+
+@pytest.mark.parametrize(
+    ("question", "labels"),
+    [
+        ("What port does Alder 2.4 listen on?", ["Alder", "2.4"]),
+        ("How heavy is the Fennel K120 Mini?", ["Fennel", "K120 Mini"]),
+        ("When does the last bus of line 17 leave?", ["line 17"]),
+        ("Where is the office of Ada Berg?", ["Ada Berg"]),
+        ("what does --dry-run do", ["--dry-run"]),
+        ("What is the default of `max-cache-ttl`?", ["max-cache-ttl"]),
+        ("What does 🟣 mean?", ["🟣"]),
+        ("How much is 5 kg of rice?", []),
+        ("Is it open on the 2nd floor?", []),
+        ("What happened in 1984?", []),
+        ("How Do I Install It On Debian?", []),  # capitals throughout say nothing
+        ("Wie lange dauert die Fahrt mit dem Zug nach Hause?", []),  # German writes every noun with a capital
+    ],
+)
+def test_a_question_names_what_chooses_among_look_alikes(question: str, labels: list[str]) -> None:
+    assert [item.label for item in discriminators_of(question)] == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "holds"),
+    [
+        ("Alder 2.4 listens on port 7000.", "2.4", True),
+        ("Alder 2.4.1 listens on port 7000.", "2.4", True),
+        ("Alder 2.4 and later", "3.0", True),
+        ("since Alder 2.4", "2.3", False),
+        ("versions 1.8 to 2.4", "2.0", True),
+        ("before version 2.0", "1.8", True),
+        ("Alder 2.4", "2.40", False),
+    ],
+)
+def test_a_range_of_versions_holds_those_within(text: str, version: str, holds: bool) -> None:
+    assert any(named.holds(version_of(version)) for named in versions_in(text)) is holds
+
+
+@pytest.mark.parametrize(
+    ("question", "yes", "no"),
+    [
+        ("How heavy is the kettle?", "It weighs 920 g.", "It is made of copper."),
+        ("How old is the tower?", "It was built in 1623.", "It is 41 m high."),
+        ("When does the pool open?", "Daily from 9 to 18.", "The pool has two slides."),
+        ("What is the idle timeout?", "It is closed after 45 seconds.", "The key sets another limit."),
+        ("How often are keys renewed?", "Renew them every year.", "Keys are kept in a safe."),
+        ("How long is the warranty?", "The warranty lasts two years.", "The warranty covers the pump."),
+        ("How much is the entry?", "Entry is free on Mondays.", "The entry is at the back."),
+        ("Wie schwer ist der Kessel?", "Er wiegt 920 Gramm.", "Er ist aus Kupfer."),
+        ("Wann öffnet das Bad?", "Das Bad öffnet im Mai.", "Das Bad hat zwei Rutschen."),
+        ("Which is cheaper, A or B?", "It costs 12 EUR.", "It is blue."),
+    ],
+)
+def test_a_question_for_a_value_is_answered_by_a_value(question: str, yes: str, no: str) -> None:
+    wanted = values_wanted(question)
+    assert holds_value(yes, wanted, question)
+    assert not holds_value(no, wanted, question)
+
+
+def test_a_value_that_the_question_names_is_no_answer() -> None:
+    question = "How many plates has the K120?"
+    assert not holds_value("The K120 has plates.", values_wanted(question), question)
+    assert holds_value("The K120 has 4 plates.", values_wanted(question), question)
+
+
+@pytest.mark.parametrize(
+    "question", ["Why does it stop?", "How do I stop it?", "Is it red?", "何時から利用できますか？"]
+)
+def test_where_no_rule_fits_nothing_is_demanded(question: str) -> None:
+    assert holds_value("anything", values_wanted(question), question)
+
+
+def test_the_aspect_is_the_question_without_its_thing() -> None:
+    question = "How heavy is the Fennel K120 Mini?"
+    assert aspect_of(question, discriminators_of(question)) == "How heavy is the ?"
+    meaning = "What does K120 mean?"
+    assert aspect_of(meaning, discriminators_of(meaning)) == meaning

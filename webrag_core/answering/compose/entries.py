@@ -1,0 +1,90 @@
+"""Entries: units that are said together or not at all. A list with its introduction, code with the sentence that
+introduces it; any other unit is an entry of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from webrag_core.answering.compose.units import Unit
+from webrag_core.routing.question import Form
+
+_OPEN_ENDS = (":", "–", "—", "：")
+_WHOLE_LISTS: frozenset[Form] = frozenset(("steps", "list"))
+
+
+def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
+    """Indexes of the units of the entry around unit `index`, in their order. In the forms `steps` and `list` an item or
+    a table row brings all of them; in others it stands alone, an item after its lead where that ends in a colon or a
+    dash."""
+    unit = units[index]
+    if unit.is_listed:
+        if form in _WHOLE_LISTS:
+            items = run_around(units, index)
+            return [*_lead(units, items[0]), *items]
+        if unit.header is not None:
+            return [index]
+        return [*(_lead_of_item(units, index) if unit.lead.endswith(_OPEN_ENDS) else ()), index]
+    if unit.kind == "code":
+        return [*_lead(units, index), index]
+    after = _introduced(units, index)
+    if after and (unit.text.endswith(_OPEN_ENDS) or form in _WHOLE_LISTS or units[after[0]].kind == "code"):
+        return [index, *after]
+    return [index]
+
+
+def run_around(units: Sequence[Unit], index: int) -> list[int]:
+    """The items of the list in which unit `index` stands."""
+    first, last = index, index
+    while first > 0 and same_list(units[first - 1], units[first]):
+        first -= 1
+    while last + 1 < len(units) and same_list(units[last], units[last + 1]):
+        last += 1
+    return list(range(first, last + 1))
+
+
+def same_list(unit: Unit, other: Unit) -> bool:
+    """Whether two neighbours are items of one list, or rows of one table."""
+    alike = unit.is_item == other.is_item and unit.header == other.header
+    return unit.is_listed and alike and _together(unit, other) and unit.lead == other.lead
+
+
+def procedure_near(units: Sequence[Unit | None], order: Sequence[int], place: Unit) -> int | None:
+    """The likeliest item, row or code (by `order`) of the section that the unit `place` stands in; None without any.
+    Units that are None do not count."""
+    depth = len(place.heading_path)
+    for candidate in order:
+        unit = units[candidate]
+        if unit is None or not (unit.is_listed or unit.kind == "code"):
+            continue
+        if unit.chunk.version_id == place.chunk.version_id and unit.heading_path[:depth] == place.heading_path:
+            return candidate
+    return None
+
+
+def _lead(units: Sequence[Unit], first: int) -> list[int]:
+    """The unit that introduces unit `first`, if it is in the pool."""
+    if first > 0 and units[first].lead and units[first - 1].text == units[first].lead:
+        return [first - 1] if _together(units[first - 1], units[first]) else []
+    return []
+
+
+def _lead_of_item(units: Sequence[Unit], index: int) -> list[int]:
+    first = index
+    while first > 0 and units[first - 1].is_item and units[first - 1].lead == units[index].lead:
+        first -= 1
+    return _lead(units, first)
+
+
+def _introduced(units: Sequence[Unit], index: int) -> list[int]:
+    """What unit `index` introduces: the items of a list, or blocks of code."""
+    found: list[int] = []
+    for after in range(index + 1, len(units)):
+        unit = units[after]
+        if unit.lead != units[index].text or not _together(units[index], unit):
+            break
+        found.append(after)
+    return found
+
+
+def _together(unit: Unit, other: Unit) -> bool:
+    return unit.chunk.chunk_id == other.chunk.chunk_id and unit.heading_path == other.heading_path

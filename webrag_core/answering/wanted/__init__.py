@@ -1,0 +1,1 @@
+"""What a question wants: of which thing, and which kind of fact."""

@@ -1,0 +1,205 @@
+"""Discriminators of a question: what chooses among look-alikes. Versions, numbered things (branch 12), codes (X210),
+identifiers (`max-cache-ttl`), signs and names."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from webrag_core.answering.wanted.versions import Version, version_of
+from webrag_core.language.detection import detected_beyond_doubt
+from webrag_core.language.stop_words import stop_words
+
+Kind = Literal["version", "number", "code", "identifier", "sign", "name"]
+_CODE = r"[^\W\d_]{1,6}-?\d{1,6}[^\W_]{0,3}"
+_TOKEN = re.compile(
+    r"(?P<quoted>`[^`\n]{1,80}`)"
+    r"|(?P<option>(?<![\w-])--?[A-Za-z][\w-]*)"
+    r"|(?P<identifier>(?<![\w.@/-])(?:\$\w+|\w+(?:(?:_|::|\.(?=[^\W\d]))\w+)+(?:\(\))?|[a-z]+(?:-[a-z0-9]+){2,}|\w+\(\)|[a-z]+[A-Z]\w+))(?![\w-])"
+    r"|(?P<version>(?<![\w.,-])v?\d{1,5}(?:\.\d{1,5})+(?![\w-]|,\d|\s?%))"
+    rf"|(?P<code>(?<![\w.-]){_CODE}(?![\w-]))"
+    r"|(?P<number>(?<![\w.,-])\d{1,5}(?![\w,-]|\.\d|\s?%))"
+    r"|(?P<word>[^\W\d_][\w'’+#&-]*)"
+)
+# words behind which a number tells which of many, and not how much
+_COUNTED = frozenset(
+    [
+        "act",
+        "annex",
+        "appendix",
+        "article",
+        "branch",
+        "building",
+        "bus",
+        "chapter",
+        "class",
+        "clause",
+        "exercise",
+        "exhibit",
+        "figure",
+        "flight",
+        "form",
+        "gate",
+        "grade",
+        "hall",
+        "house",
+        "level",
+        "line",
+        "lot",
+        "model",
+        "module",
+        "number",
+        "paragraph",
+        "part",
+        "phase",
+        "platform",
+        "release",
+        "room",
+        "route",
+        "rule",
+        "schedule",
+        "season",
+        "section",
+        "series",
+        "step",
+        "stop",
+        "style",
+        "table",
+        "terminal",
+        "title",
+        "tram",
+        "track",
+        "type",
+        "unit",
+        "version",
+        "volume",
+        "ward",
+        "window",
+        "zone",
+        "abschnitt",
+        "absatz",
+        "anlage",
+        "artikel",
+        "bus",
+        "filiale",
+        "gleis",
+        "halle",
+        "haus",
+        "kapitel",
+        "linie",
+        "modell",
+        "paragraph",
+        "raum",
+        "satz",
+        "stufe",
+        "tabelle",
+        "teil",
+        "typ",
+        "version",
+        "zimmer",
+    ]
+)
+_ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)", re.I)
+_UNIT_AFTER = re.compile(
+    r"\s*(?:%|°|€|\$|£|[kmgt]i?b\b|[mkcµ]?m\b|[mk]?g\b|[mkc]?l\b|kw?h?\b|mah\b|hz\b|bits?\b|bytes?\b|pixels?\b|people\b|persons?\b"
+    r"|seconds?\b|minutes?\b|hours?\b|days?\b|weeks?\b|months?\b|years?\b|times\b|euros?\b|dollars?\b|cm\b|mm\b|inch(?:es)?\b|feet\b|miles?\b)",
+    re.I,
+)
+_NO_NAMES = frozenset(["i", "i'm", "ok", "faq", "mr", "mrs", "dr"])
+_NOUNS_CAPITALISED = frozenset(("de", "lb"))
+
+
+@dataclass(frozen=True, slots=True)
+class Discriminator:
+    """A token of a question that chooses. `text` as it is written, `head` the word before it, folded ("" without): of a
+    version the product, of a number what is counted. `extension` is the name behind a code or a number (X200 Mini)."""
+
+    kind: Kind
+    text: str
+    head: str = ""
+    extension: str = ""
+
+    @property
+    def version(self) -> Version:
+        """Of the kind `version`."""
+        return version_of(self.text.lstrip("vV"))
+
+    @property
+    def folded(self) -> str:
+        """For comparisons, without its quotation marks and case."""
+        return self.text.strip("`").casefold()
+
+    @property
+    def label(self) -> str:
+        """As people read it: a number with its head, a code with its extension."""
+        text = f"{self.head} {self.text}" if self.kind == "number" else self.text.strip("`")
+        return f"{text} {self.extension}".rstrip()
+
+
+def discriminators_of(question: str) -> list[Discriminator]:
+    """The discriminators of a question, distinct, in order. Names are capitalised words that do not begin a sentence,
+    in languages that write other nouns small; a question that is capitalised throughout has none."""
+    found: dict[Discriminator, None] = {}
+    before = ""
+    tokens = list(_TOKEN.finditer(question))
+    words = [match["word"] for match in tokens if match["word"]]
+    language = detected_beyond_doubt(question)
+    in_names = language not in _NOUNS_CAPITALISED and not all(word[0].isupper() for word in words[1:])
+    for match in tokens:
+        kind, text = match.lastgroup or "word", match[0]
+        if kind == "word":
+            if in_names and _is_name(text, starts_sentence=_starts(question, match.start()), language=language):
+                name = text.removesuffix("'s").removesuffix("’s")
+                last = next(reversed(found), None)
+                extends = last is not None and last.kind in ("code", "number") and not last.extension
+                follows = last is not None and question[: match.start()].endswith(f"{last.text} ")
+                if extends and follows:
+                    del found[last]
+                    found[replace(last, extension=name)] = None
+                elif last is not None and follows and last.kind == "name" and " " not in last.text:
+                    del found[last]
+                    found[replace(last, text=f"{last.text} {name}")] = None
+                else:
+                    found[Discriminator("name", name)] = None
+            before = text
+            continue
+        item = _discriminator(kind, text, before, bool(_UNIT_AFTER.match(question, match.end())))
+        if item is not None:
+            found[item] = None
+        before = "" if kind in ("number", "version") else text
+    for sign in question:
+        if unicodedata.category(sign) == "So":
+            found[Discriminator("sign", sign)] = None
+    return list(found)
+
+
+def _discriminator(kind: str, text: str, before: str, measures: bool) -> Discriminator | None:
+    head = before.casefold()
+    if kind in ("quoted", "option", "identifier"):
+        return Discriminator("identifier", text)
+    if measures:  # 5 km, 2.5 %
+        return None
+    if kind == "version":
+        return Discriminator("version", text, "" if head in stop_words("en") else head)
+    if kind == "code":
+        return None if _ORDINAL.fullmatch(text) else Discriminator("code", text)
+    named = before[:1].isupper() and head not in stop_words("en")
+    is_year = len(text) == 4 and text[:2] in ("18", "19", "20")
+    if (named and not is_year) or head in _COUNTED:
+        return Discriminator("number", text, head)
+    return None
+
+
+def _is_name(word: str, *, starts_sentence: bool, language: str | None) -> bool:
+    if not word[0].isupper() or len(word) < 2 or word.casefold() in _NO_NAMES:
+        return False
+    if word.casefold().split("'")[0] in stop_words(language or "en"):
+        return False
+    return not starts_sentence
+
+
+def _starts(question: str, position: int) -> bool:
+    head = question[:position].rstrip(" \"'“„«(¿¡")
+    return not head or head[-1] in ".!?:"

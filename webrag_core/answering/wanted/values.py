@@ -1,0 +1,140 @@
+"""Kinds of values that a question asks for, and whether a text holds one. Rules for English and German; in another
+language, and where no rule fits, no kind is known and nothing is demanded."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Value = Literal["number", "money", "date", "duration", "length", "weight", "temperature", "age", "frequency"]
+
+
+def _any(words: str) -> str:
+    """A group of whole words; a word may be a pattern."""
+    return rf"(?:{'|'.join(words.split())})\b"
+
+
+_COUNT = _any(
+    "one two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty sixty"
+    " hundred thousand million half third quarter once twice dozen single both none no zero unlimited"
+    " eine? einen eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig hundert tausend halb"
+)
+_AMOUNT = rf"(?:\d[\d.,  ]*|\b{_COUNT})[- ]?"
+_TIME = _any(
+    "(?:milli|micro|nano)?seconds? sekunden? secs? minutes? minuten? mins? hours? stunden? days? tage?n? weeks? wochen?"
+    " months? monate?n? years? jahre?n? decades? century centuries jahrhunderte? ms µs ns s h min std"
+)
+_KIND_OF_DAY = "(?:(?:more|full|whole|working|business|calendar) )?"
+_MONTH = (
+    "(?:jan(?:uary|uar)?|feb(?:ruary|ruar)?|mar(?:ch)?|märz|apr(?:il)?|may|mai|june?|juni|july?|juli|aug(?:ust)?"
+    "|sept?(?:ember)?|o[ck]t(?:ober)?|nov(?:ember)?|de[cz](?:ember)?)"
+)
+_DAY = _any(
+    "mon(?:day|tag)?s? tues?(?:day)?s? dienstags? wed(?:nesday)?s? mittwochs? thu(?:rsday)?s? donnerstags?"
+    " fri(?:day)?s? freitags? sat(?:urday)?s? samstags? sun(?:day)?s? sonntags?"
+)
+_CURRENCY = _any("usd eur gbp chf euros? dollars? pounds? cents? rupees? francs? franken yen")
+_YEAR = r"\b(?:1[0-9]|20)\d\d\b"
+_VALUES: dict[Value, tuple[str, ...]] = {
+    "number": (r"\d", rf"\b{_COUNT}"),
+    "money": (
+        r"[€$£¥₹]\s?\d",
+        r"\d[\d.,  ]*\s?[€$£¥₹%]",
+        _AMOUNT + _CURRENCY,
+        r"\b" + _any("free kostenlos gratis"),
+        r"\bno (?:charge|fee|cost)\b",
+    ),
+    "date": (
+        _YEAR,
+        rf"\b\d{{1,2}}\.? ?{_MONTH}\b",
+        rf"\b{_MONTH}\b",
+        rf"\b{_DAY}",
+        r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}",
+        r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|o['’]clock)\b",
+        r"\b" + _any("noon midnight daily today always never spring summer autumn winter century every each jeden?"),
+        r"\b" + _any("when before after until once if during täglich wenn sobald nach vor"),
+        _AMOUNT + _TIME,
+    ),
+    "duration": (
+        _AMOUNT + _KIND_OF_DAY + _TIME,
+        r"\d+:\d\d",
+        rf"\b(?:a|an|per|each|one) {_TIME}",
+        r"\b" + _any("until unlimited forever indefinitely never overnight"),
+        r"\bno limit\b",
+    ),
+    "length": (
+        _AMOUNT
+        + _any(
+            "[kcmµn]?m (?:kilo|centi|milli)?met(?:er|re)s? miles? feet foot ft inch(?:es)? in yards? pixels? px"
+            " characters? chars? bytes? words? pages? lines? letters? columns? zeichen seiten wörter"
+        ),
+        r"\d\s?[″′\"]",
+        r"\d+\s?[x×]\s?\d+",
+    ),
+    "weight": (
+        _AMOUNT
+        + _any("[km]?g grams? gramm kilos? kilogram(?:m|s)? tons? tonnes? tonnen t lbs? pounds? oz ounces? pfund"),
+    ),
+    "temperature": (rf"{_AMOUNT}(?:°|degrees?\b|grad\b|kelvin\b|[CFK]\b)",),
+    "age": (_AMOUNT + _TIME, _YEAR, r"\bcentury\b|jahrhundert"),
+    "frequency": (
+        r"\d",
+        r"\b" + _any("once twice daily weekly monthly yearly annually hourly always never rarely sometimes regularly"),
+        r"\b" + _any("einmal zweimal täglich wöchentlich monatlich jährlich every each per jede[nrs]? alle pro"),
+        rf"\b(?:a|an) {_TIME}",
+        _AMOUNT + _any("times? mal"),
+    ),
+}
+_PATTERNS = {value: re.compile("|".join(patterns), re.IGNORECASE) for value, patterns in _VALUES.items()}
+_MEASURES = (
+    "timeout limit size capacity interval port length width height depth weight price cost fee age temperature speed"
+    " quota maximum minimum number percentage rate distance duration population voltage power deadline"
+)
+_QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
+    (r"\bhow old\b|\bwie alt\b", ("age",)),
+    (r"\bhow (?:often|frequently|many times)\b|\bwie oft\b", ("frequency",)),
+    (r"\bhow (?:heavy|much (?:does|do|did) .{1,80} weigh)\b|\bwie schwer\b|\bwie ?viel wieg", ("weight",)),
+    (r"\bhow (?:hot|cold|warm)\b|\bwhat temperature\b|\bwie (?:heiß|kalt|warm)\b", ("temperature", "number")),
+    (r"\bhow (?:tall|wide|high|deep|thick|far|large|big)\b|\bwie (?:breit|hoch|tief|dick|weit|groß)\b", ("number",)),
+    (r"\bhow long (?:is|are|may|can) (?:a|the|an)\b", ("length", "duration", "number")),
+    (r"\bhow long\b|\bwie lange?\b|\b(?:within|for|after) how (?:many|long)\b", ("duration", "date", "length")),
+    (
+        r"\bhow much .{0,60}\b(?:cost|charge|pay|fee|price)|\bhow much (?:is|are) (?:the|a|an)\b|\bhow expensive\b",
+        ("money", "number"),
+    ),
+    (r"\bwas kostet\b|\bwie (?:viel kostet|teuer)\b|\b(?:price|fee|cost) (?:of|for)\b", ("money", "number")),
+    (r"\bhow (?:many|much)\b|\bwie ?viele?\b", ("number",)),
+    (r"^(?:(?:and|so|since|until|from|by|on|at) )?when\b|\b(?:since|until) when\b", ("date",)),
+    (r"^(?:(?:and|at|on|by) )?(?:what|which) (?:time|date|day|year|month)\b|^(?:(?:ab|bis|seit) )?wann\b", ("date",)),
+    (r"\b(?:what|which) (?:tcp |udp |default |network )?port\b|\bport (?:number|does|is)\b", ("number",)),
+    (r"\bwelche[nmrs]? (?:port|nummer)\b|\b(?:phone|telephone|fax) number\b|\btelefonnummer\b", ("number",)),
+    (
+        rf"\b(?:what|which) (?:is|was|are|were) (?:the|a|an|its|their) (?:[\w-]+ ){{0,3}}{_any(_MEASURES)}",
+        ("number", "money", "date"),
+    ),
+    (r"\b(?:light|heavi)(?:er|est)\b|\bweigh (?:more|less)\b", ("weight",)),
+    (r"\bcheap(?:er|est)\b|\b(?:more|most|less|least) (?:expensive|costly)\b", ("money", "number")),
+    (r"\b(?:long|short)(?:er|est)\b", ("duration", "length")),
+    (r"\b(?:hott|cold|warm|cool)(?:er|est)\b", ("temperature", "number")),
+    (r"\b(?:old|new|young)(?:er|est)\b", ("age", "date")),
+    (r"\b(?:tall|wid|high|deep|thick|larg|bigg|small|narrow|low|fast|slow)(?:er|est)\b", ("number",)),
+)
+_RULES = tuple((re.compile(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _QUESTIONS)
+_NAMES = re.compile(r"[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
+
+
+def values_wanted(question: str) -> frozenset[Value]:
+    """The kinds of values of which a text must hold at least one to answer; empty where no rule fits."""
+    return next((values for pattern, values in _RULES if pattern.search(question)), frozenset())
+
+
+def holds_value(text: str, wanted: frozenset[Value], question: str = "") -> bool:
+    """Whether `text` holds a value of a wanted kind beside those, and the names with digits, that the question itself
+    has. True when nothing is wanted."""
+    if not wanted:
+        return True
+    for name in _NAMES.findall(question):
+        text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
+    patterns = [_PATTERNS[kind] for kind in wanted]
+    mentioned = {match[0].casefold() for pattern in patterns for match in pattern.finditer(question)}
+    return any(match[0].casefold() not in mentioned for pattern in patterns for match in pattern.finditer(text))
