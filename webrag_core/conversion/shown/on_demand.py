@@ -31,11 +31,15 @@ _PANELS = {"tabpanel", "region"}  # hidden until somebody clicks: tabs and accor
 _NEVER_TAGS = {"nav", "svg", "script", "style", "template", "input", "select", "textarea", "button", "option", "iframe"}
 _NEVER_ROLES = {"navigation", "search", "banner", "contentinfo", "menu", "menubar", "listbox", "alert", "alertdialog",
                 "status", "tooltip", "progressbar"}  # fmt: skip
+_CONSENT = re.compile(
+    r"(?:cookie|consent|gdpr|ccpa|privacy)s?[ _-]?(?:consent|banner|notice|bar|modal|manager|settings|preferences"
+    r"|dialog|popup|wall|layer)|onetrust|cookiebot|usercentrics|didomi",
+    re.IGNORECASE,
+)
 _INTERFACE = re.compile(
-    r"cookie[ _-]?(?:consent|banner|notice|bar|modal|settings|preferences|dialog|popup|policy-popup)|consent|gdpr|ccpa"
-    r"|onetrust|cookiebot|(?:^|[\s_-])(?:login|log-in|signin|sign-in|signup|sign-up|search|newsletter|mini-?cart|cart|basket"
-    r"|toast|snackbar|spinner|loader|loading|preloader|skeleton|mega-?menu|dropdown-menu|offcanvas-menu|mobile-menu"
-    r"|nav-menu)(?=$|[\s_-])",
+    r"(?:^|[\s_-])(?:login|log-in|signin|sign-in|signup|sign-up|search|newsletter|mini-?cart|cart|basket|toast|snackbar"
+    r"|spinner|loader|loading|preloader|skeleton|mega-?menu|dropdown-menu|offcanvas-menu|mobile-menu|nav-menu)"
+    r"(?=$|[\s_-])",
     re.IGNORECASE,
 )
 _COOKIES = re.compile(r"\bcookies?\b", re.IGNORECASE)
@@ -235,7 +239,9 @@ class _Judge:
 
     def _is_interface(self, element: HtmlElement) -> bool:
         """Whether a part is a menu, a form, a log-in or a dialog on cookies."""
-        names = f"{element.get('class') or ''} {element.get('id') or ''}"
+        names = _names(element)
+        if any(_asks_consent(box) for box in (element, *islice(element.iterancestors(), _MAX_UP))):
+            return True
         fields = [field for field in islice(element.iter("input", "textarea"), 50) if _is_filled_in(field)]
         if any((field.get("type") or "").lower() == "password" for field in fields):
             return True
@@ -268,6 +274,17 @@ class _Judge:
             if sum(map(len, texts)) >= _MIN_COPY and all(text in visible for text in texts):
                 copies.append(element)
         return copies
+
+
+def _names(element: HtmlElement) -> str:
+    return f"{element.get('class') or ''} {element.get('id') or ''}"
+
+
+def _asks_consent(box: HtmlElement) -> bool:
+    """Whether a box is a dialog on cookies, and no text about them."""
+    if not _CONSENT.search(_names(box)):
+        return False
+    return next(box.iter("button", "input"), None) is not None or not _is_in_content(box)
 
 
 def _is_label(element: HtmlElement) -> bool:

@@ -15,7 +15,7 @@ from lxml.html import HtmlElement
 from webrag_core.conversion.shown.action_words import is_action
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
-from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel
+from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel, shows_text
 
 _BOXES = {"radio", "checkbox"}
 _TOGGLES = {"tab", "pill", "list"}
@@ -259,6 +259,8 @@ def _behind_each(row: _Row) -> list[HtmlElement]:
     for label in row.tabs:
         following = label.getnext()
         if following is None or following.tag not in _PANEL_TAGS or (label.tail or "").strip():
+            return []
+        if not shows_text(following):
             return []
         panels.append(following)
     return panels
