@@ -84,9 +84,10 @@ class Layout:
 
     def __init__(self, lines: Sequence[str | None]) -> None:
         self.lines = [None if line is None else line.expandtabs().rstrip() for line in lines]
+        self._indents = [len(line) - len(line.lstrip()) if line else 0 for line in self.lines]
         widths = sorted(len(line) for line in self.lines if line and len(line) <= _MAX_EDGE)
         self.edge = max(_MIN_EDGE, widths[-1 - len(widths) // 20]) if widths else _MIN_EDGE
-        indents = Counter(self.indent(number) for number, line in enumerate(self.lines) if line)
+        indents = Counter(indent for indent, line in zip(self._indents, self.lines, strict=True) if line)
         self.base = min(
             (indent for indent, lines in indents.items() if lines > _STRAY), default=min(indents, default=0)
         )
@@ -94,12 +95,11 @@ class Layout:
 
     def indent(self, number: int) -> int:
         """The column at which a line that is not blank begins."""
-        line = self.lines[number] or ""
-        return len(line) - len(line.lstrip())
+        return self._indents[number]
 
     def text(self, number: int) -> str:
         """A line without its indentation."""
-        return (self.lines[number] or "").lstrip()
+        return (self.lines[number] or "")[self._indents[number] :]
 
     def blocks(self) -> Iterator[list[int]]:
         """Numbers of lines that follow each other without a blank line; a page break within a paragraph is none."""
