@@ -56,6 +56,11 @@ def test_marks_stay(mark: str) -> None:
     assert f"| Audit log | {mark} |" in page(row.format(f"<span aria-hidden=true>{mark}</span>"))
 
 
+def test_an_empty_cell_with_a_name_says_it() -> None:
+    cells = "<td aria-label=Included></td><td title=No></td><td title=Tip>5 users</td>"
+    assert "| Included | No | 5 users |" in page(f"<table><tr><th>A<th>B<th>C<tr>{cells}</table>")
+
+
 def test_an_icon_beside_words_adds_nothing() -> None:
     cells = "<td><svg aria-label=Yes></svg> 5 users<td><i title=Info></i><span>daily</span><td><button title=Help>"
     assert "| Audit log | 5 users | daily |  |" in page(
@@ -141,6 +146,7 @@ CONTACTS = {
     "<p>Call <a href='tel:+4930123456'>the hotline</a>.</p>": "Call the hotline (+4930123456).",
     "<p><a href='mailto:help@gizmo.example?subject=Hi'>Help@gizmo.example</a></p>": "\n\nHelp@gizmo.example\n",
     "<p><a href='tel:+4930123456'>030 / 12 34 56</a></p>": "\n\n030 / 12 34 56\n",
+    "<p><a href='tel:+49-30-1234'>+49 (0)30 1234</a></p>": "\n\n+49 (0)30 1234\n",
     "<p><a href='tel:030-123456'><b>Call</b> us</a></p>": "**Call** us (030-123456)",
     "<p><a href='MAILTO:lee%40lab.example'><i>Dr. Lee</i></a></p>": "*Dr. Lee* (lee@lab.example)",
     "<h3>Dr. Lee</h3><a href='mailto:lee@lab.example' aria-label='Email Dr. Lee'><i class=fa></i></a>":

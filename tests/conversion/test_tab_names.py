@@ -104,6 +104,8 @@ SETS = {
     "plain buttons": """<div x-data="tabs()"><div>{<button @click="tab = [n]">[Tn]</button>}</div>{<div x-show="tab
         === [n]"
         style="display:none">[Pn]</div>}</div>""",
+    "two states": """<div><div role=group>{<button aria-pressed=false>[Tn]</button>}</div>{<div class=s[n]
+        style="display:none">[Pn]</div>}</div>""",
     "code tabs": """<div class=CodeTabs><div class=CodeTabs-toolbar>{<button type=button>[Tn]</button>}</div><div
         class=CodeTabs-inner>{<pre><code>[Pn]</code></pre>}</div></div>""",
     "Asciidoctor": """<div class="openblock tabs"><div class=content><div class="ulist tablist"><ul>{<li id=i[n]
@@ -173,6 +175,17 @@ def test_headings_in_a_panel_stay_below_the_name_of_its_tab() -> None:
     assert paths["It costs 10 EUR."] == ("Pump", "Details", "Home", "Price")
     assert paths["None."] == ("Pump", "Details", "Home", "Price", "Discount")
     assert paths["It costs 25 EUR."] == ("Pump", "Details", "Works", "Price")
+
+
+def test_a_panel_without_headings_stands_beside_those_with_them() -> None:
+    text = markdown(
+        "<main><h1>Pump</h1><h2>Details</h2><div role=tablist><button role=tab aria-controls=a>Light</button><button"
+        " role=tab aria-controls=b>Sizes</button></div><div id=a role=tabpanel><h3>Colour</h3><p>It is red.</p></div>"
+        "<div id=b role=tabpanel hidden><p>It is wide.</p></div></main>"
+    )
+    paths = {text[block.start : block.end]: block.heading_path for block in parse_blocks(text)}
+    assert paths["It is red."] == ("Pump", "Details", "Light", "Colour")
+    assert paths["It is wide."] == ("Pump", "Details", "Sizes")
 
 
 def test_tabs_in_tabs_are_named_by_both() -> None:

@@ -119,6 +119,8 @@ def write_names(index: AttributeIndex) -> list[HtmlElement]:
 
 def _holder(element: HtmlElement) -> HtmlElement | None:
     """The cell, item or term that an element stands in; None for one in a control or in a drawing."""
+    if element.tag in _CELLS:
+        return element
     if element.tag in _CONTROLS or element.tag in _HOLDERS:
         return None
     for box in islice(element.iterancestors(), _MAX_UP):
@@ -152,7 +154,7 @@ def _has_text(holder: HtmlElement) -> bool:
 
 def _write_denial(holder: HtmlElement, icon: HtmlElement) -> None:
     """Put "not included" before the words that it is said of, where an icon says it."""
-    name = _name(icon)
+    name = _name(icon) if icon is not holder else ""
     if not _DENIED.fullmatch(name) or (holder.text or "").strip() or is_for_screen_readers(icon):
         return
     if next(holder.iterdescendants("*"), None) in (icon, icon.getparent()):
@@ -222,7 +224,7 @@ def _folded(text: str) -> str:
 
 def _say(element: HtmlElement, name: str, holder: HtmlElement) -> None:
     """Put a name where its icon stands; a link keeps it as its words."""
-    if element.tag == "a":
+    if element.tag == "a" or element is holder:
         element.text = name
         return
     word = new_element("span", f"{name} ")

@@ -15,6 +15,7 @@ from webrag_core.conversion.shown.controls import named_ids
 from webrag_core.conversion.shown.panels import (
     HEADINGS,
     folded_text,
+    has_headings,
     levels_before,
     name_panel,
     new_element,
@@ -61,6 +62,7 @@ class _Buttons:
         self._panels = [self._panel(button) if _words(button) else None for button in buttons]
         found = [panel for panel in self._panels if panel is not None]
         self._levels = levels_before(index.root, found) if found else {}
+        self._as_heading = has_headings(found)
         self._level: dict[HtmlElement | None, int] = {}  # of the panels of a box: that before the first
 
     def actions(self) -> list[HtmlElement]:
@@ -130,7 +132,7 @@ class _Buttons:
 
     def _panel(self, button: HtmlElement) -> HtmlElement | None:
         """What a button shows: the part that it names, or the one behind it."""
-        if "aria-haspopup" in button.attrib:
+        if "aria-haspopup" in button.attrib or "dropdown" in (button.get("data-bs-toggle"), button.get("data-toggle")):
             return None
         for name in named_ids(button):
             panel = self._by_id.get(name)
@@ -160,7 +162,7 @@ class _Buttons:
         if _leads_away(panel) and not any(box.tag in ("main", "article") for box in panel.iterancestors()):
             return False
         level = self._level.setdefault(panel.getparent(), self._levels.get(panel, 1))
-        if name_panel(panel, words, level):
+        if name_panel(panel, words, level, as_heading=self._as_heading):
             return False  # its words stand before the panel now
         if shows_text(panel):  # which begins with them
             return False

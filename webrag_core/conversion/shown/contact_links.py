@@ -55,7 +55,7 @@ def _holds(words: str, address: str) -> bool:
         return True
     if "@" in address:
         return False
-    said, meant = _NO_DIGIT.sub("", words).lstrip("0"), _NO_DIGIT.sub("", address).lstrip("0")
+    said, meant = _NO_DIGIT.sub("", words.replace("(0)", "")).lstrip("0"), _NO_DIGIT.sub("", address).lstrip("0")
     return len(said) >= _MIN_DIGITS and (said.endswith(meant) or meant.endswith(said))
 
 

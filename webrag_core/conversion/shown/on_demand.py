@@ -150,7 +150,7 @@ class _Judge:
         if before is not None:
             if offers_what_follows(before) or (is_section_title(before) and self._ends_section(element)):
                 return True
-            if self._pairs[self._pair(before, element)] > 1 and _is_title(before):
+            if _is_title(before) and (self._pairs[self._pair(before, element)] > 1 or _is_bold_question(before)):
                 return True
         return self._offers_rest_behind(element) or _is_slide(element)
 
@@ -304,6 +304,13 @@ def _is_title(element: HtmlElement) -> bool:
     if not text or len(text) > _MAX_TITLE:
         return False
     return element.tag != "p" or bool(_QUESTION.search(text)) or next(element.iter("b", "strong"), None) is not None
+
+
+def _is_bold_question(element: HtmlElement) -> bool:
+    """Whether a paragraph is a question in bold type and nothing else."""
+    bold = next(element.iter("b", "strong"), None)
+    text = _folded(element)
+    return bold is not None and bool(_QUESTION.search(text)) and _folded(bold).startswith(text[:-1].rstrip())
 
 
 def _is_slide(element: HtmlElement) -> bool:

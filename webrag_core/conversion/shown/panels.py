@@ -67,8 +67,9 @@ def levels_before(root: HtmlElement, elements: Collection[HtmlElement]) -> dict[
     return levels
 
 
-def name_panel(panel: HtmlElement, name: str, level: int) -> bool:
-    """Put `name` before the text of `panel`, whose headings belong below `level`, 1 to 6. False, and nothing changed,
+def name_panel(panel: HtmlElement, name: str, level: int, *, as_heading: bool = False) -> bool:
+    """Put `name` before the text of `panel`, whose headings belong below `level`, 1 to 6: as a heading too, if it has
+    any or `as_heading`. False, and nothing changed,
     where the panel is out of the tree, has no text or begins with its name."""
     parent = panel.getparent()
     name = name[:_MAX_NAME]
@@ -78,10 +79,10 @@ def name_panel(panel: HtmlElement, name: str, level: int) -> bool:
         return False
     if panel.tag in _FILLED or next(panel.iterancestors(*_CELLS), None) is not None or _is_deep(panel):
         _insert_line(panel, name)
-    elif (highest := _highest_heading(panel)) is not None:
+    elif (highest := _highest_heading(panel)) is not None or as_heading:
         below = min(level + 1, 6)
         panel.addprevious(new_element(f"h{below}", name))
-        if highest <= below:
+        if highest is not None and highest <= below:
             _lower(panel, below + 1 - highest)
     else:
         _define(panel, name)
@@ -117,6 +118,11 @@ def _insert_line(panel: HtmlElement, name: str) -> None:
     line.append(new_element("strong", name))
     line.tail, panel.text = panel.text, None
     panel.insert(0, line)
+
+
+def has_headings(panels: Collection[HtmlElement]) -> bool:
+    """Whether any of the panels has a heading: what follows one must be a heading, too, to stand beside it."""
+    return any(next(panel.iter(*HEADINGS), None) is not None for panel in panels)
 
 
 def _highest_heading(panel: HtmlElement) -> int | None:

@@ -15,7 +15,15 @@ from lxml.html import HtmlElement
 from webrag_core.conversion.shown.action_words import is_action
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import named_ids
-from webrag_core.conversion.shown.panels import HEADINGS, folded_text, levels_before, name_panel, shows_text
+from webrag_core.conversion.shown.hidden import is_hidden
+from webrag_core.conversion.shown.panels import (
+    HEADINGS,
+    folded_text,
+    has_headings,
+    levels_before,
+    name_panel,
+    shows_text,
+)
 
 _BOXES = {"radio", "checkbox"}
 _TOGGLES = {"tab", "pill", "list"}
@@ -76,8 +84,9 @@ def name_panels(index: AttributeIndex, groups: Sequence[TabGroup]) -> list[HtmlE
     levels = levels_before(index.root, first) if first else {}
     done: list[HtmlElement] = []
     for group in groups:
+        as_heading = has_headings(group.panels)
         for name, panel in zip(group.names, group.panels, strict=True):
-            name_panel(panel, name, levels.get(group.panels[0], 1))
+            name_panel(panel, name, levels.get(group.panels[0], 1), as_heading=as_heading)
         done += [_whole_tab(tab) for tab in group.tabs]
     return done
 
@@ -289,12 +298,19 @@ def _in_order(row: _Row) -> list[HtmlElement]:
                     break
                 inner = blocks[0]
             siblings = list(islice(_following(box), count + 1))
-            if len(siblings) == count and len({(each.tag, each.get("class")) for each in siblings}) == 1:
+            if len(siblings) == count and _are_panels(siblings):
                 return siblings
         box = box.getparent()
         if box is None or box.tag in ("body", "main", "article", "td"):
             break
     return []
+
+
+def _are_panels(boxes: Sequence[HtmlElement]) -> bool:
+    """Whether boxes are of one kind, or of one tag and not all of them shown."""
+    if len({box.tag for box in boxes}) > 1:
+        return False
+    return len({box.get("class") for box in boxes}) == 1 or any(is_hidden(box) for box in boxes)
 
 
 def _alike_behind(last: HtmlElement, count: int) -> list[HtmlElement]:
