@@ -282,7 +282,8 @@ def test_raised_digits_are_marked(before: str, raised: str, behind: str, expecte
 def right_end(body: bytes) -> int:
     with pypdfium2.PdfDocument(body) as document:
         text_page = document[0].get_textpage()
-        return round(text_page.get_charbox(text_page.count_chars() - 1)[2])
+        right: float = text_page.get_charbox(text_page.count_chars() - 1)[2]
+        return round(right)
 
 
 def test_lowered_digits_stay() -> None:

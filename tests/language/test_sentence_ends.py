@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from webrag_core.language.sentence_ends import sentence_ends
+from webrag_core.language.sentence_ends import Language, sentence_ends
 
 _LINES = (Path(__file__).parent / "sentence_cases.txt").read_text(encoding="utf-8").splitlines()
 CASES = [tuple(line.split(" ", 1)) for line in _LINES if not line.startswith("#")]
 
 
-def sentences(text: str, language: str | None = None) -> list[str]:
+def sentences(text: str, language: Language = None) -> list[str]:
     bounds = [0, *(end for end in sentence_ends(text, language) if end < len(text)), len(text)]
     return [text[start:end].strip() for start, end in pairwise(bounds)]
 
