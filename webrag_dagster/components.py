@@ -55,6 +55,9 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
         default=None,
         description="Where addresses name versions, as /docs/{version}/; unset = what looks like a version is one.",
     )
+    all_text: bool = Field(
+        default=False, description="True = everything that its pages show is kept, navigation and footers included."
+    )
     owners: list[str] | None = Field(default=None, description="E-mail addresses, or team:name.")
     enabled: bool = Field(default=True, description="False = shown in the catalog only.")
 
@@ -121,6 +124,7 @@ class CuratedSource(dg.Component, dg.Model, dg.Resolvable):
             "pool": self.pool,
             "follow": self.links,
             "versions_in_path": self.versions_in_path,
+            "all_text": self.all_text,
         }
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:

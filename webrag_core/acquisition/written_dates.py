@@ -32,12 +32,13 @@ _NAMES = (
 ENGLISH_MONTHS = tuple(names.split()[0] for names in _NAMES)
 """In lower case, January first. `calendar` has them in the language of the process."""
 _MONTHS = {name: number for number, names in enumerate(_NAMES, start=1) for name in names.split()}
-_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+"""Pattern of a month's name in these languages, in lower case."""
 _DATE = re.compile(
     r"(?<![\w.,/-])(?:"
     r"(?P<iso>\d{4}-\d\d-\d\d)(?:T\d\d:\d\d[\d:.]*(?:Z|[+-]\d\d:?\d\d)?)?"
-    rf"|(?P<day>\d{{1,2}})(?:\.|er|º|°|st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{_MONTH})\.?,?\s+(?P<year>\d{{4}})"
-    rf"|(?P<us_month>{_MONTH})\.?\s+(?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<us_year>\d{{4}})"
+    rf"|(?P<day>\d{{1,2}})(?:\.|er|º|°|st|nd|rd|th)?\s+(?:of\s+)?(?P<month>{MONTH})\.?,?\s+(?P<year>\d{{4}})"
+    rf"|(?P<us_month>{MONTH})\.?\s+(?P<us_day>\d{{1,2}})(?:st|nd|rd|th)?,?\s+(?P<us_year>\d{{4}})"
     r"|(?P<dotted>\d{1,2}\.\s?\d{1,2}\.\s?\d{4})"
     r"|(?P<slashed>\d{1,2}/\d{1,2}/\d{4})"
     r")(?![\w/-])",

@@ -31,6 +31,14 @@ def ingest(
     urls: Annotated[list[str] | None, typer.Argument(help="Pages to store.")] = None,
     warc: Annotated[Path | None, typer.Option(help="Store every page of this WARC snapshot instead.")] = None,
     refresh: Annotated[bool, typer.Option(help="Fetch pages again that are already stored.")] = False,
+    all_text: Annotated[
+        bool | None,
+        typer.Option(
+            "--all-text/--content-only",
+            help="Keep everything that these pages show, now and when they are fetched again, or their content alone.",
+            show_default="as their source says",
+        ),
+    ] = None,
     git: Annotated[
         Path | None, typer.Option(help="Store every text file of this folder under git, all versions.")
     ] = None,
@@ -57,6 +65,8 @@ def ingest(
 
     Pages that fail are reported, the others kept; exit code 1 when one failed.
     """
+    if all_text is not None and (archived or git is not None):
+        raise InvalidInputError("--all-text goes with URLs or --warc, and with neither --archived nor --git")
     if archived:
         from webrag_core.cli.archived import ingest_archived
 
@@ -102,7 +112,7 @@ def ingest(
                             complain(warning)
                     advance(url)
 
-                await corpus.add_all(pages, done, refresh=refresh)
+                await corpus.add_all(pages, done, refresh=refresh, all_text=all_text)
             indexed = await corpus.indexer.finish_bulk()
             tokens = embedding_tokens(corpus.indexer.embedder)
         requested = sum(counts.values()) + len(failed)

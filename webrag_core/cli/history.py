@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from webrag_core.history.compare import PageComparison
     from webrag_core.history.models import OtherVersion, PageAt, PageChange, PageHistory, StatedTime
     from webrag_core.orchestration.answers import StoredRun
+    from webrag_core.store.database import Database
 
 _SHORT_CHARS = 200
 
@@ -72,6 +73,9 @@ def history(
     changes: Annotated[bool, typer.Option("--changes", help="List the changes of the page or of a source.")] = False,
     since: Annotated[str | None, typer.Option(help="With --changes: first seen then or later.")] = None,
     until: Annotated[str | None, typer.Option(help="With --changes: first seen then or earlier.")] = None,
+    left_out: Annotated[
+        bool, typer.Option("--left-out", help="Count what each version leaves out of what the page showed, and why.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show what a page said when, and what changed. Fetch nothing."""
@@ -87,8 +91,8 @@ def history(
     if law is not None and law.day is not None and at is not None:
         raise InvalidInputError(f"the identifier means the version of {law.day}: leave out --at, or the day")
     check_time(time, at if law is None or law.day is None else law.day)
-    if sum((at is not None, diff is not None or html is not None, changes)) > 1:
-        raise InvalidInputError("--at, --diff or --html, and --changes exclude each other")
+    if sum((at is not None, diff is not None or html is not None, changes, left_out)) > 1:
+        raise InvalidInputError("--at, --diff or --html, --changes, and --left-out exclude each other")
     if (since is not None or until is not None) and not changes:
         raise InvalidInputError("--since and --until need --changes")
     asked = None if at is None else AsOf.parse(at)
@@ -123,6 +127,9 @@ def history(
                 if html is not None:
                     write_file(html, render_page(comparison))
                 _print_comparison(comparison, html, as_json=as_json)
+                return
+            if left_out:
+                await _show_left_out(database, url, as_json=as_json)
                 return
             story = await pages.versions(database, url)
             if moment is not None or (identifier is not None and identifier.part is not None):
@@ -351,6 +358,25 @@ def _why(basis: str, cause: str | None, *, kept: bool) -> str:
     causes = {"extractor": "another extractor, same page", "unsure": "another extractor; perhaps the page, too"}
     parts = [notes.get(basis, basis), causes.get(cause or "", ""), "" if kept else "text no longer kept"]
     return ", ".join(part for part in parts if part)
+
+
+async def _show_left_out(database: Database, url: str, *, as_json: bool) -> None:
+    from webrag_core.acquisition.urls import canonicalise
+    from webrag_core.history.left_out import left_out_of, left_out_words
+
+    page = canonicalise(url)
+    async with database.connection() as connection:
+        versions = await left_out_of(connection, page)
+    if not versions:
+        raise InvalidInputError(f"{page} is not stored")
+    if as_json:
+        print_json({"url": page, "versions": [one.model_dump(mode="json") for one in versions]})
+        return
+    rows = []
+    for one in versions:
+        words = "not counted" if one.left_out is None else left_out_words(one.left_out) or "nothing"
+        rows.append((one.version, f"{one.fetched_at:%Y-%m-%d %H:%M}", "all text" if one.all_text else "content", words))
+    print_table(("version", "fetched", "kept", "left out (characters)"), rows)
 
 
 def _print_page_at(page: PageAt) -> None:

@@ -33,6 +33,9 @@ def add(
         Acquirers | None,
         typer.Option(help="Who fetches: http, firecrawl, or browser, which renders; default: as the settings say."),
     ] = None,
+    all_text: Annotated[
+        bool, typer.Option("--all-text", help="Keep everything that its pages show, navigation and footers included.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Attach a site section. `webrag refresh` then fetches its pages and keeps them fresh.
@@ -48,10 +51,11 @@ def add(
         start = with_scheme(url)
         await _check_address(start, settings)
         async with await Database.open(settings) as database, database.connection() as connection:
-            key = await attach_source(connection, start, pages, prefix=prefix, acquirer=acquirer)
+            key = await attach_source(connection, start, pages, prefix=prefix, acquirer=acquirer, all_text=all_text)
             source = await find_source(connection, key)
         if as_json:
-            print_json({"source": source.key, "pages": pages, "seed_url": source.seed_url, "acquirer": source.acquirer})
+            settings_of_it = {"seed_url": source.seed_url, "acquirer": source.acquirer, "all_text": source.all_text}
+            print_json({"source": source.key, "pages": pages, **settings_of_it})
         else:
             print_line(
                 f"attached {source.key}: pages below {source.place}, from {source.start_url};"

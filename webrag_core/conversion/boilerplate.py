@@ -4,35 +4,64 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import Literal
+
+Kind = Literal["links", "comments", "control", "toc", "navigation", "frame", "part", ""]
+"""What a box may be by its names: links to elsewhere or something to fill in, readers' comments, a control, a table of
+contents, navigation, a header or footer of the page, the footer of a part. Names alone say it of none: a manual has
+boxes of such names."""
 
 _WORD_JOINT = re.compile(r"(?<=[a-z])(?=[A-Z])|[_-]+")
-# Words of class names on any page: each means one thing only, and no generator calls content so.
-_NAMED = re.compile(
-    r"\b(?:bread ?crumbs?|nav ?(?:bar|header|footer|path|row|panel)|(?:top|bottom|sub|side) ?nav|skip ?(?:link|nav)"
-    r"|share ?(?:bar|buttons|links|tools|this)|social ?(?:share|links|icons|media|bar)|newsletter ?(?:signup|form|box)?"
-    r"|related ?(?:posts|articles|stories)|cookie ?(?:banner|notice|bar|consent)|comments ?(?:area|section|list)"
-    r"|comment ?(?:list|form)|disqus|pagination|page ?footer|back ?to ?top"
-    r"|copy ?(?:btn|button)|btn ?copy|\w*clipboard ?(?:button|btn|container))\b"
+# Words of class names on any page: each means one thing only.
+_LINKS = re.compile(
+    r"\b(?:bread ?crumbs?|share ?(?:bar|buttons?|links|tools|this)|social ?(?:share|sharing|links|icons|media|bar)"
+    r"|newsletter ?(?:signup|form|box)?|related ?(?:posts?|articles?|stories)|cookie ?(?:banner|notice|bar|consent)"
+    r"|pagination|pager)\b"
 )
-# Class names, and ids without a heading of their own, of what is navigation if it consists of links (or of a footer).
-_NAVIGATION = re.compile(r"\b(?:nav|navigation|menu|sidebar|side bar|nav ?tree|nav ?links|footer)\b")
+_COMMENTS = re.compile(r"\b(?:comments ?(?:area|section|list)|comment ?(?:list|form)|commentlist|disqus)\b")
+_NAVIGATION = re.compile(r"\b(?:nav|navigation|menu|sidebar|side bar|nav ?tree|nav ?links)\b")
 _TOC = re.compile(r"\b(?:toc|table ?of ?contents|on ?this ?page|page ?contents)\b")
+# Names that count as a whole, with words of layout around them: `card-footer` and `footer-note` belong to a part.
+_BEFORE = (
+    r"(?:(?:site|page|main|global|theme|docs?|body|app|layout|primary|secondary|region|location|elementor|section|block"
+    r"|widget|bottom|top|the|js|[a-z]{1,2}) )*"
+)
+_AFTER = (
+    r"(?: (?:wrapp?er|wrap|container|inner|outer|content|box|bar|area|section|block|widgets?|row|col|column|list|links?"
+    r"|items?|nav|navigation|menu|module|panel|text|logo|copyright|legal|info|social|main|primary|secondary|light|dark"
+    r"|default|fixed|sticky|top|middle|bottom|left|right|\d+))*"
+)
+_FRAME = re.compile(
+    rf"{_BEFORE}(?:nav ?(?:bar|header|footer|path|row|panel)|(?:top|bottom|sub|side) ?nav|footer|colophon){_AFTER}"
+)
+_FOOTER = re.compile(r"\bfooter\b")
+_CONTROL = re.compile(
+    rf"{_BEFORE}(?:copy ?(?:btn|button)|btn ?copy|\w*clipboard ?(?:button|btn|container)|back ?to ?top"
+    rf"|skip ?(?:link|nav)s?){_AFTER}"
+)
 
 
 @lru_cache(maxsize=4096)  # a page has a handful of names, many times each
-def kind_of_box(names: str) -> str:
-    """Classify a box by its class names and id: "boilerplate", "toc", "navigation", "footer" or ""."""
-    words = _words(names)
-    if _NAMED.search(words):
-        return "boilerplate"
-    if _TOC.search(words):
+def kind_of_box(names: str) -> Kind:
+    """Classify a box by its class names and id, apart by white space."""
+    words = [_WORD_JOINT.sub(" ", name).strip().lower() for name in names.split()]
+    together = " ".join(words)
+    if any(map(_CONTROL.fullmatch, words)):
+        return "control"
+    if _COMMENTS.search(together):
+        return "comments"
+    if _LINKS.search(together):
+        return "links"
+    if _TOC.search(together):
         return "toc"
-    match = _NAVIGATION.search(words)
-    if match is None:
-        return ""
-    return "footer" if match[0] == "footer" else "navigation"
+    if any(map(_FRAME.fullmatch, words)):
+        return "frame"
+    if _NAVIGATION.search(together):
+        return "navigation"
+    return "part" if _FOOTER.search(together) else ""
 
 
-def _words(names: str) -> str:
-    """Names as words in lower case: `sideBar_left` is `side bar left`."""
-    return _WORD_JOINT.sub(" ", names).lower()
+@lru_cache(maxsize=4096)
+def is_of_comment(names: str) -> bool:
+    """Whether names are those of one reader's comment, or of a part of it."""
+    return "comment" in _WORD_JOINT.sub(" ", names).lower()

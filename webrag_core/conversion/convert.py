@@ -121,7 +121,9 @@ def _markup(page: AcquiredPage, encoding: str | None, relations: tuple[tuple[str
     nofollow = headers_say_nofollow(page.headers)
 
     def convert(body: bytes, charset: str | None) -> ConvertedPage:
-        return convert_html(body, url=page.final_url, charset=charset, relations=relations, nofollow=nofollow)
+        return convert_html(
+            body, url=page.final_url, charset=charset, relations=relations, nofollow=nofollow, all_text=page.all_text
+        )
 
     sparse = None
     try:

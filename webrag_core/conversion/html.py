@@ -34,9 +34,10 @@ from webrag_core.conversion.definition_lists import (
 from webrag_core.conversion.frames import link_frames, without_framesets
 from webrag_core.conversion.heading_links import drop_heading_links
 from webrag_core.conversion.images import resolve_images
+from webrag_core.conversion.left_out import NOTHING_LEFT_OUT, LeftOut, TextLedger
 from webrag_core.conversion.links import PageLink, absolute, clean_anchors, extract_links
 from webrag_core.conversion.list_numbers import preserve_numbers
-from webrag_core.conversion.main_content import body_of, main_content
+from webrag_core.conversion.main_content import body_of, main_content, shown_text
 from webrag_core.conversion.markup.attributes import take_attributes
 from webrag_core.conversion.markup.builder import MarkupBuilder
 from webrag_core.conversion.markup.json_ld import read_scripts, take_json_ld
@@ -54,7 +55,7 @@ from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
-EXTRACTOR_VERSION = "html-8"
+EXTRACTOR_VERSION = "html-9"
 
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
@@ -86,7 +87,8 @@ class ConvertedPage:
     """A converted page: Markdown, metadata, links, and what its mark-up states. Dates are in UTC.
 
     `canonical` is the canonical URL that the page declares, a mere claim: see `canonical.preferred_url`. `warnings` say
-    where the text comes from when that is not what the page shows.
+    where the text comes from when that is not what the page shows, and which headings lost what stood below them;
+    `left_out` counts what the page has beside this text.
     """
 
     markdown: str
@@ -99,6 +101,7 @@ class ConvertedPage:
     canonical: str | None = None
     markup: PageMarkup = NO_MARKUP
     warnings: tuple[str, ...] = ()
+    left_out: LeftOut = NOTHING_LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +115,8 @@ class _Prepared:
     metadata: Metadata
     links: tuple[PageLink, ...]
     canonical: str | None
+    left_out: LeftOut
+    warning: str | None
 
 
 def convert_html(
@@ -122,16 +127,17 @@ def convert_html(
     relations: tuple[tuple[str, str], ...] = (),
     nofollow: bool = False,
     is_document: bool = False,
+    all_text: bool = False,
 ) -> ConvertedPage:
     """Convert one HTML page whose canonical URL is `url`.
 
     `charset`, `relations` and `nofollow` come from the HTTP headers; the page may add to them. `is_document`: it was
-    made of a document, so that there is nothing around the content.
+    made of a document, so that there is nothing around the content. `all_text` keeps everything that the page shows.
 
     Raises FetchError: EMPTY_PAGE when nothing readable is left, PARSE_FAILURE for what cannot be parsed as HTML.
     """
     prepared = _prepare(
-        body, url, charset, relations, nofollow, is_document
+        body, url, charset, relations, nofollow, is_document, all_text
     )  # its tree is gone: it is larger than all the rest
     metadata = prepared.metadata
     marked = storable(prepared.placeholders.convert_html(prepared.html)).strip()
@@ -148,6 +154,8 @@ def convert_html(
         links=prepared.links,
         canonical=prepared.canonical,
         markup=replace(prepared.markup, anchors=anchors, cut=(*prepared.markup.cut, *prepared.marks.cut)),
+        warnings=() if prepared.warning is None else (prepared.warning,),
+        left_out=prepared.left_out,
     )
 
 
@@ -158,6 +166,7 @@ def _prepare(
     from_header: tuple[tuple[str, str], ...],
     nofollow: bool,
     is_document: bool,
+    all_text: bool,
 ) -> _Prepared:
     text = page_text(body, charset)
     document = _parse(text)
@@ -179,7 +188,16 @@ def _prepare(
         links = tuple(replace(link, nofollow=True) for link in links)
     shape_code(root, text)
     raw_tex = shows_raw_tex(document)
-    main = root if is_document else main_content(root, article=metadata.article)
+    ledger = TextLedger(root)
+    main = root
+    if is_document:
+        ledger.marked()
+    elif all_text:
+        main = shown_text(root)
+        ledger.marked()
+    else:
+        main = main_content(root, article=metadata.article, ledger=ledger)
+    left_out, warning = ledger.left_out(main)
     _clean(main, base_url, url)
     if may_hold_marks(text):
         strip_placeholder_marks(main)
@@ -201,7 +219,9 @@ def _prepare(
     marks = mark_headings(main)
     replace_definition_lists(main, placeholders, marks)
     read.clear()
-    return _Prepared(placeholders.html(main), placeholders, marks, markup, metadata, links, canonical)
+    return _Prepared(
+        placeholders.html(main), placeholders, marks, markup, metadata, links, canonical, left_out, warning
+    )
 
 
 def _read_markup(

@@ -9,14 +9,17 @@ noise is only noise.
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import islice
+
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.boilerplate import kind_of_box
-from webrag_core.conversion.cards import is_of_card
+from webrag_core.conversion.boilerplate import Kind, is_of_comment, kind_of_box
 from webrag_core.conversion.content.declared import is_declared_article
 from webrag_core.conversion.content.selection import drop_boilerplate
 from webrag_core.conversion.content.units import byte_size, is_same_page_link
+from webrag_core.conversion.left_out import TextLedger
 from webrag_core.conversion.shown.accessible_names import write_names
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.buttons import take_actions
@@ -37,6 +40,13 @@ _CONTAINERS = (
     "descendant::*[@itemprop='articleBody']",
 )
 _SECTIONING = {"main", "article", "section"}
+_PARTS = {*_SECTIONING, "blockquote", "figure", "li", "td", "dd", "details", "fieldset"}
+_CONTROLS = ("button", "form", "input", "select", "textarea")
+_MAX_FRAMES = 2  # of the same name: above and below the content
+_TELLING = ("links", "comments", "control", "part")
+_CARD_LEVELS = 2  # a card may stand in a column
+_PARTLY_LINKED = 0.2
+_MAX_CONTROL = 60  # bytes
 _MIN_MAIN_WORDS = 5  # with fewer it is a shell that a script fills
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _NAMED_BOXES = ("div", "section", "aside", "ul", "ol", "p", "footer", "table", "a")
@@ -55,20 +65,38 @@ def body_of(document: HtmlElement) -> HtmlElement:
     return root
 
 
-def main_content(root: HtmlElement, *, article: str | None = None) -> HtmlElement:
+def main_content(root: HtmlElement, *, ledger: TextLedger, article: str | None = None) -> HtmlElement:
     """Return the element of the body `root` that holds the content, without boilerplate. Changes the tree.
 
-    `article` is the text that the page's metadata state: a check on what is dropped, never the text itself.
+    `article` is the text that the page's metadata state: a check on what is dropped, never the text itself. `ledger`
+    notes what the page's own mark-up drops.
     """
     is_article = is_declared_article(root)
+    with_controls = _boxes_around(root, *_CONTROLS)
     strip_marked_boilerplate(root)
+    ledger.marked()
     declared = _declared_container(root)
+    named = _named_boxes(root)
     is_judged = (is_article or not _is_reference(root, declared)) and drop_boilerplate(
-        root, is_declared_article=is_article, article=article
+        root, is_declared_article=is_article, article=article, misnamed=_misnamed(named, with_controls)
     )
-    if is_judged:
-        return _without_boilerplate(root)
-    return _without_boilerplate(_without_frame(root) if declared is None else declared)
+    main = root
+    if not is_judged:
+        main = _without_frame(root) if declared is None else declared
+    return _without_boilerplate(main, declared, named, with_controls)
+
+
+def shown_text(root: HtmlElement) -> HtmlElement:
+    """Return the body `root` without scripts, styles and what is not shown: navigation and buttons stay as text."""
+    for box in root.iter("nav"):
+        box.tag = "div"
+    for button in root.iter("button"):
+        button.tag = "span"
+    for box in root.xpath("descendant::*[@role]"):
+        if box.get("role") in _BOILERPLATE_ROLES and box.get("role") != "dialog":
+            del box.attrib["role"]
+    strip_marked_boilerplate(root)
+    return root
 
 
 def _is_reference(root: HtmlElement, declared: HtmlElement | None) -> bool:
@@ -138,39 +166,106 @@ def _declared_container(root: HtmlElement) -> HtmlElement | None:
     return None
 
 
+def _boxes_around(root: HtmlElement, *tags: str) -> set[HtmlElement]:
+    """Return the elements that are of these tags, or hold one that is."""
+    boxes: set[HtmlElement] = set()
+    for each in root.iter(*tags):
+        element = each
+        while element is not None and element not in boxes:
+            boxes.add(element)
+            element = element.getparent()
+    return boxes
+
+
 def _without_frame(root: HtmlElement) -> HtmlElement:
-    """Drop header, footer and asides of a page; those of sections and cards stay, a header of the only title too."""
+    """Drop header, footer and asides of a page; those of its parts stay, and a header around the only title."""
     headings = list(root.iter("h1"))
-    for element in list(root.iter("header", "footer", "aside")):
-        of_section = any(ancestor.tag in _SECTIONING for ancestor in element.iterancestors())
+    around = {tag: _boxes_around(root, tag) for tag in ("header", "footer", "aside")}
+    for element in list(root.iter(*around)):
+        if _is_of_part(element, around[element.tag]):
+            continue
         holds_title = element.tag == "header" and len(headings) == 1 and element in headings[0].iterancestors()
-        if not of_section and not holds_title and not is_of_card(element):
+        if not holds_title:
             drop(element)
     return root
 
 
-def _without_boilerplate(main: HtmlElement) -> HtmlElement:
-    """Drop boxes that are boilerplate by name, unless they hold code, definitions or much of the text."""
+def _is_of_part(element: HtmlElement, around: set[HtmlElement]) -> bool:
+    """Whether a header, footer or aside stands in a section, a quote, an entry of a list, or in a card among others.
+
+    `around`: what holds an element with its tag.
+    """
+    if any(ancestor.tag in _PARTS for ancestor in element.iterancestors()):
+        return True
+    cards = islice(element.iterancestors("div"), _CARD_LEVELS)
+    twins = ((card, twin) for card in cards for twin in (card.getprevious(), card.getnext()))
+    return any(twin in around and twin.get("class") == card.get("class") and twin.tag == "div" for card, twin in twins)
+
+
+_Named = list[tuple[HtmlElement, str, Kind]]
+"""Boxes with their names, and what those say that they may be."""
+
+
+def _named_boxes(root: HtmlElement) -> _Named:
+    return [
+        (element, names, kind)
+        for element in root.iterdescendants(*_NAMED_BOXES)
+        if (names := _names(element)) and (kind := kind_of_box(names))
+    ]
+
+
+def _misnamed(named: _Named, with_controls: set[HtmlElement]) -> set[HtmlElement]:
+    """Return the boxes whose names are those of links and controls that they do not hold."""
+    return {
+        element
+        for element, _, kind in named
+        if kind in _TELLING and not _is_boilerplate(element, kind, outside=True, has_controls=element in with_controls)
+    }
+
+
+def _without_boilerplate(
+    main: HtmlElement, declared: HtmlElement | None, named: _Named, with_controls: set[HtmlElement]
+) -> HtmlElement:
+    """Drop boxes that are boilerplate by name, unless they hold code, definitions or much of the text.
+
+    Within the container that the page declares (`declared`) only boxes of links and controls are.
+    """
     most = _LARGE * _unlinked(main)
-    for element in list(main.iterdescendants(*_NAMED_BOXES)):
-        names = _names(element)
-        if not names or not _is_boilerplate(element, kind_of_box(names), outside=main.tag == "body"):
+    here = set(main.iterdescendants(*_NAMED_BOXES))
+    inside = here if declared is main else set() if declared is None else {*declared.iterdescendants(*_NAMED_BOXES)}
+    alike = Counter(names for element, names, _ in named if element in here)
+    for element, names, kind in named:
+        if element not in here:
+            continue
+        outside = element not in inside
+        if kind == "frame" and alike[names] > _MAX_FRAMES:  # they belong to parts of the page
+            outside = False
+        if not _is_boilerplate(element, kind, outside=outside, has_controls=element in with_controls):
             continue
         if _unlinked(element) <= most and next(element.iter("pre", "dl", "h1"), None) is None:
             drop(element)
     return main
 
 
-def _is_boilerplate(element: HtmlElement, kind: str, *, outside: bool) -> bool:
-    """Whether a box of this kind is boilerplate; `outside` where no container is declared."""
+def _is_boilerplate(element: HtmlElement, kind: Kind, *, outside: bool, has_controls: bool) -> bool:
+    """Whether a box of this kind is boilerplate; `outside` where no container around it is declared."""
     if kind == "toc":  # table of contents of the page: repeats its headings
-        links = list(element.iter("a"))
+        entries = list(element.iter("a"))
         # a single link leads back to the list
-        within = len(links) > 1 and all(is_same_page_link(link) for link in links)
-        return within and sum(_size(link.text_content()) for link in links) > _LINKED * _size(element.text_content())
-    if kind == "navigation":
-        return outside and _unlinked(element) < (1 - _LINKED) * _size(element.text_content())
-    return kind == "boilerplate" or (kind == "footer" and outside)
+        within = len(entries) > 1 and all(is_same_page_link(entry) for entry in entries)
+        linked = sum(_size(entry.text_content()) for entry in entries)
+        return within and linked > _LINKED * _size(element.text_content())
+    if kind == "part":
+        return False
+    size = _size(element.text_content())
+    if kind == "control":
+        return size <= _MAX_CONTROL
+    if kind == "comments":
+        return has_controls or any(is_of_comment(_names(each)) for each in element.iterdescendants(*_NAMED_BOXES, "li"))
+    links = 1 - _unlinked(element) / max(1, size)
+    if links >= _LINKED:
+        return kind == "links" or outside
+    return outside and (kind == "frame" or (kind == "links" and (has_controls or links >= _PARTLY_LINKED)))
 
 
 def _names(element: HtmlElement) -> str:

@@ -48,6 +48,7 @@ CONVERSION = "webrag_core.conversion.convert:convert_page"
 _WALL_FACTOR = 8  # a worker that waits for something uses no CPU
 _MAX_FRAME_BYTES = 64_000_000  # the largest reply, escaped as JSON
 _MAX_MESSAGE = 500
+_MAX_LEFT_OUT = 2**31
 _RETIRING_BYTES = 4_000_000  # a page this large leaves its worker with memory that it does not give back
 _RETIRING_PAGES = 2_000
 _KEPT_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "PYTHONHOME", "SYSTEMROOT", "TMPDIR", "TZ")
@@ -246,6 +247,7 @@ class _Worker:
             "status": page.status,
             "headers": dict(page.headers),
             "fetched_at": page.fetched_at.isoformat(),
+            "all_text": page.all_text,
         }
         try:
             reply = _exchange(process, json.dumps(header).encode(), page.body)
@@ -331,6 +333,7 @@ def _is_sound(page: ConvertedPage) -> bool:
         and not any("\x00" in text for text in texts)
         and all(len(link.target_url) <= MAX_URL_CHARS for link in page.links)
         and page.markup.is_sound(len(page.markdown))
+        and all(0 <= number < _MAX_LEFT_OUT for _, number in page.left_out.counts())
         and all(is_plausible(date) for date in (page.published, page.modified) if date is not None)
     )
 

@@ -26,6 +26,7 @@ from typing import IO, Any
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import ConvertedPage
+from webrag_core.conversion.left_out import LeftOut
 from webrag_core.conversion.links import PageLink
 from webrag_core.conversion.markup.models import MarkupNode, PageMarkup
 from webrag_core.conversion.sandbox import confine
@@ -138,7 +139,7 @@ def _send(replies: IO[bytes], reply: Reply) -> None:
     replies.flush()
 
 
-def _fields(value: ConvertedPage | PageLink | PageMarkup | MarkupNode | datetime) -> Any:
+def _fields(value: ConvertedPage | PageLink | PageMarkup | MarkupNode | LeftOut | datetime) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return {name: getattr(value, name) for name in value.__slots__}  # dataclasses.asdict copies every text

@@ -31,6 +31,7 @@ class Declaration:
     pool: str | None = None
     follow: str = "links"
     versions_in_path: str | None = None
+    all_text: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +48,17 @@ class Applied:
 
 _READ = (
     "SELECT key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes, shards, acquirer, pool,"
-    " follow, versions_in_path FROM sources WHERE declared_in IS NOT NULL"
+    " follow, versions_in_path, all_text FROM sources WHERE declared_in IS NOT NULL"
 )
 _WRITE = sql.SQL(
     "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, declared_in, refresh_hours, watch_minutes,"
-    " shards, acquirer, pool, follow, versions_in_path) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+    " shards, acquirer, pool, follow, versions_in_path, all_text)"
+    " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
     " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
     " page_limit = EXCLUDED.page_limit, declared_in = EXCLUDED.declared_in, refresh_hours = EXCLUDED.refresh_hours,"
     " watch_minutes = EXCLUDED.watch_minutes, shards = EXCLUDED.shards, acquirer = EXCLUDED.acquirer,"
     " pool = EXCLUDED.pool, follow = EXCLUDED.follow,"
-    " versions_in_path = EXCLUDED.versions_in_path, {}"
+    " versions_in_path = EXCLUDED.versions_in_path, all_text = EXCLUDED.all_text, {}"
 ).format(sources.KEEP_MAP)
 
 

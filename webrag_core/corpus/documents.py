@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 
 from psycopg import AsyncConnection, AsyncCursor
 from psycopg.rows import class_row
+from psycopg.types.json import Jsonb
 
 from webrag_core.acquisition.acquirer import AcquiredPage
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
@@ -34,7 +35,10 @@ _HELD = [reason.value for reason in HELD]
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A row of `documents`. `latest_version` is the last one fetched: not current yet while it is being indexed."""
+    """A row of `documents`. `latest_version` is the last one fetched: not current yet while it is being indexed.
+
+    `has_all_text`: it holds all that the page shows (None = there is none); `wants_all_text`: the next one is to.
+    """
 
     id: int
     source_id: int
@@ -54,6 +58,13 @@ class StoredDocument:
     latest_version: int | None
     extractor: str | None
     fetched_at: datetime | None
+    has_all_text: bool | None
+    wants_all_text: bool
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last text was not made as the page's or its source's setting says."""
+        return self.has_all_text is not None and self.has_all_text != self.wants_all_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +103,10 @@ _DOCUMENT = (
     "SELECT d.id, d.source_id, d.canonical_url, d.status, d.reason, d.current_version, d.acquirer,"
     " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, d.held_as, d.held_sketch,"
     " v.id AS latest_version,"
-    " v.extractor, v.fetched_at FROM documents d"
-    " LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at FROM document_versions n WHERE n.document_id = d.id"
+    " v.extractor, v.fetched_at, v.all_text AS has_all_text,"
+    " coalesce(d.all_text, (SELECT s.all_text FROM sources s WHERE s.id = d.source_id)) AS wants_all_text"
+    " FROM documents d LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at, n.all_text FROM document_versions n"
+    " WHERE n.document_id = d.id"
     " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"
     " WHERE d.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = %(url)s),"
     " (SELECT o.id FROM documents o WHERE o.canonical_url = %(url)s))"
@@ -155,6 +168,18 @@ async def read_forgotten(asked: AsyncCursor) -> None:
         raise FetchError(
             Reason.FORGOTTEN, "the page was removed on request; `webrag ingest URL` lets it be stored again"
         )
+
+
+async def wants_all_text(connection: AsyncConnection, url: str) -> bool:
+    """Whether the source of a page that is not stored yet keeps everything that its pages show."""
+    cursor = await connection.execute("SELECT all_text FROM sources WHERE id = source_of(%s)", (url,))
+    row = await cursor.fetchone()
+    return row is not None and bool(row[0])
+
+
+async def choose_all_text(connection: AsyncConnection, document_id: int, *, all_text: bool) -> None:
+    """Remember for a page whether everything that it shows is kept, whatever its source says."""
+    await connection.execute("UPDATE documents SET all_text = %s WHERE id = %s", (all_text, document_id))
 
 
 async def ensure_document(connection: AsyncConnection, url: str, *, new_source: bool = True) -> int | None:
@@ -230,11 +255,12 @@ async def _write_version(
     cursor = await connection.execute(
         "INSERT INTO document_versions (document_id, number, markdown, sha256, title, description, language,"
         " detected_language, http_status, media_type, fetched_at, superseded_at, published, modified, extractor,"
-        " body_sha256, cause)"
+        " body_sha256, left_out, all_text, cause)"
         " SELECT %(document)s, coalesce(max(number), 0) + 1, %(markdown)s, %(sha256)s, %(title)s, %(description)s,"
         " %(language)s, %(detected)s, %(status)s, %(media_type)s, %(fetched_at)s,"
         " CASE WHEN max(fetched_at) > %(fetched_at)s THEN now() END, %(published)s, %(modified)s, %(extractor)s,"
-        " %(body)s, coalesce((SELECT CASE WHEN n.extractor = %(extractor)s THEN 'page'"
+        " %(body)s, %(left_out)s, %(all_text)s,"
+        " coalesce((SELECT CASE WHEN n.extractor = %(extractor)s AND n.all_text = %(all_text)s THEN 'page'"
         "  WHEN n.body_sha256 = %(body)s THEN 'extractor' ELSE 'unsure' END FROM document_versions n"
         "  WHERE n.document_id = %(document)s AND n.fetched_at <= %(fetched_at)s"
         "  ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1), 'page')"
@@ -242,7 +268,8 @@ async def _write_version(
         " ON CONFLICT (document_id, sha256) DO UPDATE SET"
         " fetched_at = greatest(document_versions.fetched_at, EXCLUDED.fetched_at),"
         " markdown = EXCLUDED.markdown, pruned_at = NULL, detected_language = EXCLUDED.detected_language,"
-        " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor, body_sha256 = EXCLUDED.body_sha256"
+        " http_status = EXCLUDED.http_status, extractor = EXCLUDED.extractor, body_sha256 = EXCLUDED.body_sha256,"
+        " left_out = EXCLUDED.left_out, all_text = EXCLUDED.all_text"
         " RETURNING id",
         {
             "document": document_id,
@@ -259,6 +286,8 @@ async def _write_version(
             "modified": converted.modified,
             "extractor": EXTRACTOR_VERSION,
             "body": hashlib.sha256(page.body).hexdigest(),
+            "left_out": Jsonb(asdict(converted.left_out)),
+            "all_text": page.all_text,
         },
     )
     row = await cursor.fetchone()

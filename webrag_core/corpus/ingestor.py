@@ -149,8 +149,12 @@ class Ingestor:
         refresh: bool = False,
         max_age: float | None = None,
         brake: Brake | None = None,
+        all_text: bool | None = None,
     ) -> IngestOutcome:
         """Store the page at `url` unless a fresh copy is stored already.
+
+        `all_text` says for this page, now and later, whether everything that it shows is kept or its content alone
+        (None = as it was said before, or as its source says).
 
         Copies and failures older than `max_age` seconds are stale (None = the settings); `refresh` requests even a
         fresh page again (conditionally). `brake` is that of the refresh that the page is part of: HeldBackError is
@@ -164,6 +168,14 @@ class Ingestor:
                 forgotten = await documents.ask_forgotten(connection, url)
                 stored = await documents.find_document(connection, url)
             await documents.read_forgotten(forgotten)
+            if all_text is not None:
+                wants_all_text = all_text
+            elif stored is None:
+                wants_all_text = await documents.wants_all_text(connection, url)
+            else:
+                wants_all_text = stored.wants_all_text
+        if stored is not None and stored.wants_all_text != wants_all_text:
+            stored = replace(stored, wants_all_text=wants_all_text)
         alike = same_web(self.acquirer.name)
         if stored is not None and stored.acquirer not in alike:
             stored = None  # a snapshot copy never replaces the live page, nor vice versa
@@ -182,7 +194,7 @@ class Ingestor:
                 page, converted = waiting.answer
             else:
                 with span("fetch", acquirer=self.acquirer.name):
-                    page = await self._fetch(url, stored)
+                    page = replace(await self._fetch(url, stored), all_text=wants_all_text)
                 page_url(page.final_url)
                 converted = None if page.not_modified else await convert_in_worker(page)
             if converted is not None:
@@ -201,6 +213,8 @@ class Ingestor:
             document_id, version_id = await documents.store_version(
                 connection, page, converted, page.acquirer or self.acquirer.name, self._next_check(page.checked_at)
             )
+            if all_text is not None:
+                await documents.choose_all_text(connection, document_id, all_text=all_text)
             async with connection.pipeline():
                 await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
                 same = stored is not None and stored.current_version == version_id
@@ -245,6 +259,8 @@ class Ingestor:
     async def _may_ask_conditionally(self, stored: StoredDocument) -> bool:
         if stored.fetched_at is None or stored.status == "gone" or stored.extractor != EXTRACTOR_VERSION:
             return False
+        if stored.is_due:
+            return False
         if not _has_validators(stored):
             return False
         if datetime.now(UTC) - stored.fetched_at > _TRUST_VALIDATORS * self._interval:
@@ -268,7 +284,7 @@ class Ingestor:
             return
         if redirected_to_front_page(stored.canonical_url, page.final_url):
             raise FetchError(Reason.SOFT_404, "redirected to the front page", status=page.status)
-        if brake is not None and brake.accept:
+        if stored.is_due or (brake is not None and brake.accept):
             return
         async with self._database.connection() as connection:
             change = await change_by(connection, stored, page, converted)
@@ -290,7 +306,7 @@ class Ingestor:
         return checked + (min(_RETRY_AFTER, self._interval) if soon else self._interval)
 
     def _fresh(self, stored: StoredDocument, max_age: float | None) -> bool:
-        if stored.status == "gone":
+        if stored.status == "gone" or stored.is_due:
             return False
         if isinstance(self.acquirer, WarcAcquirer) and stored.fetched_at is not None:
             copied = self.acquirer.date_of(stored.canonical_url)

@@ -32,7 +32,8 @@ class Source:
     """A row of `sources`. `page_limit` is None where only pages that somebody asked for are kept fresh.
 
     `declared_in` names the file that declares it, `refresh_hours` and `watch_minutes` are None where the settings
-    decide, `follow` is what may bring new pages: none, map, or links (the map too).
+    decide, `follow` is what may bring new pages: none, map, or links (the map too). `all_text`: everything that its
+    pages show is kept.
     """
 
     id: int
@@ -52,6 +53,7 @@ class Source:
     pool: str | None = None
     follow: str = "links"
     watch_token: str | None = None
+    all_text: bool = False
 
     @property
     def host(self) -> str:
@@ -158,7 +160,7 @@ def checked_prefix(url: str, prefix: str) -> str:
 
 _SOURCE = (
     "SELECT id, key, seed_url, path_prefix, page_limit, paused, map_read_at, map_entries, described_at, declared_in,"
-    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token FROM sources"
+    " refresh_hours, watch_minutes, shards, acquirer, pool, follow, watch_token, all_text FROM sources"
 )
 _NAMED = "(key = %(name)s OR starts_with(key, %(name)s || '/'))"
 
@@ -239,12 +241,19 @@ async def sources_of_urls(connection: AsyncConnection, urls: Sequence[str]) -> l
 
 
 async def attach_source(
-    connection: AsyncConnection, url: str, page_limit: int, *, prefix: str | None = None, acquirer: str | None = None
+    connection: AsyncConnection,
+    url: str,
+    page_limit: int,
+    *,
+    prefix: str | None = None,
+    acquirer: str | None = None,
+    all_text: bool = False,
 ) -> str:
     """Attach the section that begins at `url` and return its key. Its pages are moved to it.
 
     Its URLs begin with `prefix` (default: `section_prefix`), its pages are fetched by `acquirer` (http, firecrawl,
-    browser; None = as the settings say). Attaching again replaces the start page, the limit and the acquirer.
+    browser; None = as the settings say), and with `all_text` everything that they show is kept. Attaching again
+    replaces all of this.
     Raises FetchError(INVALID_URL), InvalidInputError for a source that a file declares.
     """
     url = canonicalise(url)
@@ -254,13 +263,14 @@ async def attach_source(
         await lock_host(connection, key)
         cursor = await connection.execute(
             sql.SQL(
-                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, acquirer)"
-                " VALUES (%s, %s, %s, %s, %s)"
+                "INSERT INTO sources AS s (key, seed_url, path_prefix, page_limit, acquirer, all_text)"
+                " VALUES (%s, %s, %s, %s, %s, %s)"
                 " ON CONFLICT (key) DO UPDATE SET seed_url = EXCLUDED.seed_url, path_prefix = EXCLUDED.path_prefix,"
-                " page_limit = EXCLUDED.page_limit, acquirer = EXCLUDED.acquirer, paused = false, {}"
+                " page_limit = EXCLUDED.page_limit, acquirer = EXCLUDED.acquirer, all_text = EXCLUDED.all_text,"
+                " paused = false, {}"
                 " WHERE s.declared_in IS NULL RETURNING id"
             ).format(KEEP_MAP),
-            (key, url, prefix, page_limit, acquirer),
+            (key, url, prefix, page_limit, acquirer, all_text),
         )
         if await cursor.fetchone() is None:
             declared = (await find_source(connection, key)).declared_in
@@ -311,7 +321,8 @@ async def release_source(connection: AsyncConnection, key: str) -> None:
     await connection.execute(
         "UPDATE sources SET seed_url = NULL, page_limit = NULL, declared_in = NULL, refresh_hours = NULL,"
         " watch_minutes = NULL, shards = 1, acquirer = NULL, pool = NULL, follow = 'links', versions_in_path = NULL,"
-        " map_read_at = NULL, map_entries = NULL, watched_at = NULL, watch_token = NULL WHERE key = %s",
+        " all_text = false, map_read_at = NULL, map_entries = NULL, watched_at = NULL, watch_token = NULL"
+        " WHERE key = %s",
         (key,),
     )
     host, slash, _ = key.partition("/")

@@ -87,24 +87,27 @@ class Corpus:
         done: Callable[[str, AddedDocument | FetchError], None],
         *,
         refresh: bool = False,
+        all_text: bool | None = None,
     ) -> None:
-        """Add pages, several at a time; pass each result to `done` in order of completion.
+        """Add pages, several at a time; pass each result to `done` in order of completion. `all_text` as in `Ingestor`.
 
         A page costs itself alone where it cannot be fetched, and where its vectors cannot be had for now: then it is
         stored, fails with reason `provider_failed`, and is indexed when it is added again. Raises EmbeddingError when
         the model refuses.
         """
-        bulk = self._bulk()
+        bulk = self._bulk(all_text=all_text)
         await gather_bounded(urls, lambda url: bulk(url, None, refresh, None), done, pages=self.indexer.pages_at_once)
 
-    def _bulk(self) -> Callable[[str, str | None, bool, Brake | None], Awaitable[AddedDocument]]:
+    def _bulk(
+        self, *, all_text: bool | None = None
+    ) -> Callable[[str, str | None, bool, Brake | None], Awaitable[AddedDocument]]:
         """`add` for many pages: few are fetched at a time, and more wait for full requests to the model."""
         fetching = asyncio.Semaphore(CONCURRENT_PAGES)
 
         async def add(url: str, run_id: str | None, refresh: bool, brake: Brake | None) -> AddedDocument:
             with self.indexer.in_progress():
                 async with fetching:
-                    page = await self._store(url, run_id=run_id, refresh=refresh, brake=brake)
+                    page = await self._store(url, run_id=run_id, refresh=refresh, brake=brake, all_text=all_text)
                 try:
                     return await self._index(page, patient=True)
                 except EmbeddingError as error:
@@ -122,9 +125,12 @@ class Corpus:
         refresh: bool,
         max_age: float | None = None,
         brake: Brake | None = None,
+        all_text: bool | None = None,
     ) -> IngestOutcome:
         try:
-            return await self.ingestor.ingest(url, run_id=run_id, refresh=refresh, max_age=max_age, brake=brake)
+            return await self.ingestor.ingest(
+                url, run_id=run_id, refresh=refresh, max_age=max_age, brake=brake, all_text=all_text
+            )
         except FetchError as error:
             if error.reason in ABSENT:
                 await self.indexer.retire(canonicalise(url))

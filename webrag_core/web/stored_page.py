@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from webrag_core.application.services import Services
 from webrag_core.errors import InvalidInputError
+from webrag_core.history.left_out import left_out_words
 from webrag_core.indexing.markdown import parse_blocks
 from webrag_core.web.page_html import page_html
 from webrag_core.web.rendering import page
@@ -25,7 +26,7 @@ _PART = 30_000  # characters of a page shown at once
 _BEFORE_QUOTE = 10_000
 _VERSION = """
 SELECT v.id AS version_id, d.canonical_url AS url, v.title, v.number, v.sha256, v.markdown, v.fetched_at,
-       language_of(v.language, v.detected_language) AS language,
+       v.left_out, v.all_text, language_of(v.language, v.detected_language) AS language,
        v.id IS NOT DISTINCT FROM d.current_version AS is_current,
        (SELECT number FROM document_versions c WHERE c.id = d.current_version) AS current_number,
        (SELECT min(p.seen_from) FROM version_periods p WHERE p.version_id = v.id) AS seen_first,
@@ -48,6 +49,8 @@ class StoredVersion:
     language: str | None
     is_current: bool
     current_number: int | None
+    left_out: dict[str, int] | None
+    all_text: bool
     seen_first: datetime | None
     seen_last: datetime
 
@@ -137,7 +140,14 @@ async def show_page(request: Request) -> Response:
             part = part_around(version.markdown, [(start, end)], _BEFORE_QUOTE)
         else:
             part = part_from(version.markdown, min(max(_number(request, "from"), 0), length))
-    return page(request, "stored_page", version=version, part=part, length=len(version.markdown or ""))
+    return page(
+        request,
+        "stored_page",
+        version=version,
+        part=part,
+        left_out=left_out_words(version.left_out),
+        length=len(version.markdown or ""),
+    )
 
 
 def _number(request: Request, name: str) -> int:

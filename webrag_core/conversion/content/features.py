@@ -6,7 +6,7 @@ All sizes are bytes of UTF-8. Prose is a unit of at least 60 bytes with punctuat
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,11 +72,21 @@ class _Box:
 
 
 class PageFeatures:
-    """The features of one page's units. `lexicon` comes from the model; the fit passes one of its own."""
+    """The features of one page's units. `lexicon` comes from the model; the fit passes one of its own.
+
+    The names of `misnamed` elements do not count.
+    """
 
     def __init__(
-        self, root: HtmlElement, units: Sequence[TextUnit], lexicon: Lexicon, *, is_declared_article: bool
+        self,
+        root: HtmlElement,
+        units: Sequence[TextUnit],
+        lexicon: Lexicon,
+        *,
+        is_declared_article: bool,
+        misnamed: Set[HtmlElement] = frozenset(),
     ) -> None:
+        self._misnamed = misnamed
         self.root = root
         self._units = units
         self._lexicon = lexicon
@@ -153,7 +163,11 @@ class PageFeatures:
         if box is not None:
             return box
         get = element.get
-        names = f"{get('class') or ''} {get('id') or ''} {get('role') or ''} {get('itemprop') or ''}"
+        names = (
+            ""
+            if element in self._misnamed
+            else f"{get('class') or ''} {get('id') or ''} {get('role') or ''} {get('itemprop') or ''}"
+        )
         odds = self._odds_of_names.get(names)
         if odds is None:
             words = words_of_names(names)

@@ -8,7 +8,7 @@ grew them is not needed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
@@ -56,10 +56,19 @@ class ContentModel:
     second: Forest
 
     def probabilities(
-        self, root: HtmlElement, units: Sequence[TextUnit], *, is_declared_article: bool
+        self,
+        root: HtmlElement,
+        units: Sequence[TextUnit],
+        *,
+        is_declared_article: bool,
+        misnamed: Set[HtmlElement] = frozenset(),
     ) -> NDArray[np.float32]:
-        """Return for each unit of a page (at least one) the probability that it is content."""
-        rows = PageFeatures(root, units, self.lexicon, is_declared_article=is_declared_article).rows()
+        """Return for each unit of a page (at least one) the probability that it is content.
+
+        The names of `misnamed` elements do not count.
+        """
+        page = PageFeatures(root, units, self.lexicon, is_declared_article=is_declared_article, misnamed=misnamed)
+        rows = page.rows()
         return self.second.probabilities(context_rows(root, units, self.first.probabilities(rows)))
 
 
