@@ -14,7 +14,7 @@ from webrag_core.indexing.pipeline import Corpus
 QUESTION = "Does the free plan include single sign-on with the directory of a company?"
 
 
-@pytest.mark.parametrize(("icon", "answers"), [("<i class='fa fa-times'></i>", False), ("<i title='No'></i>", True)])
+@pytest.mark.parametrize(("icon", "answers"), [("<i class='dot'></i>", False), ("<i title='No'></i>", True)])
 def test_a_row_with_empty_cells_is_no_answer(settings: Settings, icon: str, answers: bool) -> None:
     table = (
         "<table><thead><tr><th>Feature</th><th>Free plan</th><th>Team plan</th></tr></thead><tbody>"

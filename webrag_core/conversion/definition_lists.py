@@ -22,6 +22,7 @@ _TOKEN = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 _BLOCK_LINE = re.compile(f"^(?P<prefix>[^\\n{_OPEN}]*){_OPEN}(?P<key>\\d+){_CLOSE}[ \\t]*$", re.MULTILINE)
 _SPACE = re.compile(r"\s+")
 _INDENT = "    "
+_ENTRIES = {"dt", "dd"}
 # text that the converter gives back as it is; starting it for each of many thousand terms takes a minute
 _PLAIN = re.compile(r"[^\W\d_][^\W_]*(?:[,;:.]? [^\W_]+)*[.;:]?")
 
@@ -35,7 +36,7 @@ class Placeholders:
 
     def convert(self, element: HtmlElement) -> str:
         """Convert `element` and fill every placeholder in it."""
-        if len(element) == 0 and _PLAIN.fullmatch(text := (element.text or "").strip()):
+        if len(element) == 0 and element.tag in _ENTRIES and _PLAIN.fullmatch(text := (element.text or "").strip()):
             return text
         return self.convert_html(self.html(element))
 
