@@ -37,19 +37,12 @@ def test_a_page_of_content_alone_leaves_out_nothing() -> None:
     assert not page.warnings
 
 
-GONE = [
-    "<div hidden>for two years</div>",
-    "<div style='display:none'><p>two</p></div>",
-    "<p aria-hidden='true'>two</p>",
-]
-
-
-@pytest.mark.parametrize("answer", GONE)
-@pytest.mark.parametrize("heading", ["<h3>How long?</h3>", "<div><h2><b>How long?</b></h2></div>"])
-def test_a_heading_that_lost_its_text_is_a_warning(heading: str, answer: str) -> None:
+@pytest.mark.parametrize("heading", ["<h3>Length</h3>", "<div><h2><b>Length</b></h2></div>"])
+def test_a_heading_that_lost_its_text_is_a_warning(heading: str) -> None:
+    answer = "<div class=pagination><a href=/1>for</a> <a href=/2>two</a> <a href=/3>years</a></div>"
     page = converted(f"<main><h1>Lamp</h1>{heading}{answer}<h2>Price</h2><p>{PROSE}</p></main>")
     assert page.left_out.bare_headings == 1
-    assert "“How long?”" in page.warnings[0]
+    assert "“Length”" in page.warnings[0]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ def lay_out_unknown_elements(root: HtmlElement, html: str) -> None:
     `html` is the text of the page.
     """
     for element in _custom_elements(root, html):
+        if element.tag.endswith("panel") and element.get("role") is None:
+            element.set("role", "tabpanel")
         if _is_in_line(element):
             element.tag = "span"
             part(element)

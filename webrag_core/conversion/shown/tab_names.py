@@ -198,7 +198,8 @@ class _Panels:
         self._by_id: dict[str, HtmlElement] = {}
         self._by_label: dict[str, HtmlElement] = {}
         for element in index.having("id", "aria-labelledby", "name", "data-tab"):
-            if (name := element.get("id")) is not None or ((name := element.get("name")) and "panel" in element.tag):
+            is_panel = element.get("role") == "tabpanel"
+            if (name := element.get("id")) is not None or ((name := element.get("name")) and is_panel):
                 self._by_id.setdefault(name, element)
             is_tab = element.get("role") == "tab" or element.tag == "li"
             if (name := element.get("data-tab")) and element.tag in _PANEL_TAGS and not is_tab:
