@@ -35,6 +35,7 @@ _FRAME = re.compile(
     rf"{_BEFORE}(?:nav ?(?:bar|header|footer|path|row|panel)|(?:top|bottom|sub|side) ?nav|footer|colophon){_AFTER}"
 )
 _FOOTER = re.compile(r"\bfooter\b")
+_CARD = re.compile(r"\b(?:card|panel|tile|entry|item)\b")
 _CONTROL = re.compile(
     rf"{_BEFORE}(?:copy ?(?:btn|button)|btn ?copy|\w*clipboard ?(?:button|btn|container)|back ?to ?top"
     rf"|skip ?(?:link|nav)s?){_AFTER}"
@@ -59,6 +60,12 @@ def kind_of_box(names: str) -> Kind:
     if _NAVIGATION.search(together):
         return "navigation"
     return "part" if _FOOTER.search(together) else ""
+
+
+@lru_cache(maxsize=4096)
+def is_of_card(names: str) -> bool:
+    """Whether names are those of a part of a card: `card-header`, `mdc-card__footer`."""
+    return _CARD.search(_WORD_JOINT.sub(" ", names).lower()) is not None
 
 
 @lru_cache(maxsize=4096)

@@ -15,7 +15,7 @@ from itertools import islice
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webrag_core.conversion.boilerplate import Kind, is_of_comment, kind_of_box
+from webrag_core.conversion.boilerplate import Kind, is_of_card, is_of_comment, kind_of_box
 from webrag_core.conversion.content.declared import is_declared_article
 from webrag_core.conversion.content.selection import drop_boilerplate
 from webrag_core.conversion.content.units import byte_size, is_same_page_link
@@ -41,6 +41,7 @@ _CONTAINERS = (
 )
 _SECTIONING = {"main", "article", "section"}
 _PARTS = {*_SECTIONING, "blockquote", "figure", "li", "td", "dd", "details", "fieldset"}
+_CARDS = _PARTS - {"main", "section"}
 _CONTROLS = ("button", "form", "input", "select", "textarea")
 _MAX_FRAMES = 2  # of the same name: above and below the content
 _TELLING = ("links", "comments", "control", "part")
@@ -195,7 +196,7 @@ def _is_of_part(element: HtmlElement, around: set[HtmlElement]) -> bool:
 
     `around`: what holds an element with its tag.
     """
-    if any(ancestor.tag in _PARTS for ancestor in element.iterancestors()):
+    if is_of_card(element.get("class") or "") or any(each.tag in _PARTS for each in element.iterancestors()):
         return True
     cards = islice(element.iterancestors("div"), _CARD_LEVELS)
     twins = ((card, twin) for card in cards for twin in (card.getprevious(), card.getnext()))
@@ -238,8 +239,10 @@ def _without_boilerplate(
         if element not in here:
             continue
         outside = element not in inside
-        if kind == "frame" and alike[names] > _MAX_FRAMES:  # they belong to parts of the page
-            outside = False
+        if kind == "frame" and (
+            alike[names] > _MAX_FRAMES or any(each.tag in _CARDS for each in element.iterancestors())
+        ):
+            outside = False  # it belongs to a part of the page
         if not _is_boilerplate(element, kind, outside=outside, has_controls=element in with_controls):
             continue
         if _unlinked(element) <= most and next(element.iter("pre", "dl", "h1"), None) is None:
