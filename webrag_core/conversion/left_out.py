@@ -7,6 +7,7 @@ are never counted.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Literal
 
 from lxml import etree
@@ -18,6 +19,7 @@ _NAVIGATION_ROLES = ("navigation", "search", "banner", "contentinfo")
 _PICTURES = ("img", "math", "input")
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _MAX_NAMED = 3
+_NEXT_TEXTS = 4
 _MAX_HEADING = 60  # characters
 
 
@@ -67,11 +69,10 @@ class TextLedger:
         navigation, hidden, actions = self._marked
         kept = _size(main.text_content())
         boilerplate = max(0, self._before.size - kept - navigation - hidden - actions)
-        bare: list[HtmlElement] = []
-        if self._before.above and boilerplate + hidden:
+        bare = [heading for heading in main.iter(*_HEADINGS) if heading in self._before.above and _may_be_bare(heading)]
+        if bare:  # the walk is only for pages where one may be
             above = _walk(main).above
-            lost = (heading for heading in main.iter(*_HEADINGS) if heading not in above)
-            bare = [heading for heading in lost if heading in self._before.above and _text(heading)]
+            bare = [heading for heading in bare if heading not in above and _text(heading)]
         return LeftOut(boilerplate, navigation, hidden, actions, len(bare)), _warning(bare) if bare else None
 
 
@@ -128,6 +129,13 @@ def _walk(root: HtmlElement) -> _Walk:
             walk.above.update(pending)
             pending = []
     return walk
+
+
+def _may_be_bare(heading: HtmlElement) -> bool:
+    """Whether no text stands right behind a heading."""
+    after = heading.getnext()
+    texts = () if after is None or after.tag in _HEADINGS else islice(after.itertext(), _NEXT_TEXTS)
+    return not (heading.tail or "").strip() and all(text.isspace() for text in texts)
 
 
 def _kind(element: HtmlElement) -> _Kind | None:
