@@ -26,7 +26,7 @@ _SDK_CLIENT = re.compile(r"Client|^Async[A-Z]|^OpenAI$|^ZeroEntropy$")
 _CERTIFICATES = {"verify", "context", "ssl_context", "ssl"}
 _CLIENTS = {"http_client", "httpx_client"}  # of an SDK: a client that is looked at where it is made
 _UPGRADES = {"starttls", "stls"}  # methods of an open connection
-_STORES = ("trust_store(...)", "mail_trust()", "self._tls")
+_STORES = ("trust_store(...)", "mail_trust()", "self._tls", "self._trust(login)")
 _MAKERS = {"webrag_core/providers/endpoint.py", "webrag_core/acquisition/gate.py"}
 _MAKING = {"create_ssl_context", "create_default_context"}
 
@@ -79,9 +79,9 @@ def _wanted(dotted: str) -> set[str]:
 
 def _is_store(value: ast.expr) -> bool:
     """Whether an argument is the trust store."""
-    if isinstance(value, ast.Call):
-        return isinstance(value.func, ast.Name) and value.func.id in ("trust_store", "mail_trust")
-    return ast.unparse(value) == "self._tls"
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        return value.func.id in ("trust_store", "mail_trust")
+    return ast.unparse(value) in ("self._tls", "self._trust(login)")
 
 
 def faults(path: str, text: str) -> Iterator[str]:
@@ -156,7 +156,7 @@ def test_a_client_without_it_is_found(code: str) -> None:
 
 def test_the_trust_stores_verify_certificate_and_name() -> None:
     gate = NetworkGate(load_settings())
-    for context in (trust_store("httpx"), trust_store("httpx2"), mail_trust(), gate._tls):
+    for context in (trust_store("httpx"), trust_store("httpx2"), mail_trust(), gate._trust(None)):
         assert context.verify_mode is ssl.CERT_REQUIRED
         assert context.check_hostname
     assert mail_trust() is not trust_store("httpx2")

@@ -13,8 +13,8 @@ from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import form_of
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.sentence_scores import UnitScores
-from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.confidence import supports
+from webrag_core.answering.units import Unit
 from webrag_core.retrieval.reader import Reader
 from webrag_core.routing.question import Form
 

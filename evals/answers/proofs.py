@@ -29,11 +29,11 @@ from evals.walks.sitewalk import suite_settings
 from evals.walks.suites import Split, Suite, own_suites, sample_goldens
 from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.answering.compose.say import quotes_of, say
-from webrag_core.answering.compose.units import units_of
 from webrag_core.answering.manager import Manager, Question
 from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.prove import prove
 from webrag_core.answering.proof.recheck import recheck
+from webrag_core.answering.units import units_of
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import FetchError, IntegrityError

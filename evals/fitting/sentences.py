@@ -25,7 +25,7 @@ from evals.answers.scoring import HIT, gold_shares
 from evals.fitting.fits import Array, print_table, provenance
 from webrag_core.answering.compose.features import FEATURES, unit_features
 from webrag_core.answering.compose.sentence_scores import READ, TABLE, read_text, totals
-from webrag_core.answering.compose.units import units_of
+from webrag_core.answering.units import units_of
 from webrag_core.config import load_settings
 from webrag_core.providers.reading_model import NAME
 from webrag_core.retrieval.reader import reading_scores

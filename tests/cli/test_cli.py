@@ -150,7 +150,13 @@ def test_a_section_is_attached_refreshed_and_paused(webrag_here: Webrag) -> None
     library = "https://docs.python.org/3.11/library/asyncio.html"
     added = webrag_here("source", "add", library, "--pages", "3", "--json", **frozen)
     key = "docs.python.org/3.11/library"
-    assert json.loads(added.stdout) == {"source": key, "pages": 3, "seed_url": library, "acquirer": None, "all_text": False}
+    assert json.loads(added.stdout) == {
+        "source": key,
+        "pages": 3,
+        "seed_url": library,
+        "acquirer": None,
+        "all_text": False,
+    }
     first = webrag_here("refresh", "--json", **frozen)
     assert first.returncode == 0, first.stderr
     [report] = json.loads(first.stdout)["sources"]

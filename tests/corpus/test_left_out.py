@@ -22,7 +22,8 @@ __all__ = ["webrag_here"]
 A = f"{HOME}a"
 PAGE = (
     "<html><head><title>Lamps</title></head><body><nav>All our lamps</nav><main><h1>Lamps</h1><p>They burn for nine"
-    " hours.</p><h2>Oil</h2><p hidden>Any will do.</p></main><footer><p>Mill Lane 4, Leeds</p></footer></body></html>"
+    " hours.</p><p hidden>Any will do.</p><h2>Oil</h2><div class=pagination><a href=/1>Any</a> <a href=/2>will</a>"
+    " <a href=/3>do.</a></div></main><footer><p>Mill Lane 4, Leeds</p></footer></body></html>"
 )
 
 Story = Callable[[Corpus, ServedPages], Awaitable[None]]
@@ -59,9 +60,9 @@ def test_counts_are_stored_with_the_version_and_bare_headings_are_warned_of(tell
         async with corpus.database.connection() as connection:
             (version,) = await left_out_of(connection, A)
             assert await left_out_of(connection, f"{HOME}b") == []
-        assert version.left_out == {"boilerplate": 15, "navigation": 11, "hidden": 10, "actions": 0, "bare_headings": 1}
+        assert version.left_out == {"boilerplate": 25, "navigation": 11, "hidden": 10, "actions": 0, "bare_headings": 1}
         assert left_out_words(version.left_out) == (
-            "boilerplate 15 characters, navigation 11, hidden 10, 1 heading with nothing below"
+            "boilerplate 25 characters, navigation 11, hidden 10, 1 heading with nothing below"
         )
         assert left_out_words(None) == ""
 
@@ -111,7 +112,7 @@ def test_history_shows_what_was_left_out(settings: Settings, webrag_here: Webrag
 
     asyncio.run(store())
     shown = webrag_here("history", A, "--left-out")
-    assert "boilerplate 15 characters, navigation 11, hidden 10" in " ".join(shown.stdout.split())
+    assert "boilerplate 25 characters, navigation 11, hidden 10" in " ".join(shown.stdout.split())
     (version,) = json.loads(webrag_here("history", A, "--left-out", "--json").stdout)["versions"]
     assert (version["version"], version["all_text"], version["left_out"]["hidden"]) == (1, False, 10)
     assert webrag_here("history", f"{HOME}b", "--left-out").returncode != 0

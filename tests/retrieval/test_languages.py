@@ -8,6 +8,7 @@ from tests.local_site import page
 from tests.retrieval.graph.test_cross_modal import by_path, searching
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.indexing.terms import TERMS_VERSION
 from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 from webrag_core.retrieval.search import search
@@ -85,8 +86,8 @@ def test_pages_of_an_earlier_version_are_indexed_again_in_their_language(setting
         async with corpus.database.connection() as connection:
             await connection.execute("DELETE FROM lexical_rules WHERE rules = 'de'")
             await connection.execute(
-                "UPDATE document_versions SET detected_language = NULL,"
-                " chunker = replace(chunker, 'terms-2', 'terms-1')"
+                "UPDATE document_versions SET detected_language = NULL, chunker = replace(chunker, %s, 'terms-1')",
+                (f"terms-{TERMS_VERSION}",),
             )
             cursor = await connection.execute("SELECT id FROM document_versions")
             versions = [int(row[0]) for row in await cursor.fetchall()]

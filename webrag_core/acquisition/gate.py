@@ -209,8 +209,7 @@ class NetworkGate:
             sent = {**(headers if at_home else plain), **(login.headers if login is not None else {})}
             if held := cookies.header(origin, login.cookies if login is not None else {}):
                 sent["cookie"] = held
-            tls = self._login_tls[login.host] if login is not None else None
-            async with self._dial(target, sent, tls or self._tls) as response:
+            async with self._dial(target, sent, login) as response:
                 answered = read_headers(response)
                 cookies.take(origin, response.headers.raw)
                 location = redirect_location(response)
@@ -239,14 +238,19 @@ class NetworkGate:
             downgraded=any(a.scheme == "https:" and b.scheme == "http:" for a, b in pairwise(hops)),
         )
 
+    def _trust(self, login: Login | None) -> ssl.SSLContext:
+        """What verifies the server, with the certificate to show it, if its log-in has one."""
+        of_login = None if login is None else self._login_tls[login.host]
+        return self._tls if of_login is None else of_login
+
     @asynccontextmanager
     async def _dial(
-        self, target: Target, headers: Mapping[str, str], tls: ssl.SSLContext
+        self, target: Target, headers: Mapping[str, str], login: Login | None
     ) -> AsyncIterator[httpx2.Response]:
         # A transport of its own per hop, and no client: a pool knows connections by address, so it would
         # reuse one for another name there without checking its certificate; a client also keeps cookies.
-        transport, limit = httpx2.AsyncHTTPTransport(verify=tls, trust_env=False), HeadLimit()
-        transport._pool = httpcore2.AsyncConnectionPool(ssl_context=tls, network_backend=limit)
+        transport, limit = httpx2.AsyncHTTPTransport(verify=self._trust(login), trust_env=False), HeadLimit()
+        transport._pool = httpcore2.AsyncConnectionPool(ssl_context=self._trust(login), network_backend=limit)
         try:
             async with asyncio.timeout(self._timeout_s * _HEAD_SHARE):
                 response = await self._first_answer(transport, target, headers)

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.config import Settings
 from webrag_core.errors import GuardrailsViolationError
 from webrag_core.indexing.terms import terms

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from webrag_core.answering import guard
 from webrag_core.answering.compose.highlights import Shown
 from webrag_core.answering.compose.select import Choice
-from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.events import AnswerEvent, CitationReady, SentenceReady
 from webrag_core.answering.models import AnswerSentence, Highlight, Listed
 from webrag_core.answering.proof.recheck import VersionTexts, problem_of
 from webrag_core.answering.stored import describe_quotes
+from webrag_core.answering.units import Unit
 from webrag_core.corpus.quotes import Quote
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.answers import CitedQuote

@@ -18,8 +18,8 @@ from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.features import Array, word_weights
 from webrag_core.answering.compose.say import Saying, quotes_of, say
 from webrag_core.answering.compose.select import MAX_SENTENCES, Choice, repeats
-from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.proof.prove import prove
+from webrag_core.answering.units import Unit
 from webrag_core.errors import ChatError
 from webrag_core.indexing.terms import terms
 from webrag_core.providers.chat import ChatEndpoint

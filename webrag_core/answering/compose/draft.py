@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 import numpy as np
 
 from webrag_core.answering.compose.features import features_about
 from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.sentence_scores import Query, UnitScores, fitted_scores, score_units
-from webrag_core.answering.compose.units import Unit, units_of
+from webrag_core.answering.units import Unit, units_of
 from webrag_core.answering.wanted.fact import Fact, fact_of
 from webrag_core.answering.wanted.thing import Thing, thing_of
 from webrag_core.retrieval.models import RankedChunk
@@ -39,8 +40,8 @@ class Draft:
     @property
     def best_of_all(self) -> list[int]:
         """Indexes of the units, the best of each part in turn."""
-        turns = zip(*(score.order for score in self.scores), strict=True)
-        return list(dict.fromkeys(index for turn in turns for index in turn))
+        turns = zip_longest(*(score.order for score in self.scores))
+        return list(dict.fromkeys(index for turn in turns for index in turn if index is not None))
 
 
 async def draft_of(
@@ -104,7 +105,7 @@ def of_those_with(fact: Fact, scores: UnitScores, units: Sequence[Unit]) -> Unit
     if holds.all() or not allowed.any():
         return scores
     fitted, reading, total = scores.fitted.copy(), scores.reading.copy(), scores.total.copy()
-    for index in np.flatnonzero(allowed):
+    for index in map(int, np.flatnonzero(allowed)):
         for near in range(max(0, index - _NEAR), min(len(units), index + _NEAR + 1)):
             beside = scores.allowed[near] and not holds[near] and _under_one_heading(units[near], units[index])
             if beside and scores.total[near] > total[index]:

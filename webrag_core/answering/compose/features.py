@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
@@ -41,9 +41,9 @@ def features_about(query: str, units: Sequence[Unit], thing: Thing) -> Array:
     features = unit_features(query, units)
     about = np.array(thing.about, dtype=np.bool_)
     if thing.aspect != query and about.any():
-        of_words = [FEATURES.index(name) for name in ("coverage", "token match", "proximity")]
-        rows = np.ix_(about, of_words)
-        features[rows] = unit_features(thing.aspect, units)[rows]
+        of_aspect = unit_features(thing.aspect, units)
+        for column in (FEATURES.index(name) for name in ("coverage", "token match", "proximity")):
+            features[about, column] = of_aspect[about, column]
     return features
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.language.word_count import word_count
 
 MAX_WORDS = 400

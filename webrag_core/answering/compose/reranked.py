@@ -8,7 +8,7 @@ import numpy as np
 
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.sentence_scores import read_text
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.config import Settings
 from webrag_core.errors import RerankError
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS

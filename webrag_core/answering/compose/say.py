@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from webrag_core.answering.compose.units import Unit
 from webrag_core.answering.models import Proof
 from webrag_core.answering.proof.moves import trimmed, under
 from webrag_core.answering.proof.prove import Quoted, prove
+from webrag_core.answering.units import Unit
 from webrag_core.language.word_count import word_count
 
 _NEEDS_CONTEXT = re.compile(

@@ -14,7 +14,7 @@ from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
 from webrag_core.answering.compose.timeline import Moment, with_moments
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Side, Thing
 from webrag_core.retrieval.redundancy import text_overlap

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webrag_core.answering.compose.features import FEATURES, Array
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
 from webrag_core.retrieval.reader import Reader, focused_mean

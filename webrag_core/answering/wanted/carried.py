@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Literal
 from urllib.parse import unquote, urlsplit
 
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.discriminators import Discriminator
 from webrag_core.answering.wanted.versions import OPEN_END, versions_in
 from webrag_core.indexing.terms import terms
@@ -81,10 +81,14 @@ def _is_sibling(identifier: str, text: str) -> bool:
     member of this one (`queue.get`)."""
     if not _IDENTIFIER.fullmatch(text):
         return False
-    names, others = (tuple(filter(None, _JOINTS.split(each.rstrip("()")))) for each in (identifier, text))
+    names, others = _parts_of(identifier), _parts_of(text)
     if not names or not others or others[: len(names)] == names:
         return False
     return names[0] == others[0] or names[-1] == others[-1]
+
+
+def _parts_of(identifier: str) -> tuple[str, ...]:
+    return tuple(filter(None, _JOINTS.split(identifier.rstrip("()"))))
 
 
 def _version_verdict(wanted: Discriminator, text: str, *, is_text: bool) -> bool | None:

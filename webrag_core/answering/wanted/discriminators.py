@@ -153,16 +153,12 @@ def discriminators_of(question: str) -> list[Discriminator]:
             if in_names and _is_name(text, starts_sentence=_starts(question, match.start()), language=language):
                 name = text.removesuffix("'s").removesuffix("’s")
                 last = next(reversed(found), None)
-                extends = last is not None and last.kind in ("code", "number") and not last.extension
-                follows = last is not None and question[: match.start()].endswith(f"{last.text} ")
-                if extends and follows:
+                joined = None
+                if last is not None and question[: match.start()].endswith(f"{last.text} "):
+                    joined = _joined(last, name)
+                if last is not None and joined is not None:
                     del found[last]
-                    found[replace(last, extension=name)] = None
-                elif last is not None and follows and last.kind == "name" and " " not in last.text:
-                    del found[last]
-                    found[replace(last, text=f"{last.text} {name}")] = None
-                else:
-                    found[Discriminator("name", name)] = None
+                found[joined or Discriminator("name", name)] = None
             before = text
             continue
         item = _discriminator(kind, text, before, bool(_UNIT_AFTER.match(question, match.end())))
@@ -173,6 +169,13 @@ def discriminators_of(question: str) -> list[Discriminator]:
         if unicodedata.category(sign) == "So":
             found[Discriminator("sign", sign)] = None
     return list(found)
+
+
+def _joined(item: Discriminator, name: str) -> Discriminator | None:
+    """A discriminator together with the name behind it; None where they are two things."""
+    if item.kind in ("code", "number") and not item.extension:
+        return replace(item, extension=name)
+    return replace(item, text=f"{item.text} {name}") if item.kind == "name" and " " not in item.text else None
 
 
 def _discriminator(kind: str, text: str, before: str, measures: bool) -> Discriminator | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.values import Value, holds_value, values_wanted
 
 _CODE = re.compile(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from webrag_core.answering.compose.units import Unit
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.carried import (
     Levels,
     holds_name,

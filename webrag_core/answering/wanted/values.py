@@ -15,9 +15,12 @@ def _any(words: str) -> str:
 
 
 _COUNT = _any(
-    "one two three four five six seven eight nine ten eleven twelve thirteen fifteen twenty thirty forty fifty sixty"
-    " hundred thousand million half third quarter once twice dozen single both none no zero unlimited"
-    " eine? einen eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf zwanzig dreißig hundert tausend halb"
+    "one two three four five six seven eight nine ten eleven twelve (?:thir|four|fif|six|seven|eigh|nine)teen"
+    " (?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\\w+)? hundreds? thousands? millions? half third quarter once"
+    " twice dozen single both none no zero unlimited"
+    " eine? einen eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend halb"
+    " (?:drei|vier|fünf|sech|sieb|acht|neun)zehn (?:\\w+und)?(?:zwan|vier|fünf|sech|sieb|acht|neun)zig"
+    " (?:\\w+und)?dreißig"
 )
 _AMOUNT = rf"(?:\d[\d.,  ]*|\b{_COUNT})[- ]?"
 _TIME = _any(
@@ -94,7 +97,7 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     (r"\bhow old\b|\bwie alt\b", ("age",)),
     (r"\bhow (?:often|frequently|many times)\b|\bwie oft\b", ("frequency",)),
     (r"\bhow (?:heavy|much (?:does|do|did) .{1,80} weigh)\b|\bwie schwer\b|\bwie ?viel wieg", ("weight",)),
-    (r"\bhow (?:hot|cold|warm)\b|\bwhat temperature\b|\bwie (?:heiß|kalt|warm)\b", ("temperature", "number")),
+    (r"\bhow (?:hot|cold|warm)\b|\bwhat temperature\b|\bwie (?:heiß|kalt|warm)\b", ("temperature",)),
     (r"\bhow (?:tall|wide|high|deep|thick|far|large|big)\b|\bwie (?:breit|hoch|tief|dick|weit|groß)\b", ("number",)),
     (r"\bhow long (?:is|are|may|can) (?:a|the|an)\b", ("length", "duration", "number")),
     (r"\bhow long\b|\bwie lange?\b|\b(?:within|for|after) how (?:many|long)\b", ("duration", "date", "length")),
@@ -124,8 +127,16 @@ _NAMES = re.compile(r"[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
 
 
 def values_wanted(question: str) -> frozenset[Value]:
-    """The kinds of values of which a text must hold at least one to answer; empty where no rule fits."""
-    return next((values for pattern, values in _RULES if pattern.search(question)), frozenset())
+    """The kinds of values of which a text must hold at least one to answer; empty where no rule fits. A question that
+    asks for two things wants either."""
+    wanted: set[Value] = set()
+    read: set[int] = set()  # characters that a rule has taken
+    for pattern, values in _RULES:
+        for match in pattern.finditer(question):
+            if read.isdisjoint(range(*match.span())):
+                wanted |= values
+                read.update(range(*match.span()))
+    return frozenset(wanted)
 
 
 def holds_value(text: str, wanted: frozenset[Value], question: str = "") -> bool:
