@@ -41,8 +41,10 @@ class Composed:
 
     def chosen(self, support: Callable[[Array], Array] | None = None) -> Composed:
         """With sentences, by the support that the core ships, or another table of it."""
+        draft = self.draft
         values = [supports(score, support) for score in self.scores]
-        return replace(self, choices=select(self.units, self.scores, values, MAX_WORDS, self.form))
+        choices = select(self.units, self.scores, values, MAX_WORDS, self.form, facts=draft.facts, things=draft.things)
+        return replace(self, choices=choices)
 
     def holds_all(self, golden: GoldenQuery) -> bool:
         """Whether the sentences hold a gold quote of every need; never so for an unanswerable question."""

@@ -66,8 +66,8 @@ class Unit:
 
 def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
     """Units of the best passages, in their order, each place of a page once. Passages that no search ranked
-    (neighbours), headings, lines of links, rows of which only the name is left, and units without a word are left
-    out."""
+    (neighbours), headings, lines of contents and of links, rows of which only the name is left, and units without a
+    word are left out."""
     units: list[Unit] = []
     places: set[tuple[int, int]] = set()
     best = by_score(one for one in ranked if not one.is_locality_expanded)
@@ -77,7 +77,17 @@ def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
             if place not in places:
                 places.add(place)
                 units.append(unit)
-    return units[:MAX_UNITS]
+    return _without_contents(units)[:MAX_UNITS]
+
+
+def _without_contents(units: Sequence[Unit]) -> list[Unit]:
+    """The units but lines of a table of contents: items that say no more than a heading of their page."""
+    headings = {(unit.chunk.version_id, _folded(heading)) for unit in units for heading in unit.heading_path}
+    return [unit for unit in units if not (unit.is_item and (unit.chunk.version_id, _folded(unit.text)) in headings)]
+
+
+def _folded(text: str) -> str:
+    return text.casefold().strip(" .:")
 
 
 def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:

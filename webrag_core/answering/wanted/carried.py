@@ -58,6 +58,11 @@ def stance_of(wanted: Discriminator, levels: Levels) -> Stance:
     return "neutral"
 
 
+def stands_around(wanted: Discriminator, levels: Levels) -> bool:
+    """Whether what a unit stands under names the thing: that its words name it again says nothing."""
+    return any(_verdict(wanted, text, levels.passage, is_text=False) for text in levels.around)
+
+
 def _verdict(wanted: Discriminator, text: str, passage: str, *, is_text: bool) -> bool | None:
     """True: `text` names the thing. False: it names another of its kind. None: neither. `is_text`: running text, in
     which a number without a name before it may be a quantity."""

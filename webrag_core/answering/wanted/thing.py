@@ -18,6 +18,7 @@ from webrag_core.answering.wanted.carried import (
     may_hold_name,
     names_another,
     stance_of,
+    stands_around,
     values_beside,
 )
 from webrag_core.answering.wanted.discriminators import Discriminator, Kind, discriminators_of
@@ -32,6 +33,10 @@ _ALIKE = 0.5
 
 _MEANING = frozenset(
     terms("mean means meaning stand stands define definition explain explanation describe called work")
+)
+_COMPARES = re.compile(
+    r"\b(?:or|than|versus|vs|compar\w+|differ\w*|between|oder|als|vergleich\w*|unterschied\w*|zwischen)\b",
+    re.IGNORECASE,
 )
 _STRICT: frozenset[Kind] = frozenset(("code", "sign"))
 """Kinds of which a unit that does not carry the value says nothing, where another one carries it."""
@@ -55,10 +60,9 @@ class Side:
 @dataclass(frozen=True, slots=True)
 class Thing:
     """What a question is about. Per unit: `allowed`, it may answer; `is_rival`, it is about a look-alike (and may not
-    answer); `about`, it carries every
-    discriminator of the question, each in its words or in what it stands under. `absent` are the discriminators that no
-    unit carries, `others` values that units carry in their place. `aspect` is the question without those that are
-    carried: what is asked about the thing. `sides`: where a question names several things of a kind, these."""
+    answer); `about`, what it stands under names every discriminator of the question. `absent` are the discriminators
+    that no unit carries, `others` values that units carry in their place. `aspect` is the question without those that
+    are carried: what is asked about the thing. `sides`: the things of a kind that a question compares."""
 
     allowed: tuple[bool, ...]
     is_rival: tuple[bool, ...]
@@ -97,7 +101,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
                     carried.append(item)
                     is_rival[_beside(item, units)] = True
                     is_rival[[index for index, level in enumerate(levels) if names_another(level, item.text)]] = True
-                    about &= carries
+                    about &= [any(holds_name(text, item.text) for text in level.around) for level in levels]
                 elif units and not _is_foreign(language, units) and not _may_be_named(item, levels):
                     absent.append(item)
             continue
@@ -110,8 +114,9 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
         is_rival |= ~fits & rivals.any(axis=1)
         if kind in _STRICT and fits.any():
             lacks |= ~fits
-        about &= fits
-        if present.sum() > 1:
+        about &= [any(stands_around(item, level) for item in items) for level in levels]
+        compares = _COMPARES.search(question) is not None and not carries[:, present].all(axis=1).any()
+        if present.sum() > 1 and compares:
             sides = [(items[place], carries[:, place]) for place in np.flatnonzero(present)]
         if not present.all():
             others += values_beside(items[0], levels)
