@@ -82,7 +82,9 @@ def test_tables_with_numbered_rows_stay_tables(table: str) -> None:
     [
         ("<button class=copy>Copy</button>make all<span class=copy-btn>Copy code</span>", "make all"),
         ("<div class=toolbar><div role=button>Copied!</div></div>make all", "make all"),
-        ("<span class=gp>$ </span>make all\n<span class=go>done</span>", "make all\ndone"),
+        ("<span class=gp>$ </span>make all\n<span class=gp>$ </span>make test", "make all\nmake test"),
+        ("<span class=gp>$ </span>curl \\\n  a.html", "curl \\\n  a.html"),
+        ("<span class=gp>$ </span>make all\n<span class=go>done</span>", "$ make all\ndone"),  # else who printed it?
         ("<span class='hljs-meta prompt_'>$</span> make all", "make all"),
         ("<span class='token shell-symbol'>ann@host:~#</span> make all", "make all"),
         ("<code class=prompt>C:\\pumps&gt;</code> make all", "make all"),

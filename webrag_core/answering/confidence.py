@@ -123,7 +123,8 @@ def within_meaning(
 ) -> float:
     """The confidence, lowered where what is said cannot mean the answer: it lacks a name of the question or the kind of
     value that is asked for (nothing is claimed); the version, number or code asked for is stored nowhere, or it
-    lacks the code that is asked for (band low at most); it is a how-to without a step or code (band medium at most)."""
+    lacks the code that is asked for (band low at most); it is a how-to without a step, code or the
+    description of a term (band medium at most)."""
     said = [[choice.saying.unit for choice in choices if choice.part == part] for part in range(len(facts))]
     for units, thing, fact in zip(said, things, facts, strict=True):
         lacks_fact = bool(units) and not any(fact.is_in(unit) for unit in units)
@@ -134,7 +135,7 @@ def within_meaning(
     if any(thing.absent for thing in things):
         confidence = min(confidence, _BELOW_SURE)
     units = [choice.saying.unit for choice in choices]
-    if form == "steps" and not any(unit.is_listed or unit.kind == "code" for unit in units):
+    if form == "steps" and not any(unit.says_how for unit in units):
         confidence = min(confidence, _BELOW_HIGH)
     return confidence
 

@@ -48,6 +48,11 @@ class Unit:
         return self.is_item or self.header is not None
 
     @property
+    def says_how(self) -> bool:
+        """Whether it may tell how something is done: a step, a row, code, what is said of an option or a function."""
+        return self.is_listed or self.kind == "code" or "definition_list" in self.flags
+
+    @property
     def heading(self) -> str:
         """Title, headings and the sentence that the unit stands under, as one line."""
         title = () if self.chunk.title in (None, *self.heading_path) else (str(self.chunk.title),)

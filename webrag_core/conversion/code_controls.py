@@ -19,15 +19,17 @@ _UNSELECTABLE_NAMES = re.compile(r"(?:^|\s)(?:select-none|user-select-none|no-?s
 _SHELL_PROMPT = re.compile(
     "(?:[^\n]{0,80}?(?<![=*!'\"(-])[$#%\u276f\u279c\u03bb]|(?:PS )?[A-Za-z]:\\\\[^\n]{0,80}?>|PS [^\n]{0,80}?>|>)\\s*"
 )
+_GOES_ON = ("\\", "`", "^", "&&", "||", "|", "{", "(", ",")  # ends of a line that goes on in the next
 _MAX_LABEL = 40  # characters of a button
 
 
 def drop_code_controls(code: HtmlElement) -> None:
-    """Take buttons, tooltips and shell prompts that are marked as such out of a box of code."""
+    """Take buttons and tooltips out of a box of code, and shell prompts that are marked as such where no output is
+    shown: there they part what is typed from what is printed."""
     elements = list(code.iterdescendants(etree.Element))
     prompts = {element for element in elements if _is_prompt(element)}
-    if prompts and not _holds_more(code, prompts):
-        prompts.clear()  # the prompt is what is shown
+    if prompts and (not _holds_more(code, prompts) or _shows_output(code, prompts)):
+        prompts.clear()  # the prompt is what is shown, or tells input from output
     for element in elements:
         if element.getparent() is None:
             continue
@@ -61,6 +63,27 @@ def _holds_more(code: HtmlElement, prompts: set[HtmlElement]) -> bool:
     """Whether there is text outside the prompts."""
     texts = "".join(code.itertext()).split()
     return sum(map(len, texts)) > sum(len("".join(prompt.text_content().split())) for prompt in prompts)
+
+
+def _shows_output(code: HtmlElement, prompts: set[HtmlElement]) -> bool:
+    """Whether a line begins without a prompt that goes on with no line before it."""
+    starts_line, goes_on = True, True  # before the first prompt stands what it is typed for
+    for event, element in etree.iterwalk(code, events=("start", "end")):
+        text = element.text if event == "start" else element.tail if element is not code else None
+        if event == "start" and element in prompts:
+            starts_line, goes_on = False, False
+            continue
+        if event == "end" and element in prompts:
+            text = element.tail
+        for number, line in enumerate((text or "").split("\n")):
+            starts_line = starts_line or number > 0
+            if starts_line and line.strip():
+                if not goes_on:
+                    return True
+                starts_line = False
+            if line.strip():
+                goes_on = line.rstrip().endswith(_GOES_ON)
+    return False
 
 
 @lru_cache(maxsize=4096)  # a page has a handful of names, many times each
