@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -96,12 +96,12 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
     for (kind, _), items in slots.items():
         if kind == "name":
             for item in items:
-                carries = np.array([_carries_name(item, level) for level in levels], dtype=np.bool_)
+                carries = _flags(_carries_name(item, level) for level in levels)
                 if carries.any():
                     carried.append(item)
                     is_rival[_beside(item, units)] = True
                     is_rival[[index for index, level in enumerate(levels) if names_another(level, item.text)]] = True
-                    about &= [any(holds_name(text, item.text) for text in level.around) for level in levels]
+                    about &= _flags(any(holds_name(text, item.text) for text in level.around) for level in levels)
                 elif units and not _is_foreign(language, units) and not _may_be_named(item, levels):
                     absent.append(item)
             continue
@@ -114,7 +114,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
         is_rival |= ~fits & rivals.any(axis=1)
         if kind in _STRICT and fits.any():
             lacks |= ~fits
-        about &= [any(stands_around(item, level) for item in items) for level in levels]
+        about &= _flags(any(stands_around(item, level) for item in items) for level in levels)
         compares = _COMPARES.search(question) is not None and not carries[:, present].all(axis=1).any()
         if present.sum() > 1 and compares:
             sides = [(items[place], carries[:, place]) for place in np.flatnonzero(present)]
@@ -142,6 +142,10 @@ def aspect_of(question: str, carried: Sequence[Discriminator]) -> str:
         if item.extension:
             rest = re.sub(rf"(?<!\w){re.escape(item.extension)}(?!\w)", " ", rest)
     return " ".join(rest.split()) if set(terms(rest)) - _MEANING else question
+
+
+def _flags(values: Iterable[bool]) -> Array:
+    return np.fromiter(values, dtype=np.bool_)
 
 
 def _row(values: Array) -> tuple[bool, ...]:
