@@ -96,8 +96,8 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
 
 
 def of_those_with(fact: Fact, scores: UnitScores, units: Sequence[Unit]) -> UnitScores:
-    """Scores in which only units that hold the fact are allowed, where any does. One with a sentence beside it that
-    names the thing, under the same heading, is worth as much as that sentence."""
+    """Scores in which only units that hold the fact are allowed, where any does. One that belongs to a better unit,
+    which may name the thing, is worth as much."""
     if not fact.values:
         return scores
     holds = np.array([fact.is_in(unit) for unit in units], dtype=np.bool_)
@@ -107,12 +107,18 @@ def of_those_with(fact: Fact, scores: UnitScores, units: Sequence[Unit]) -> Unit
     fitted, reading, total = scores.fitted.copy(), scores.reading.copy(), scores.total.copy()
     for index in map(int, np.flatnonzero(allowed)):
         for near in range(max(0, index - _NEAR), min(len(units), index + _NEAR + 1)):
-            beside = scores.allowed[near] and not holds[near] and _under_one_heading(units[near], units[index])
+            beside = scores.allowed[near] and not holds[near] and _belong_together(units[near], units[index])
             if beside and scores.total[near] > total[index]:
                 for values, source in ((fitted, scores.fitted), (reading, scores.reading), (total, scores.total)):
                     values[index] = source[near]
     return replace(scores, fitted=fitted, reading=reading, total=total, allowed=allowed)
 
 
-def _under_one_heading(unit: Unit, other: Unit) -> bool:
-    return unit.chunk.version_id == other.chunk.version_id and unit.heading_path == other.heading_path
+def _belong_together(unit: Unit, other: Unit) -> bool:
+    """Whether two units stand in one paragraph, or in the description of one term."""
+    if unit.chunk.chunk_id != other.chunk.chunk_id or unit.heading_path != other.heading_path:
+        return False
+    if "definition_list" in unit.flags:
+        return True
+    first, second = sorted((unit, other), key=lambda each: each.start)
+    return "\n" not in first.slice((first.end, second.start))

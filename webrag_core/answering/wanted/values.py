@@ -54,6 +54,7 @@ _VALUES: dict[Value, tuple[str, ...]] = {
         rf"\b{_DAY}",
         r"\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}",
         r"\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm|uhr|o['’]clock)\b",
+        r"\b\d{1,2} ?[–-] ?\d{1,2}\b|\bfrom \d{1,2} to \d{1,2}\b",
         r"\b" + _any("noon midnight daily today always never spring summer autumn winter century every each jeden?"),
         r"\b" + _any("when before after until once if during täglich wenn sobald nach vor"),
         _AMOUNT + _TIME,
