@@ -126,12 +126,15 @@ def within_meaning(
     lacks the code that is asked for (band low at most); it is a how-to without a step, code or the
     description of a term (band medium at most)."""
     said = [[choice.saying.unit for choice in choices if choice.part == part] for part in range(len(facts))]
+    means: list[bool] = []  # per part with sentences: they may mean the answer
     for units, thing, fact in zip(said, things, facts, strict=True):
         lacks_fact = bool(units) and not any(fact.is_in(unit) for unit in units)
-        if (lacks_fact and fact.values) or thing.absent_names:
-            return min(confidence, _BELOW_ANSWERED)
-        if lacks_fact:
+        if units:
+            means.append(not thing.absent_names and not (lacks_fact and fact.values))
+        if lacks_fact or thing.absent_names:
             confidence = min(confidence, _BELOW_SURE)
+    if means and not any(means):
+        return min(confidence, _BELOW_ANSWERED)
     if any(thing.absent for thing in things):
         confidence = min(confidence, _BELOW_SURE)
     units = [choice.saying.unit for choice in choices]

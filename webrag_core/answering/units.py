@@ -86,9 +86,16 @@ def units_of(ranked: Sequence[RankedChunk]) -> list[Unit]:
 
 
 def _without_contents(units: Sequence[Unit]) -> list[Unit]:
-    """The units but lines of a table of contents: items that say no more than a heading of their page."""
+    """The units but tables of contents: lists of which each item says no more than a heading of their page."""
     headings = {(unit.chunk.version_id, _folded(heading)) for unit in units for heading in unit.heading_path}
-    return [unit for unit in units if not (unit.is_item and (unit.chunk.version_id, _folded(unit.text)) in headings)]
+    kept: list[Unit] = []
+    for _, members in groupby(
+        units, key=lambda unit: (unit.chunk.chunk_id, unit.is_item, unit.heading_path, unit.lead)
+    ):
+        run = list(members)
+        is_contents = all(unit.is_item and (unit.chunk.version_id, _folded(unit.text)) in headings for unit in run)
+        kept += [] if is_contents else run
+    return kept
 
 
 def _folded(text: str) -> str:

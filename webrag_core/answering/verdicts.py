@@ -70,7 +70,7 @@ def meaning_notes(draft: Draft, choices: Sequence[Choice]) -> list[str]:
             notes.append(f"no passage that was found speaks of {names}{near}")
     for choice in choices:
         if choice.left_out:
-            said = sum(other.entry == choice.entry for other in choices)
+            said = sum(other.entry == choice.entry and other.saying.unit.is_listed for other in choices)
             url = choice.saying.unit.chunk.source_url
             notes.append(f"the list goes on: items {said + 1} to {said + choice.left_out} stand on {url}")
     more = max((choice.saying.unit.places - 1 for choice in choices), default=0)

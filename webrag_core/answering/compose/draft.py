@@ -69,8 +69,9 @@ async def draft_of(
         relevance = None
         if reranker is not None:
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
-        scored = await score_units(queries, units, reader, relevance)
         facts.append(fact_of(part))
+        holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
+        scored = await score_units(queries, units, reader, relevance, holds)
         scores.append(of_those_with(facts[-1], scored, units))
     warnings = []
     if reader is not None and reader.failure is not None:
@@ -89,7 +90,11 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
     for index in sorted(range(len(units)), key=lambda index: not usable[index]):
         unit = units[index]
         words = unit.text.casefold().split()
-        key = (*words, "|", *unit.heading_path[-1:], unit.lead) if len(words) < _SHORT else tuple(words)
+        key = tuple(words)
+        if unit.is_listed or unit.kind == "code":  # a step stays in each procedure
+            key = (*words, "|", str(unit.chunk.version_id), *unit.heading_path, "|", unit.lead)
+        elif len(words) < _SHORT:
+            key = (*words, "|", *unit.heading_path[-1:])
         kept = first.setdefault(key, index)
         pages.setdefault(kept, set()).add(unit.chunk.document_id)
     return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]

@@ -97,10 +97,15 @@ class Query:
 
 
 async def score_units(
-    queries: Sequence[Query], units: Sequence[Unit], reader: Reader | None, relevance: Array | None = None
+    queries: Sequence[Query],
+    units: Sequence[Unit],
+    reader: Reader | None,
+    relevance: Array | None = None,
+    holds: NDArray[np.bool_] | None = None,
 ) -> UnitScores:
     """Score units for the last of `queries`: the question, then the part of it that is meant, if any, on which it may
-    lean. The reader reads the best by `relevance`, where a reranker gave one, else by the fitted scores."""
+    lean. The reader reads the best by `relevance`, where a reranker gave one, else by the fitted scores; half of them
+    among those that hold the fact (`holds`), if any do."""
     last = queries[-1]
     scores = np.array(focused_mean([fitted_scores(query.features) for query in queries]))
     reading = np.full(len(units), np.nan)
@@ -108,7 +113,9 @@ async def score_units(
     unread = UnitScores(last.features, scores, reading, scores, allowed, relevance)
     if reader is None or not units:
         return unread
-    best = unread.order[:READ]
+    order = unread.order
+    with_fact = [index for index in order if holds is None or holds[index]][: READ // 2]
+    best = list(dict.fromkeys([*with_fact, *order]))[:READ]
     texts = [read_text(units[index]) for index in best]
     readings = focused_mean([await query.readings(reader, best, texts) for query in queries])
     if not readings:

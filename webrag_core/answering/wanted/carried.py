@@ -22,7 +22,7 @@ from webrag_core.indexing.terms import terms
 Stance = Literal["carries", "neutral", "rival"]
 _ANY_HEAD = frozenset(("", "version", "release", "v", "docs", "documentation", "manual", "stable", "the", "in"))
 _CODE_SHAPE = re.compile(r"([^\W\d_]{1,6}-?)(\d{1,6})([^\W_]{0,3})")
-_IDENTIFIER = re.compile(r"(?<![\w-])[$-]{0,2}[^\W\d]\w*(?:[-_.:]+\w+)+(?:\(\))?(?![\w-])")
+_IDENTIFIER = re.compile(r"(?<![\w-])[$-]{0,2}(?=\w*[-_.:])[^\W\d]\w*+(?:[-.:]++\w++)*+(?:\(\))?(?![\w-])")
 _JOINTS = re.compile(r"[-_.:]+")
 _LEAST_PREFIX = 5  # letters of a name that a longer form of it begins with
 _EXTENSION = re.compile(r"\s+(?:[A-Z][a-z]{1,7}|[A-Z]{1,4}\d*|\d{1,3})\b(?!\s*[:.%])")
@@ -56,6 +56,11 @@ def stance_of(wanted: Discriminator, levels: Levels) -> Stance:
     if nearest is False or verdicts[0] is False:
         return "rival"
     return "neutral"
+
+
+def mentions(thing: Discriminator, text: str) -> bool:
+    """Whether `text` has a code, a number or a version as a whole word."""
+    return bool(_mentions(thing.folded, text))
 
 
 def stands_around(wanted: Discriminator, levels: Levels) -> bool:
@@ -111,7 +116,9 @@ def _version_verdict(wanted: Discriminator, text: str, *, is_text: bool) -> bool
 
 
 def _same_head(head: str, other: str) -> bool:
-    if not head or not other:
+    if other in ("", "version", "release"):
+        return True
+    if not head:
         return False
     return head.startswith(other) or other.startswith(head)
 
@@ -152,8 +159,8 @@ def _extension_verdict(wanted: Discriminator, token: str, text: str, passage: st
 def _mentions(token: str, text: str) -> list[int]:
     """Where each whole mention of a folded token ends in `text`."""
     folded = text.casefold()
-    if len(folded) != len(text):  # a letter that folds to two: its places are lost
-        text, folded = folded, folded
+    if len(folded) != len(text):  # a letter that folds to two would move all places behind it
+        folded = text.lower() if len(text.lower()) == len(text) else text
     ends = []
     at = folded.find(token)
     while at >= 0:
@@ -189,12 +196,12 @@ def holds_name(text: str, name: str) -> bool:
     """Whether `text` has a name, in this form or with the same stem."""
     if _mentions(name.casefold(), text):
         return True
-    stems = set(_stems(name))
+    stems = set(_stems_of(name))
     return bool(stems) and stems <= set(_stems_of(text))
 
 
 def names_another(levels: Levels, name: str) -> bool:
-    """Whether a name of two words (Ana Brandt) stands nowhere around a unit, and title or headings have another that
+    """Whether a name of two words (Ana Brandt) stands nowhere around a unit, and what stands around it has another that
     begins alike (Ana Brand)."""
     first, _, last = name.partition(" ")
     if not last or any(holds_name(text, name) for text in (levels.words, *levels.around, levels.passage)):
@@ -209,11 +216,6 @@ def may_hold_name(text: str, name: str) -> bool:
         min(len(word), len(folded)) >= _LEAST_PREFIX and (word.startswith(folded) or folded.startswith(word))
         for word in _folded_words(text)
     )
-
-
-@lru_cache(maxsize=1024)
-def _stems(text: str) -> tuple[str, ...]:
-    return tuple(terms(text))
 
 
 @lru_cache(maxsize=4096)

@@ -17,97 +17,45 @@ _CODE = r"[^\W\d_]{1,6}-?\d{1,6}[^\W_]{0,3}"
 _TOKEN = re.compile(
     r"(?P<quoted>`[^`\n]{1,80}`)"
     r"|(?P<option>(?<![\w-])--?[A-Za-z][\w-]*)"
-    r"|(?P<identifier>(?<![\w.@/-])(?:\$\w+|\w+(?:(?:_|::|\.(?=[^\W\d]))\w+)+(?:\(\))?|[a-z]+(?:-[a-z0-9]+){2,}|\w+\(\)|[a-z]+[A-Z]\w+))(?![\w-])"
-    r"|(?P<version>(?<![\w.,-])v?\d{1,5}(?:\.\d{1,5})+(?![\w-]|,\d|\s?%))"
+    r"|(?P<identifier>(?<![\w.@/-])(?:\$\w+|(?=\w*(?:_|::|\.[^\W\d]))\w++(?:(?:::|\.(?=[^\W\d]))\w++)*+(?:\(\))?"
+    r"|[a-z]+(?:-[a-z0-9]+){2,6}|\w+\(\)|[a-z]+[A-Z]\w+)(?![\w-]))"
+    r"|(?P<version>(?<![\w.,-])(?!\d\d?\.\d\d?\.\d{4})[vV]?\d{1,5}(?:\.\d{1,5})+(?![\w-]|,\d|\s?%))"
     rf"|(?P<code>(?<![\w.-]){_CODE}(?![\w-]))"
     r"|(?P<number>(?<![\w.,-])\d{1,5}(?![\w,-]|\.\d|\s?%))"
     r"|(?P<word>[^\W\d_][\w'’+#&-]*)"
 )
 # words behind which a number tells which of many, and not how much
 _COUNTED = frozenset(
-    [
-        "act",
-        "annex",
-        "appendix",
-        "article",
-        "branch",
-        "building",
-        "bus",
-        "chapter",
-        "class",
-        "clause",
-        "exercise",
-        "exhibit",
-        "figure",
-        "flight",
-        "form",
-        "gate",
-        "grade",
-        "hall",
-        "house",
-        "level",
-        "line",
-        "lot",
-        "model",
-        "module",
-        "number",
-        "paragraph",
-        "part",
-        "phase",
-        "platform",
-        "release",
-        "room",
-        "route",
-        "rule",
-        "schedule",
-        "season",
-        "section",
-        "series",
-        "step",
-        "stop",
-        "style",
-        "table",
-        "terminal",
-        "title",
-        "tram",
-        "track",
-        "type",
-        "unit",
-        "version",
-        "volume",
-        "ward",
-        "window",
-        "zone",
-        "abschnitt",
-        "absatz",
-        "anlage",
-        "artikel",
-        "bus",
-        "filiale",
-        "gleis",
-        "halle",
-        "haus",
-        "kapitel",
-        "linie",
-        "modell",
-        "paragraph",
-        "raum",
-        "satz",
-        "stufe",
-        "tabelle",
-        "teil",
-        "typ",
-        "version",
-        "zimmer",
-    ]
+    re.findall(
+        r"\w+",
+        """
+    act annex appendix article branch building bus chapter class clause exercise exhibit figure flight form gate grade
+    hall house level line lot model module number paragraph part phase platform release room route rule schedule season
+    section series step stop style table terminal title tram track type unit version volume ward window zone
+    abschnitt absatz anlage artikel bus filiale gleis halle haus kapitel linie modell paragraph raum satz stufe tabelle
+    teil typ version zimmer
+        """,
+    )
 )
+_INITIALS = re.compile(r"\w(?:\.\w)+")  # e.g, U.S, a.m
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th|s)", re.I)
 _UNIT_AFTER = re.compile(
-    r"\s*(?:%|°|€|\$|£|[kmgt]i?b\b|[mkcµ]?m\b|[mk]?g\b|[mkc]?l\b|kw?h?\b|mah\b|hz\b|bits?\b|bytes?\b|pixels?\b|people\b|persons?\b"
-    r"|seconds?\b|minutes?\b|hours?\b|days?\b|weeks?\b|months?\b|years?\b|times\b|euros?\b|dollars?\b|cm\b|mm\b|inch(?:es)?\b|feet\b|miles?\b)",
+    r"\s*(?:%|°|€|\$|£|(?:[kmgt]i?b|[mkcµ]?m|[mk]?g|[mkc]?l|kw?h?|mah|hz|bits?|bytes?|pixels?|people|persons?|seconds?"
+    r"|minutes?|hours?|days?|weeks?|months?|years?|times|euros?|dollars?|inch(?:es)?|feet|miles?)\b)",
     re.I,
 )
-_NO_NAMES = frozenset(["i", "i'm", "ok", "faq", "mr", "mrs", "dr"])
+_MOST = 12  # discriminators of a question
+_ACRONYM = re.compile(r"[A-Z]{2,5}s?")  # may be written out on the page
+_NO_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    i ok faq mr mrs dr sir madam dear hi hello team thanks monday tuesday wednesday thursday friday saturday sunday
+    mondays tuesdays wednesdays thursdays fridays saturdays sundays january february march april may june july august
+    september october november december christmas easter
+        """,
+    )
+)
 _NOUNS_CAPITALISED = frozenset(("de", "lb"))
 
 
@@ -139,8 +87,9 @@ class Discriminator:
 
 
 def discriminators_of(question: str) -> list[Discriminator]:
-    """The discriminators of a question, distinct, in order. Names are capitalised words that do not begin a sentence,
-    in languages that write other nouns small; a question that is capitalised throughout has none."""
+    """The first discriminators of a question, distinct, in order. Names are capitalised words that do not begin a
+    sentence, in languages that write other nouns small, and no acronyms; a question that is capitalised throughout has
+    none."""
     found: dict[Discriminator, None] = {}
     before = ""
     tokens = list(_TOKEN.finditer(question))
@@ -168,7 +117,7 @@ def discriminators_of(question: str) -> list[Discriminator]:
     for sign in question:
         if unicodedata.category(sign) == "So":
             found[Discriminator("sign", sign)] = None
-    return list(found)
+    return list(found)[:_MOST]
 
 
 def _joined(item: Discriminator, name: str) -> Discriminator | None:
@@ -181,14 +130,14 @@ def _joined(item: Discriminator, name: str) -> Discriminator | None:
 def _discriminator(kind: str, text: str, before: str, measures: bool) -> Discriminator | None:
     head = before.casefold()
     if kind in ("quoted", "option", "identifier"):
-        return Discriminator("identifier", text)
+        return None if _INITIALS.fullmatch(text) else Discriminator("identifier", text)
     if measures:  # 5 km, 2.5 %
         return None
     if kind == "version":
         return Discriminator("version", text, "" if head in stop_words("en") else head)
     if kind == "code":
         return None if _ORDINAL.fullmatch(text) else Discriminator("code", text)
-    named = before[:1].isupper() and head not in stop_words("en")
+    named = any(map(str.isupper, before)) and head not in stop_words("en")
     is_year = len(text) == 4 and text[:2] in ("18", "19", "20")
     if (named and not is_year) or head in _COUNTED:
         return Discriminator("number", text, head)
@@ -196,13 +145,12 @@ def _discriminator(kind: str, text: str, before: str, measures: bool) -> Discrim
 
 
 def _is_name(word: str, *, starts_sentence: bool, language: str | None) -> bool:
-    if not word[0].isupper() or len(word) < 2 or word.casefold() in _NO_NAMES:
+    bare = re.split("['’]", word.casefold())[0]
+    if not word[0].isupper() or len(bare) < 2 or bare in _NO_NAMES or _ACRONYM.fullmatch(word):
         return False
-    if word.casefold().split("'")[0] in stop_words(language or "en"):
-        return False
-    return not starts_sentence
+    return not starts_sentence and bare not in stop_words(language or "en")
 
 
 def _starts(question: str, position: int) -> bool:
     head = question[:position].rstrip(" \"'“„«(¿¡")
-    return not head or head[-1] in ".!?:"
+    return not head or head[-1] in ".!?:)-–—" or "\n" in question[len(head) : position]

@@ -16,6 +16,7 @@ from webrag_core.answering.wanted.carried import (
     holds_name,
     levels_of,
     may_hold_name,
+    mentions,
     names_another,
     stance_of,
     stands_around,
@@ -51,10 +52,10 @@ class Side:
 
     def label_of(self, unit: Unit) -> str:
         """The heading (from the nearest) or title of a unit that names the thing; "" where its own words do."""
-        if self.thing.folded in unit.text.casefold():
-            return ""
         around = (*reversed(unit.heading_path), unit.chunk.title or "")
-        return next((text for text in around if self.thing.folded in text.casefold()), "")
+        return (
+            "" if mentions(self.thing, unit.text) else next((text for text in around if mentions(self.thing, text)), "")
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,12 @@ language, and where no rule fits, no kind is known and nothing is demanded."""
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
-Value = Literal["number", "money", "date", "duration", "length", "weight", "temperature", "age", "frequency"]
+Value = Literal[
+    "number", "money", "date", "duration", "length", "weight", "temperature", "age", "frequency", "telephone"
+]
 
 
 def _any(words: str) -> str:
@@ -17,12 +20,12 @@ def _any(words: str) -> str:
 _COUNT = _any(
     "one two three four five six seven eight nine ten eleven twelve (?:thir|four|fif|six|seven|eigh|nine)teen"
     " (?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\\w+)? hundreds? thousands? millions? half third quarter once"
-    " twice dozen single both none no zero unlimited"
+    " twice dozen single both none no zero unlimited several few many most"
     " eine? einen eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf hundert tausend halb"
     " (?:drei|vier|fünf|sech|sieb|acht|neun)zehn (?:\\w+und)?(?:zwan|vier|fünf|sech|sieb|acht|neun)zig"
     " (?:\\w+und)?dreißig"
 )
-_AMOUNT = rf"(?:\d[\d.,  ]*|\b{_COUNT})[- ]?"
+_AMOUNT = rf"(?:(?<!\d)\d[\d.,  ]*|\b{_COUNT})[- ]?"
 _TIME = _any(
     "(?:milli|micro|nano)?seconds? sekunden? secs? minutes? minuten? mins? hours? stunden? days? tage?n? weeks? wochen?"
     " months? monate?n? years? jahre?n? decades? century centuries jahrhunderte? ms µs ns s h min std"
@@ -39,7 +42,7 @@ _DAY = _any(
 _CURRENCY = _any("usd eur gbp chf euros? dollars? pounds? cents? rupees? francs? franken yen")
 _YEAR = r"\b(?:1[0-9]|20)\d\d\b"
 _VALUES: dict[Value, tuple[str, ...]] = {
-    "number": (r"\d", rf"\b{_COUNT}"),
+    "number": (r"\d+(?:[.,]\d+)*", rf"\b{_COUNT}"),
     "money": (
         r"[€$£¥₹]\s?\d",
         r"\d[\d.,  ]*\s?[€$£¥₹%]",
@@ -80,7 +83,8 @@ _VALUES: dict[Value, tuple[str, ...]] = {
         + _any("[km]?g grams? gramm kilos? kilogram(?:m|s)? tons? tonnes? tonnen t lbs? pounds? oz ounces? pfund"),
     ),
     "temperature": (rf"{_AMOUNT}(?:°|degrees?\b|grad\b|kelvin\b|[CFK]\b)",),
-    "age": (_AMOUNT + _TIME, _YEAR, r"\bcentury\b|jahrhundert"),
+    "age": (_AMOUNT + _TIME, r"\b\d{1,3}\b(?!\s*[\w%°€$])", _YEAR, r"\bcentury\b|jahrhundert"),
+    "telephone": (r"\d[\d ()/.-]{4,20}\d",),
     "frequency": (
         r"\d",
         r"\b" + _any("once twice daily weekly monthly yearly annually hourly always never rarely sometimes regularly"),
@@ -108,32 +112,54 @@ _QUESTIONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
     ),
     (r"\bwas kostet\b|\bwie (?:viel kostet|teuer)\b|\b(?:price|fee|cost) (?:of|for)\b", ("money", "number")),
     (r"\bhow (?:many|much)\b|\bwie ?viele?\b", ("number",)),
-    (r"^(?:(?:and|so|since|until|from|by|on|at) )?when\b|\b(?:since|until) when\b", ("date",)),
+    (
+        r"^(?:(?:and|so|since|until|from|by|on|at) )?"
+        r"when (?:is|are|was|were|do|does|did|can|will|must|should|has|have)\b"
+        r"(?!.*, (?:how|what|why|which|can|do)\b)|\b(?:since|until) when\b",
+        ("date",),
+    ),
     (r"^(?:(?:and|at|on|by) )?(?:what|which) (?:time|date|day|year|month)\b|^(?:(?:ab|bis|seit) )?wann\b", ("date",)),
     (r"\b(?:what|which) (?:tcp |udp |default |network )?port\b|\bport (?:number|does|is)\b", ("number",)),
-    (r"\bwelche[nmrs]? (?:port|nummer)\b|\b(?:phone|telephone|fax) number\b|\btelefonnummer\b", ("number",)),
+    (r"\bwelche[nmrs]? (?:port|nummer)\b", ("number",)),
+    (r"\b(?:phone|telephone|fax) number\b|\b(?:telefon|fax)nummer\b", ("telephone",)),
+    (r"^which of\b.{1,80}\b(?:lightest|heaviest)\b", ("weight",)),
+    (r"^which of\b.{1,80}\b(?:cheapest|longest|shortest|tallest|oldest|largest|smallest|fastest)\b", ("number",)),
     (
-        rf"\b(?:what|which) (?:is|was|are|were) (?:the|a|an|its|their) (?:[\w-]+ ){{0,3}}{_any(_MEASURES)}",
+        rf"\b(?:what|which) (?:is|was|are|were) (?:the|a|an|its|their) (?:[\w-]+ ){{0,3}}{_any(_MEASURES)}"
+        r"(?=\s+(?:of|for|in|on|at|to|per|between)\b|\s*[?.]?$)",
         ("number", "money", "date"),
     ),
-    (r"\b(?:light|heavi)(?:er|est)\b|\bweigh (?:more|less)\b", ("weight",)),
-    (r"\bcheap(?:er|est)\b|\b(?:more|most|less|least) (?:expensive|costly)\b", ("money", "number")),
-    (r"\b(?:long|short)(?:er|est)\b", ("duration", "length")),
-    (r"\b(?:hott|cold|warm|cool)(?:er|est)\b", ("temperature", "number")),
-    (r"\b(?:old|new|young)(?:er|est)\b", ("age", "date")),
-    (r"\b(?:tall|wid|high|deep|thick|larg|bigg|small|narrow|low|fast|slow)(?:er|est)\b", ("number",)),
 )
-_RULES = tuple((re.compile(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _QUESTIONS)
-_NAMES = re.compile(r"[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
+_SIDES = r"^(?:which|what|who|is|are|was|does|do|has|have)\b.{1,120}\b"  # a comparison of two things
+_COMPARISONS: tuple[tuple[str, tuple[Value, ...]], ...] = (
+    ("(?:lighter|heavier)", ("weight",)),
+    ("(?:cheaper|(?:more|less) expensive)", ("money", "number")),
+    ("(?:longer|shorter)", ("duration", "length")),
+    ("(?:hotter|colder|warmer|cooler)", ("temperature",)),
+    ("(?:older|newer|younger)", ("age", "date")),
+    ("(?:taller|wider|higher|deeper|thicker|larger|bigger|smaller|narrower|lower|faster|slower)", ("number",)),
+)
+_ALL = (*_QUESTIONS, *((rf"{_SIDES}{word}\b.{{1,120}}\bor\b", values) for word, values in _COMPARISONS))
+_RULES = tuple((re.compile(pattern, re.IGNORECASE), frozenset(values)) for pattern, values in _ALL)
+_TOPICAL = re.compile(
+    r"^(?:how (?:do|does|can|could|should|would|to|is|are)|who|why|where|can|could|may|should)\b", re.I
+)
+_MAX_READ = 2_000
+_NAMES = re.compile(r"(?<![^\W\d_])[^\W\d_]+[ -]?\d[\w.]*")  # with digits: X210, branch 12
 
 
 def values_wanted(question: str) -> frozenset[Value]:
     """The kinds of values of which a text must hold at least one to answer; empty where no rule fits. A question that
-    asks for two things wants either."""
+    asks for two things wants either; that of how something is done, or who does it, wants none of those that it names.
+    """
+    text = question.strip()[:_MAX_READ]
     wanted: set[Value] = set()
     read: set[int] = set()  # characters that a rule has taken
+    is_topical = _TOPICAL.match(text) is not None
     for pattern, values in _RULES:
-        for match in pattern.finditer(question):
+        for match in pattern.finditer(text):
+            if is_topical and not match[0].lower().startswith(("how ", "wie ", "within", "for how", "after how")):
+                continue
             if read.isdisjoint(range(*match.span())):
                 wanted |= values
                 read.update(range(*match.span()))
@@ -145,8 +171,14 @@ def holds_value(text: str, wanted: frozenset[Value], question: str = "") -> bool
     has. True when nothing is wanted."""
     if not wanted:
         return True
-    for name in _NAMES.findall(question):
+    names, mentioned = _of_question(question[:_MAX_READ], wanted)
+    for name in names:
         text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
-    patterns = [_PATTERNS[kind] for kind in wanted]
-    mentioned = {match[0].casefold() for pattern in patterns for match in pattern.finditer(question)}
-    return any(match[0].casefold() not in mentioned for pattern in patterns for match in pattern.finditer(text))
+    return any(match[0].casefold() not in mentioned for kind in wanted for match in _PATTERNS[kind].finditer(text))
+
+
+@lru_cache(maxsize=64)  # asked for each unit of the evidence
+def _of_question(question: str, wanted: frozenset[Value]) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The names with digits of a question, and the values of the wanted kinds that it has."""
+    values = (match[0].casefold() for kind in wanted for match in _PATTERNS[kind].finditer(question))
+    return tuple(dict.fromkeys(_NAMES.findall(question))), frozenset(values)
