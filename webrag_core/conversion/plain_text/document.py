@@ -6,9 +6,8 @@ import html
 import re
 from itertools import islice
 
-from webrag_core.conversion.plain_text.pages import blank_page_breaks, without_printer_marks
-from webrag_core.conversion.plain_text.pieces import Layout, cut_pieces
-from webrag_core.conversion.plain_text.shape import is_prose
+from webrag_core.conversion.plain_text.pages import without_printer_marks
+from webrag_core.conversion.plain_text.verdict import prose_of
 
 _FENCE = re.compile(r"^(?:```|~~~)", re.MULTILINE)
 _HEADING = re.compile(r"(?:\A|\n)#{1,6} [^\n#]+\n")
@@ -22,7 +21,7 @@ def text_as_html(text: str) -> bytes | None:
     """The text of a file as a page with one <pre>, which its conversion cuts into blocks; None where it is Markdown,
     or no prose: those stay as they are."""
     text = without_printer_marks(text.replace("\r\n", "\n").replace("\r", "\n"))
-    if _is_markdown(text) or not is_prose(cut_pieces(Layout(blank_page_breaks(text.split("\n"))))):
+    if _is_markdown(text) or prose_of(text) is None:
         return None
     return f"<html><body><pre>\n{html.escape(text, quote=False)}</pre></body></html>".encode()
 

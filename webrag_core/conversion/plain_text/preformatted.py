@@ -9,9 +9,7 @@ from lxml.html import HtmlElement
 from webrag_core.conversion.code_blocks import declared_language
 from webrag_core.conversion.code_text import code_text
 from webrag_core.conversion.plain_text.elements import TextElements
-from webrag_core.conversion.plain_text.pages import blank_page_breaks
-from webrag_core.conversion.plain_text.pieces import Layout, cut_pieces
-from webrag_core.conversion.plain_text.shape import is_prose
+from webrag_core.conversion.plain_text.verdict import prose_of
 
 # no page has them: `definition_lists.strip_placeholder_marks` took both signs out of its text
 _OPEN, _CLOSE = "\ue000", "\ue001"
@@ -62,11 +60,10 @@ def _unfold(pre: HtmlElement, level: int) -> None:
     text = code_text(pre)
     if len(text) < _MIN_LETTERS or declared_language(pre) or next(pre.iterancestors("td", "th"), None) is not None:
         return
-    layout = Layout(blank_page_breaks(text.split("\n")))
-    pieces = cut_pieces(layout)
-    if not is_prose(pieces, is_marked_code=pre.find("code") is not None):
+    prose = prose_of(text, is_marked_code=pre.find("code") is not None)
+    if prose is None:
         return
-    box = TextElements(layout, pieces, _anchors(pre), level=level).build()
+    box = TextElements(*prose, _anchors(pre), level=level).build()
     box.tail = pre.tail
     if pre.get("id"):
         box.set("id", pre.get("id") or "")
