@@ -26,6 +26,7 @@ def test_sixty_letters_are_enough(language: str, charset: str, letters: int, sta
     assert text in decode_page(body, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stated", [True, False], ids=["lang", "no-lang"])
 @pytest.mark.parametrize(("language", "charset"), WRITTEN)
 def test_twenty_letters_are_right_or_warned_of(language: str, charset: str, stated: bool) -> None:

@@ -117,7 +117,9 @@ SCENARIOS: dict[str, tuple[dict[str, str], dict[int, Held]]] = {
 }
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if place > 1 else []) for place, name in enumerate(SCENARIOS)]
+)
 def test_what_is_held_back_and_what_is_taken(settings: Settings, name: str) -> None:
     changes, expected = SCENARIOS[name]
 
