@@ -1,8 +1,8 @@
 """How much of a frozen site survives conversion: code blocks, table cells, definition terms, headings.
 
 Compares the main element of every page with its Markdown, white space and mark-up ignored, and prints the shares as
-one JSON object. A heading is kept when it stands in the Markdown as a heading of its level, as often as in
-the page. Exit code 1 when anything is lost.
+one JSON object. Prompts of a shell that are marked as such are no code. A heading is kept when it stands in the
+Markdown as a heading of its level, as often as in the page. Exit code 1 when anything is lost.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import re
 import sys
 from collections import Counter
+from copy import deepcopy
 from pathlib import Path
 
 import lxml.html
@@ -55,7 +56,7 @@ async def measure(warc: Path) -> dict[str, object]:
             for tag in ("pre", "td", "dt"):
                 for element in main.iter(tag) if main is not None else ():
                     text = _inked(element)
-                    found = text in squeezed if tag == "pre" else _MARKS.sub("", text) in plain
+                    found = _is_code_kept(element, squeezed) if tag == "pre" else _MARKS.sub("", text) in plain
                     total[tag] += 1
                     kept[tag] += found
                     if not found:
@@ -77,6 +78,16 @@ def headings(markdown: str) -> Counter[tuple[int, str]]:
 def headings_of(main: HtmlElement) -> list[tuple[int, str]]:
     """The headings of an element in the same form."""
     return [(int(element.tag[1]), _MARKS.sub("", _inked(element))) for element in main.iter(*_HEADINGS)]
+
+
+def _is_code_kept(pre: HtmlElement, squeezed: str) -> bool:
+    """Whether a block stands in the Markdown, with the prompts of its shell or without."""
+    if _inked(pre) in squeezed:
+        return True
+    bare = deepcopy(pre)
+    for prompt in bare.xpath("descendant::span[@class='gp'][not(starts-with(normalize-space(), '>>>'))]"):
+        prompt.drop_tree()
+    return _inked(bare) in squeezed
 
 
 def _inked(element: HtmlElement) -> str:
