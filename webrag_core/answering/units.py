@@ -48,9 +48,18 @@ class Unit:
         return self.is_item or self.header is not None
 
     @property
+    def is_step(self) -> bool:
+        """Whether it may be a step: an item, a row, or code."""
+        return self.is_listed or self.kind == "code"
+
+    @property
     def says_how(self) -> bool:
-        """Whether it may tell how something is done: a step, a row, code, what is said of an option or a function."""
-        return self.is_listed or self.kind == "code" or "definition_list" in self.flags
+        """Whether it may tell how something is done: a step, or what is said of an option or a function."""
+        return self.is_step or "definition_list" in self.flags
+
+    def stands_with(self, other: Unit) -> bool:
+        """Whether another unit stands in the same passage, under the same heading."""
+        return self.chunk.chunk_id == other.chunk.chunk_id and self.heading_path == other.heading_path
 
     @property
     def heading(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 import numpy as np
+from numpy.typing import NDArray
 
 from webrag_core.answering.compose.features import features_about
 from webrag_core.answering.compose.reranked import SentenceReranker
@@ -54,10 +55,11 @@ async def draft_of(
     safe: Safe = lambda units, question: (units, {}),
 ) -> Draft:
     """Cut the evidence into units and score them; a `reranker` orders them."""
-    found, withheld = safe(units_of(ranked), question)
+    pool, withheld = safe(units_of(ranked), question)
+    whole = thing_of(question, pool)
     # things of one kind that are compared are sides of one question: their parts would lack what is compared
-    own = (question,) if thing_of(question, found).sides else tuple(parts) or (question,)
-    units = merged(found, [thing_of(part, found).allowed for part in own])
+    own = (question,) if whole.sides else tuple(parts) or (question,)
+    units = merged(pool, [(whole if part == question else thing_of(part, pool)).allowed for part in own])
     things = [thing_of(part, units) for part in own]
     whole = things[0] if len(own) == 1 else thing_of(question, units)
     of_question = features_about(question, units, whole)
@@ -72,7 +74,7 @@ async def draft_of(
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
         scored = await score_units(queries, units, reader, relevance, holds)
-        scores.append(of_those_with(facts[-1], scored, units))
+        scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)
     warnings = []
     if reader is not None and reader.failure is not None:
         warnings.append(f"composed without the reading model: {reader.failure}")
@@ -100,12 +102,9 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
     return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]
 
 
-def of_those_with(fact: Fact, scores: UnitScores, units: Sequence[Unit]) -> UnitScores:
-    """Scores in which only units that hold the fact are allowed, where any does. One that belongs to a better unit,
-    which may name the thing, is worth as much."""
-    if not fact.values:
-        return scores
-    holds = np.array([fact.is_in(unit) for unit in units], dtype=np.bool_)
+def of_those_with(holds: NDArray[np.bool_], scores: UnitScores, units: Sequence[Unit]) -> UnitScores:
+    """Scores in which only units that hold the fact (`holds`) are allowed, where any does. One that belongs to a better
+    unit, which may name the thing, is worth as much."""
     allowed = scores.allowed & holds
     if holds.all() or not allowed.any():
         return scores
@@ -121,7 +120,7 @@ def of_those_with(fact: Fact, scores: UnitScores, units: Sequence[Unit]) -> Unit
 
 def _belong_together(unit: Unit, other: Unit) -> bool:
     """Whether two units stand in one paragraph, or in the description of one term."""
-    if unit.chunk.chunk_id != other.chunk.chunk_id or unit.heading_path != other.heading_path:
+    if not unit.stands_with(other):
         return False
     if "definition_list" in unit.flags:
         return True

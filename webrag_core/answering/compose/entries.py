@@ -3,7 +3,7 @@ introduces it; any other unit is an entry of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from webrag_core.answering.units import Unit
 from webrag_core.routing.question import Form
@@ -45,18 +45,17 @@ def run_around(units: Sequence[Unit], index: int) -> list[int]:
 def same_list(unit: Unit, other: Unit) -> bool:
     """Whether two neighbours are items of one list, or rows of one table."""
     alike = unit.is_item == other.is_item and unit.header == other.header
-    return unit.is_listed and alike and _together(unit, other) and unit.lead == other.lead
+    return unit.is_listed and alike and unit.stands_with(other) and unit.lead == other.lead
 
 
-def procedure_near(units: Sequence[Unit | None], order: Sequence[int], place: Unit) -> int | None:
-    """The likeliest item, row or code (by `order`) of the section that the unit `place` stands in; None without any.
-    Units that are None do not count."""
+def procedure_near(units: Sequence[Unit], candidates: Iterable[int], place: Unit) -> int | None:
+    """The first of the `candidates` that is an item, a row or code of the section that the unit `place` stands in; None
+    without any."""
     depth = len(place.heading_path)
-    for candidate in order:
+    for candidate in candidates:
         unit = units[candidate]
-        if unit is None or not (unit.is_listed or unit.kind == "code"):
-            continue
-        if unit.chunk.version_id == place.chunk.version_id and unit.heading_path[:depth] == place.heading_path:
+        is_inside = unit.chunk.version_id == place.chunk.version_id and unit.heading_path[:depth] == place.heading_path
+        if unit.is_step and is_inside:
             return candidate
     return None
 
@@ -64,7 +63,7 @@ def procedure_near(units: Sequence[Unit | None], order: Sequence[int], place: Un
 def _lead(units: Sequence[Unit], first: int) -> list[int]:
     """The unit that introduces unit `first`, if it is in the pool."""
     if first > 0 and units[first].lead and units[first - 1].text == units[first].lead:
-        return [first - 1] if _together(units[first - 1], units[first]) else []
+        return [first - 1] if units[first - 1].stands_with(units[first]) else []
     return []
 
 
@@ -77,14 +76,10 @@ def _lead_of_item(units: Sequence[Unit], index: int) -> list[int]:
 
 def _introduced(units: Sequence[Unit], index: int) -> list[int]:
     """What unit `index` introduces: the items of a list, or blocks of code."""
-    found: list[int] = []
+    members: list[int] = []
     for after in range(index + 1, len(units)):
         unit = units[after]
-        if unit.lead != units[index].text or not _together(units[index], unit):
+        if unit.lead != units[index].text or not unit.stands_with(units[index]):
             break
-        found.append(after)
-    return found
-
-
-def _together(unit: Unit, other: Unit) -> bool:
-    return unit.chunk.chunk_id == other.chunk.chunk_id and unit.heading_path == other.heading_path
+        members.append(after)
+    return members

@@ -14,7 +14,7 @@ from webrag_core.indexing.passages import extract_passages
 from webrag_core.indexing.terms import terms
 from webrag_core.language.detection import detected
 from webrag_core.providers.static_model import word_rarities
-from webrag_core.retrieval.scoring import profile, score_passages
+from webrag_core.retrieval.scoring import PassageScores, QueryProfile, profile, score_passages
 
 Array = NDArray[np.float64]
 
@@ -41,9 +41,13 @@ def features_about(query: str, units: Sequence[Unit], thing: Thing) -> Array:
     features = unit_features(query, units)
     about = np.array(thing.about, dtype=np.bool_)
     if thing.aspect != query and about.any():
-        of_aspect = unit_features(thing.aspect, units)
-        for column in (FEATURES.index(name) for name in ("coverage", "token match", "proximity")):
-            features[about, column] = of_aspect[about, column]
+        own = _own_words(*_profile(thing.aspect), units)
+        for name, values in (
+            ("coverage", own.coverage),
+            ("token match", own.token_match),
+            ("proximity", own.proximity),
+        ):
+            features[about, FEATURES.index(name)] = values[about]
     return features
 
 
@@ -51,9 +55,8 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
     """Shape (units, features)."""
     if not units:
         return np.zeros((0, len(FEATURES)))
-    language = detected(query)
-    weighted = profile(query, word_weights(query, language))
-    plain = score_passages(weighted, extract_passages([unit.text for unit in units], language))
+    weighted, language = _profile(query)
+    plain = _own_words(weighted, language, units)
     headed = score_passages(weighted, extract_passages([f"{unit.heading} {unit.text}" for unit in units], language))
     columns = [
         plain.coverage,
@@ -68,6 +71,17 @@ def unit_features(query: str, units: Sequence[Unit]) -> Array:
         [unit.kind == "code" for unit in units],
     ]
     return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+
+
+def _profile(query: str) -> tuple[QueryProfile, str | None]:
+    """What a query is compared by, and its language."""
+    language = detected(query)
+    return profile(query, word_weights(query, language)), language
+
+
+def _own_words(query: QueryProfile, language: str | None, units: Sequence[Unit]) -> PassageScores:
+    """How the words of the units themselves fit a query."""
+    return score_passages(query, extract_passages([unit.text for unit in units], language))
 
 
 def word_weights(text: str, language: str | None = None) -> dict[str, float]:

@@ -64,6 +64,4 @@ def _together(one: Unit, other: Unit) -> bool:
     """Whether two units stand in one passage under one heading, and nothing but marks between them: what was left out
     of the pool must not come back with a passage."""
     first, second = sorted((one, other), key=lambda unit: unit.start)
-    if one.chunk.chunk_id != other.chunk.chunk_id or one.heading_path != other.heading_path:
-        return False
-    return not _WORD.search(one.slice((first.end, second.start)))
+    return one.stands_with(other) and not _WORD.search(one.slice((first.end, second.start)))

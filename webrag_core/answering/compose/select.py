@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 
@@ -77,8 +78,9 @@ class _Selection:
                 break
             sayings.append((member, saying))
             room -= saying.words
-        items = [member for member, _ in sayings if _is_listed(self.units[member])]
-        if not sayings or (left_out and (not items or index not in [member for member, _ in sayings])):
+        members = [member for member, _ in sayings]
+        has_step = any(self.units[member].is_step for member in members)
+        if not members or (left_out and not (has_step and index in members)):
             return False
         self.entries += 1
         support, worth = (float(values[part][index]) for values in (self.supports, self.worths))
@@ -112,8 +114,8 @@ def select(
     said among steps alone, and where a fact is code.
 
     `scores`, `supports`, `facts` and `things` per part of the question. Of a question that names several things, the
-    answer is the best sentence of each. A part that its best sentence does not fit beside the
-    others of goes without one.
+    answer is the best sentence of each. A part that its best sentence does not fit beside the others of goes without
+    one.
     """
     worths = [
         supports[part] if score.relevance is None else np.nan_to_num(score.relevance)
@@ -159,18 +161,12 @@ def _take_sides(selection: _Selection, score: UnitScores, fact: Fact, sides: Seq
     """Take for each thing of a comparison its best unit that holds what is asked for, under the thing's name. False,
     and nothing taken, where one has none."""
     units = selection.units
-    best = {
-        side: [index for index in score.order if side.allowed[index] and fact.is_in(units[index])] for side in sides
-    }
-    for side, order in best.items():
-        if not any(selection.take(0, index, side.label_of(units[index])) for index in order[:_TRIED]):
+    for side in sides:
+        fitting = (index for index in score.order if side.allowed[index] and fact.is_in(units[index]))
+        if not any(selection.take(0, index, side.label_of(units[index])) for index in islice(fitting, _TRIED)):
             selection.undo()
             return False
     return True
-
-
-def _is_listed(unit: Unit) -> bool:
-    return unit.is_listed or unit.kind == "code"
 
 
 def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int, index: int) -> None:
@@ -178,9 +174,9 @@ def _bring_steps(selection: _Selection, score: UnitScores, fact: Fact, part: int
     units = selection.units
     if selection.form != "steps" and not fact.is_code:
         return
-    said = [units[choice.index] for choice in selection.chosen if choice.part == part]
-    if not any(_is_listed(unit) and fact.is_in(unit) for unit in said):
-        near = procedure_near([unit if fact.is_in(unit) else None for unit in units], score.order, units[index])
+    sentences = (units[choice.index] for choice in selection.chosen if choice.part == part)
+    if not any(unit.is_step and fact.is_in(unit) for unit in sentences):
+        near = procedure_near(units, (place for place in score.order if fact.is_in(units[place])), units[index])
         if near is not None:
             selection.take(part, near)
 

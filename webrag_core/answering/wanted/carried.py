@@ -130,8 +130,13 @@ def _code_verdict(wanted: Discriminator, text: str, passage: str) -> bool | None
     shape = _CODE_SHAPE.fullmatch(wanted.folded)
     if shape is None:
         return None
-    found = [match for match in _CODE_SHAPE.finditer(text.casefold()) if match[1] == shape[1]]
-    return False if any(len(match[2]) == len(shape[2]) for match in found) else None
+    return False if _codes_like(shape, text) else None
+
+
+def _codes_like(shape: re.Match[str], text: str) -> list[str]:
+    """The codes in `text` with the letters of a folded code, and as many digits."""
+    codes = (match for match in _CODE_SHAPE.finditer(text) if match[1].casefold() == shape[1])
+    return [match[0] for match in codes if len(match[2]) == len(shape[2])]
 
 
 def _number_verdict(wanted: Discriminator, text: str, passage: str) -> bool | None:
@@ -145,15 +150,15 @@ def _number_verdict(wanted: Discriminator, text: str, passage: str) -> bool | No
 def _extension_verdict(wanted: Discriminator, token: str, text: str, passage: str) -> bool | None:
     """True: `text` names the token with the extension that is wanted, if any. False: with another one, or with one
     where none is wanted, unless the passage names it without, too. None: it does not name the token."""
-    mentions = _mentions(token, text)
-    if not mentions:
+    ends = _mentions(token, text)
+    if not ends:
         return None
     if wanted.extension:
-        end = f" {wanted.extension.casefold()}"
-        return any(text.casefold().startswith(end, mention) for mention in mentions)
-    if not all(_EXTENSION.match(text, mention) for mention in mentions):
+        extension, folded = f" {wanted.extension.casefold()}", text.casefold()
+        return any(folded.startswith(extension, end) for end in ends)
+    if not all(_EXTENSION.match(text, end) for end in ends):
         return True
-    return any(not _EXTENSION.match(passage, mention) for mention in _mentions(token, passage))
+    return any(not _EXTENSION.match(passage, end) for end in _mentions(token, passage))
 
 
 def _mentions(token: str, text: str) -> list[int]:
@@ -179,17 +184,16 @@ def _joins(edge: str, beside: str) -> bool:
 
 def values_beside(wanted: Discriminator, levels: Sequence[Levels]) -> list[str]:
     """Other values of a discriminator's kind, distinct, as the units and what they stand under write them."""
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     for text in (text for level in levels for text in (level.words, *level.around)):
         if wanted.kind == "version":
-            found |= dict.fromkeys(named.text for named in versions_in(text) if _same_head(named.head, wanted.head))
+            values |= dict.fromkeys(named.text for named in versions_in(text) if _same_head(named.head, wanted.head))
         elif wanted.kind == "code" and (shape := _CODE_SHAPE.fullmatch(wanted.folded)):
-            matches = (match for match in _CODE_SHAPE.finditer(text) if match[1].casefold() == shape[1])
-            found |= dict.fromkeys(match[0] for match in matches if len(match[2]) == len(shape[2]))
+            values |= dict.fromkeys(_codes_like(shape, text))
         elif wanted.kind == "number":
             pattern = rf"(?<!\w){re.escape(wanted.head)}s?\s+(\d{{1,5}})(?![\w.]?\d)"
-            found |= dict.fromkeys(re.findall(pattern, text, re.IGNORECASE))
-    return list(found)
+            values |= dict.fromkeys(re.findall(pattern, text, re.IGNORECASE))
+    return list(values)
 
 
 def holds_name(text: str, name: str) -> bool:
@@ -200,13 +204,16 @@ def holds_name(text: str, name: str) -> bool:
     return bool(stems) and stems <= set(_stems_of(text))
 
 
+def carries_name(levels: Levels, name: str) -> bool:
+    """Whether a name stands in a unit, around it, or in its passage."""
+    return any(holds_name(text, name) for text in (levels.words, *levels.around, levels.passage))
+
+
 def names_another(levels: Levels, name: str) -> bool:
-    """Whether a name of two words (Ana Brandt) stands nowhere around a unit, and what stands around it has another that
-    begins alike (Ana Brand)."""
+    """Whether what stands around a unit has another name than `name` that begins alike: Ana Brand beside Ana Brandt.
+    Ask it of units that do not carry `name`."""
     first, _, last = name.partition(" ")
-    if not last or any(holds_name(text, name) for text in (levels.words, *levels.around, levels.passage)):
-        return False
-    return any(re.search(rf"(?<!\w){re.escape(first)}\s+[^\W\da-z_]\w+", text) for text in levels.around)
+    return bool(last) and any(re.search(rf"(?<!\w){re.escape(first)}\s+[^\W\da-z_]\w+", text) for text in levels.around)
 
 
 def may_hold_name(text: str, name: str) -> bool:

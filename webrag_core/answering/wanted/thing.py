@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.carried import (
     Levels,
+    carries_name,
     holds_name,
     levels_of,
     may_hold_name,
@@ -30,8 +31,6 @@ Array = NDArray[np.bool_]
 
 _ALIKE = 0.5
 """Share of the terms of two sentences from which they say the like."""
-
-
 _MEANING = frozenset(
     terms("mean means meaning stand stands define definition explain explanation describe called work")
 )
@@ -52,10 +51,10 @@ class Side:
 
     def label_of(self, unit: Unit) -> str:
         """The heading (from the nearest) or title of a unit that names the thing; "" where its own words do."""
+        if mentions(self.thing, unit.text):
+            return ""
         around = (*reversed(unit.heading_path), unit.chunk.title or "")
-        return (
-            "" if mentions(self.thing, unit.text) else next((text for text in around if mentions(self.thing, text)), "")
-        )
+        return next((text for text in around if mentions(self.thing, text)), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,11 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
     for (kind, _), items in slots.items():
         if kind == "name":
             for item in items:
-                carries = _flags(_carries_name(item, level) for level in levels)
+                carries = _flags(carries_name(level, item.text) for level in levels)
                 if carries.any():
                     carried.append(item)
                     is_rival[_beside(item, units)] = True
-                    is_rival[[index for index, level in enumerate(levels) if names_another(level, item.text)]] = True
+                    is_rival |= ~carries & _flags(names_another(level, item.text) for level in levels)
                     about &= _flags(any(holds_name(text, item.text) for text in level.around) for level in levels)
                 elif units and not _is_foreign(language, units) and not _may_be_named(item, levels):
                     absent.append(item)
@@ -166,10 +165,6 @@ def _settled(item: Discriminator, levels: Sequence[Levels]) -> Discriminator:
     pattern = re.compile(rf"\d[^\W_]{{0,3}}\s+{re.escape(item.extension)}(?!\w)", re.IGNORECASE)
     extends = any(pattern.search(text) for level in levels for text in (level.passage, *level.around))
     return item if extends else replace(item, extension="")
-
-
-def _carries_name(item: Discriminator, level: Levels) -> bool:
-    return any(holds_name(text, item.text) for text in (level.words, *level.around, level.passage))
 
 
 def _may_be_named(item: Discriminator, levels: Sequence[Levels]) -> bool:
