@@ -159,8 +159,6 @@ last т.д т.п ін
     "vi": "inside tp ts gs pgs ths ks bs q p đ tt tx\nlast v.v",
 }
 _SAME = {"nb": "no", "nn": "no", "sk": "cs", "bs": "hr", "sr": "hr", "gl": "es", "ca": "es", "be": "ru", "bg": "ru"}
-KNOWN = frozenset(_BY_LANGUAGE)
-"""Languages with a list of their own."""
 
 
 @lru_cache(maxsize=64)

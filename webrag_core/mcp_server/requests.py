@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from webrag_core.acquisition.typed_address import typed_address
 from webrag_core.acquisition.urls import site_roots
@@ -33,7 +33,6 @@ ResearchMode = Literal["fast", "auto", "deep"]
 Output = Literal["text", "data"]
 Style = Literal["evidence", "prose"]
 
-RESEARCH_MODES: tuple[ResearchMode, ...] = get_args(ResearchMode)
 AUTO_ROUNDS = 2
 """Maximum link-following rounds of `auto`, subject to the stop policy."""
 
