@@ -32,6 +32,13 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
     return [index]
 
 
+def without_idle_lead(units: Sequence[Unit], members: list[int], whole: int) -> list[int]:
+    """The members of an entry of `whole` units that are left, without a lead that is a sentence of its own where a
+    single item or row is left: what it announces is not said."""
+    is_idle = len(members) == 2 < whole and not units[members[0]].is_listed and units[members[1]].is_listed
+    return members[1:] if is_idle and not units[members[0]].text.endswith(_OPEN_ENDS) else members
+
+
 def run_around(units: Sequence[Unit], index: int) -> list[int]:
     """The items of the list in which unit `index` stands."""
     first, last = index, index

@@ -10,7 +10,7 @@ from itertools import islice
 
 import numpy as np
 
-from webrag_core.answering.compose.entries import entry_of, procedure_near
+from webrag_core.answering.compose.entries import entry_of, procedure_near, without_idle_lead
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.say import Saying, say
 from webrag_core.answering.compose.sentence_scores import UnitScores
@@ -63,9 +63,11 @@ class _Selection:
         """Take the entry of a unit: whole, or a list from its beginning. False where it does not fit or says nothing
         new. A unit alone is said under `label`."""
         rivals = self.things[part].is_rival if self.things else ()
-        members = [member for member in entry_of(self.units, index, self.form) if not rivals or not rivals[member]]
+        entry = entry_of(self.units, index, self.form)
+        members = [member for member in entry if not rivals or not rivals[member]]
         if any(choice.index in members for choice in self.chosen):
             return False
+        members = without_idle_lead(self.units, members, len(entry))
         sayings: list[tuple[int, Saying]] = []
         room, left_out = self.room, 0
         for place, member in enumerate(members):
@@ -107,11 +109,11 @@ def select(
     facts: Sequence[Fact] = (),
     things: Sequence[Thing] = (),
 ) -> list[Choice]:
-    """At most MAX_SENTENCES entries of together `max_words` words, as they are to be read: the pages of the best ones
-    first, in the order of the page. In the form `steps` an answer without a step or code brings those of its section
-    along; a `lookup` has fewer sentences; a `timeline` has those that name a version or a date, in that order, where
-    there are two; with a version or date that is `asked` for, those of it alone. Code that is not the best of all is
-    said among steps alone, and where a fact is code.
+    """At most MAX_SENTENCES entries of together `max_words` words, as they are to be read: the entry that answers
+    (`_answering_entry`), then the pages of the best ones, in the order of the page. In the form `steps` an answer
+    without a step or code brings those of its section along; a `lookup` has fewer sentences; a `timeline` has those
+    that name a version or a date, in that order, where there are two; with a version or date that is `asked` for,
+    those of it alone. Code that is not the best of all is said among steps alone, and where a fact is code.
 
     `scores`, `supports`, `facts` and `things` per part of the question. Of a question that names several things, the
     answer is the best sentence of each. A part that its best sentence does not fit beside the others of goes without
@@ -154,7 +156,7 @@ def select(
         if selection.entries >= (_MAX_LOOKUP if form == "lookup" else MAX_SENTENCES) or worth < _WORTH_SAYING * best:
             break
         take(part, index)
-    return reading_order(selection.chosen)
+    return reading_order(selection.chosen, _answering_entry(selection.chosen, form, facts))
 
 
 def _take_sides(selection: _Selection, score: UnitScores, fact: Fact, sides: Sequence[Side]) -> bool:
@@ -191,8 +193,20 @@ def repeats(unit: Unit, chosen: Sequence[Choice]) -> bool:
     )
 
 
-def reading_order(chosen: Sequence[Choice]) -> list[Choice]:
-    """Pages by their best sentence, sentences of a page as they stand on it."""
+def _answering_entry(chosen: Sequence[Choice], form: Form, facts: Sequence[Fact]) -> int:
+    """The entry that is the answer by itself: of the first part, in the form `steps` with a step, with the fact that is
+    asked for, and of those the best; 0 without any."""
+    first = [choice for choice in chosen if choice.part == 0]
+
+    def worth(choice: Choice) -> tuple[bool, bool, float]:
+        unit = choice.saying.unit
+        return form != "steps" or unit.is_step, facts[0].is_in(unit), choice.worth
+
+    return max(first, key=worth).entry if first else 0
+
+
+def reading_order(chosen: Sequence[Choice], first: int = 0) -> list[Choice]:
+    """The entry `first`, then pages by their best sentence, sentences of a page as they stand on it."""
     best: dict[int, float] = {}
     for choice in chosen:
         document = choice.saying.unit.chunk.document_id
@@ -200,6 +214,7 @@ def reading_order(chosen: Sequence[Choice]) -> list[Choice]:
     return sorted(
         chosen,
         key=lambda choice: (
+            choice.entry != first,
             -best[choice.saying.unit.chunk.document_id],
             choice.saying.unit.chunk.document_id,
             choice.saying.unit.start,
