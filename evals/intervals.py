@@ -1,10 +1,11 @@
-"""Means with clustered bootstrap intervals.
+"""Means with clustered bootstrap intervals, and shares with Wilson's.
 
 Items of one cluster stand or fall together, so whole clusters are drawn, not items.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
@@ -14,11 +15,13 @@ from webrag_core.errors import InvalidInputError
 
 _RESAMPLES = 2000
 _SEED = 7
+_Z = 1.959964
+"""Half the width of 95 % of a normal distribution, in standard deviations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its 95 % bootstrap interval over n items in `clusters` clusters."""
+    """A mean with its 95 % interval over n items in `clusters` clusters."""
 
     mean: float
     low: float
@@ -49,3 +52,14 @@ def interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
     low, high = np.quantile(means, [0.025, 0.975])
     return Interval(float(sample.mean()), float(low), float(high), len(sample), len(places))
+
+
+def wilson(hits: int, n: int) -> Interval:
+    """The share `hits` of `n` with the score interval of Wilson (1927), which holds where a share is near 0 or 1, or of
+    few items; each item stands alone. Raises InvalidInputError unless 0 <= hits <= n and n > 0."""
+    if not 0 <= hits <= n or n == 0:
+        raise InvalidInputError(f"{hits} of {n} is no share")
+    share, square = hits / n, _Z * _Z
+    middle = (share + square / (2 * n)) / (1 + square / n)
+    half = _Z / (1 + square / n) * math.sqrt(share * (1 - share) / n + square / (4 * n * n))
+    return Interval(share, max(0.0, middle - half), min(1.0, middle + half), n, n)

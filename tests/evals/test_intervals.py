@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from evals.intervals import interval
+from evals.intervals import interval, wilson
 from webrag_core.errors import InvalidInputError
 
 
@@ -51,3 +51,16 @@ def test_what_has_no_mean_is_refused(values: list[float]) -> None:
 def test_it_is_the_same_every_time_and_reads_well() -> None:
     assert interval([0.0, 1.0, 1.0], "abc") == interval([0.0, 1.0, 1.0], "abc")
     assert str(interval([1.0, 1.0], "ab")) == "1.00 [1.00, 1.00]"
+
+
+def test_shares_of_few_items_keep_a_width() -> None:
+    """Figures of Wilson's interval from Newcombe (1998), table I."""
+    found = wilson(81, 263)
+    assert (found.mean, found.n) == (81 / 263, 263)
+    assert (found.low, found.high) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert (wilson(0, 20).low, wilson(0, 20).high) == pytest.approx((0.0, 0.1611), abs=5e-5)
+    assert (wilson(1, 29).low, wilson(1, 29).high) == pytest.approx((0.0061, 0.1718), abs=5e-5)
+    assert wilson(3, 3).high == 1.0
+    for hits, n in [(0, 0), (4, 3), (-1, 3)]:
+        with pytest.raises(InvalidInputError):
+            wilson(hits, n)
