@@ -1,4 +1,4 @@
-"""Read JSON lines: golden queries, run logs, questions and documents."""
+"""Read JSON lines: golden queries, run logs, questions and documents; open a file for such lines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import lzma
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 from pydantic import ValidationError
 
@@ -37,7 +37,7 @@ def load_jsonl(path: Path, parse: Callable[[Any], Row], what: str, key: Callable
         try:
             row = parse(json.loads(line))
         except (json.JSONDecodeError, ValidationError, InvalidInputError) as error:
-            raise InvalidInputError(f"{path}:{number} is not {what}: {_reason(error)}") from error
+            raise InvalidInputError(f"{path}:{number} is not {what}: {reason(error)}") from error
         if key(row) in rows:
             raise InvalidInputError(f"{path}:{number} repeats the id {key(row)}")
         rows[key(row)] = row
@@ -46,7 +46,17 @@ def load_jsonl(path: Path, parse: Callable[[Any], Row], what: str, key: Callable
     return list(rows.values())
 
 
-def _reason(error: json.JSONDecodeError | ValidationError | InvalidInputError) -> str:
+def new_file(path: Path) -> TextIO:
+    """An empty file for lines, in a folder that is made where it is missing. Raises InvalidInputError."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
+
+
+def reason(error: json.JSONDecodeError | ValidationError | InvalidInputError) -> str:
+    """What is wrong with a line, in a few words."""
     if isinstance(error, json.JSONDecodeError):
         return error.msg
     if isinstance(error, InvalidInputError):
