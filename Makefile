@@ -124,8 +124,9 @@ bench-graph: $(VENV)/.dev      ## the graph at 100,000 pages, accuracy, what ext
 	$(BIN)/python -m evals.graph.accuracy
 	$(BIN)/python -m benchmarks.graph.share
 
-bench-goldens: $(VENV)/.runtime ## every claim of the goldens of all frozen sites, against the sites' own pages
+bench-goldens: $(VENV)/.runtime ## every claim of the goldens and answer keys of all frozen sites, against the sites' own pages
 	$(BIN)/python -m evals.walks.check_goldens
+	$(BIN)/python -m evals.answers.check_keys
 
 bench-walks: $(VENV)/.runtime ## 1,000 generated sites, every stop policy, random limits: what must hold for every walk
 	$(BIN)/python -m benchmarks.loop.walks

@@ -9,8 +9,9 @@ from typing import Annotated, TextIO
 
 import typer
 
-from evals import judging_commands, replay_command
+from evals import answers_command, judging_commands, replay_command
 from evals.feedback import release_command
+from evals.jsonl import new_file
 from evals.retrieval.data import DEFAULT_DOCUMENTS, DEFAULT_QUESTIONS, load_documents, load_questions
 from evals.routing.command import routes
 from evals.walks.goldens import DEFAULT_GOLDEN, load_goldens
@@ -20,7 +21,7 @@ from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
 
-eval_app = typer.Typer(no_args_is_help=True, help="Measure the loop's decisions and the retrieval.")
+eval_app = typer.Typer(no_args_is_help=True, help="Measure the loop's decisions, the retrieval and the answers.")
 
 
 def register(app: typer.Typer) -> None:
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(eval_app, name="eval")
     judging_commands.register(eval_app)
     eval_app.command()(routes)
+    answers_command.register(eval_app)
     replay_command.register(app)
     release_command.register()
 
@@ -80,7 +82,7 @@ def sitewalk(
     settings = load_settings()
     get_policy(policy, settings)
     own = suite_settings(settings, site, stored=stored)
-    with _writable(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
+    with new_file(run_log) as stream, progress(len(goldens), "sitewalk") as advance:
         records = asyncio.run(
             run_suite(
                 goldens,
@@ -148,7 +150,7 @@ def retrieval(
                 with progress(len(golden_questions), "questions") as advance:
                     return len(opened.parents), await ask(opened, golden_questions, stream, advance)
 
-    with _writable(results) as stream:
+    with new_file(results) as stream:
         parents, scores = asyncio.run(work(stream))
     table = {name: aggregate(golden_questions, scores_of, low) for name, scores_of in scores.items()}
     if as_json:
@@ -165,11 +167,3 @@ def retrieval(
     ]
     print_table(("system", "questions", "n", *METRICS), rows)
     out.print(f"{parents} parents; rankings: {results}", markup=False, highlight=False)
-
-
-def _writable(path: Path) -> TextIO:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("w", encoding="utf-8")
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error

@@ -130,16 +130,22 @@ def document_of(body: bytes) -> HtmlElement:
     return lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(encoding="utf-8"))
 
 
+def visible_text(document: HtmlElement) -> str:
+    """The words of a page's body, those of two elements apart. What nobody sees is taken out of the document."""
+    etree.strip_elements(document, *_UNSEEN, with_tail=False)
+    body = document.find("body")
+    return "" if body is None else " ".join(body.itertext())
+
+
 def _site_page(url: str, body: bytes) -> SitePage:
     document = document_of(body)
     title = document.findtext(".//title") or ""
     links = _links(document, url)
-    etree.strip_elements(document, *_UNSEEN, with_tail=False)
     return SitePage(
         url=url,
         body=body,
         title=title,
-        letters=letters_of(str(document.xpath("string(//body)"))),
+        letters=letters_of(visible_text(document)),
         links=frozenset(links),
         content_links=frozenset(target for target, is_furniture in links.items() if not is_furniture),
     )

@@ -7,7 +7,7 @@ import json
 from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from pydantic import BaseModel
 
@@ -52,14 +52,29 @@ class Suite(BaseModel, frozen=True):
         return EVALS / "sites" / f"{self.name}.warc.gz"
 
 
-def sample_goldens(goldens: Sequence[GoldenQuery], size: int) -> list[GoldenQuery]:
+class Sampled(Protocol):
+    """What samples are taken of: questions of several kinds."""
+
+    @property
+    def id(self) -> str:
+        """Unique in its file."""
+
+    @property
+    def kind(self) -> str:
+        """What sort of question it is."""
+
+
+Item = TypeVar("Item", bound=Sampled)
+
+
+def sample_goldens(goldens: Sequence[Item], size: int) -> list[Item]:
     """At most `size` goldens (at least one), every kind in turn, in the order of the file: the same ones every time.
 
     Raises InvalidInputError for a size below one.
     """
     if size < 1:
         raise InvalidInputError(f"a sample needs at least one golden, got {size}")
-    kinds: dict[str, list[GoldenQuery]] = {}
+    kinds: dict[str, list[Item]] = {}
     for golden in goldens:
         kinds.setdefault(golden.kind, []).append(golden)
     in_turn = [one for rank in zip_longest(*kinds.values()) for one in rank if one is not None]

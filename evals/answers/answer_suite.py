@@ -1,0 +1,105 @@
+"""Ask the questions of answer keys: their site is stored in a database of its own, and all of it is searched.
+
+That database is the one of `webrag eval sitewalk --stored`: a page that is there already is not parsed again.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evals.answers.given_answer import GivenAnswer, given
+from evals.answers.key_verdicts import Judgement, judge
+from evals.answers.keys import AnswerKey
+from evals.answers.suite_list import KeySet
+from evals.walks.sitewalk import suite_settings
+from webrag_core.acquisition.urls import source_key
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.answering.manager import Manager, Question
+from webrag_core.config import Settings
+from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.errors import FetchError, WebragError
+from webrag_core.indexing.pipeline import Corpus
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedKey:
+    """A key of a suite, the answer to its question, the verdict, and the seconds that the answer took. Where the
+    question ended with an error there is no answer, and `error` says why."""
+
+    suite: str
+    key: AnswerKey
+    answer: GivenAnswer | None
+    judgement: Judgement
+    seconds: float
+    error: str | None = None
+
+    @property
+    def likely(self) -> bool:
+        """Whether a passage was shown as the likely answer, and no sentence said."""
+        return self.answer is not None and self.answer.status == "likely"
+
+    @property
+    def band(self) -> str | None:
+        """How sure the answer is of its sentences."""
+        return None if self.answer is None else self.answer.band
+
+    def line(self) -> dict[str, Any]:
+        """The item as JSON: the key, the verdict, and what was said, cited and shown."""
+        line = {"suite": self.suite, **self.key.model_dump(mode="json", by_alias=True), **asdict(self.judgement)}
+        line |= {"seconds": round(self.seconds, 3), "error": self.error}
+        if self.answer is not None:
+            urls = {quote.number: quote.url for quote in self.answer.citations}
+            cited = {number for sentence in self.answer.sentences for number in sentence.citations}
+            line |= {
+                "status": self.answer.status,
+                "band": self.answer.band,
+                "confidence": self.answer.confidence,
+                "sentences": self.answer.said,
+                "from": sorted({urls[number] for number in cited if number in urls}),
+                "passages_shown": [{"url": quote.url, "quote": quote.quote} for quote in self.answer.shown],
+                "notes": self.answer.notes,
+            }
+        return line
+
+
+async def ask_suite(chosen: KeySet, keys: Sequence[AnswerKey], settings: Settings) -> AsyncIterator[AskedKey]:
+    """Store the site of a suite and ask these of its keys, one after the other. A question that ends with an error is
+    an item, too. Raises InvalidInputError when the site cannot be read."""
+    own = suite_settings(settings, chosen.warc, stored=True)
+    archive = WarcAcquirer(chosen.warc)
+    pages = archive.page_urls()
+    sources = tuple(dict.fromkeys(source_key(url) for url in pages))
+    async with Corpus.open(own, archive) as corpus:
+        await _store(corpus, chosen.name, pages)
+        manager = Manager(corpus)
+        for key in keys:
+            yield await _ask(manager, chosen.name, key, sources)
+
+
+async def _store(corpus: Corpus, name: str, pages: Sequence[str]) -> None:
+    lost: list[str] = []
+
+    def note(url: str, outcome: object) -> None:
+        if isinstance(outcome, FetchError):
+            lost.append(url)
+
+    await gather_bounded(pages, corpus.add, note)
+    if lost:
+        logger.warning("%s: %d of %d pages are not stored, such as %s", name, len(lost), len(pages), lost[0])
+
+
+async def _ask(manager: Manager, suite: str, key: AnswerKey, sources: tuple[str, ...]) -> AskedKey:
+    begun = time.perf_counter()
+    try:
+        answer = given(await manager.answer(Question(key.question, sources=sources)))
+    except WebragError as error:
+        logger.warning("%s %s: %s", suite, key.id, error.message)
+        judgement = Judgement("failed", said=0, facts=len(key.must))
+        return AskedKey(suite, key, None, judgement, time.perf_counter() - begun, error.message)
+    return AskedKey(suite, key, answer, judge(key, answer), time.perf_counter() - begun)
