@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -100,12 +100,12 @@ bench-sitewalk: $(VENV)/.runtime ## the loop on the sites that nothing was fitte
 	  for condition in twins stored; do $(BIN)/webrag eval sitewalk --$$condition --golden evals/golden/sitewalk-$$site.jsonl \
 	    --warc evals/sites/$$site.warc.gz --out runs/$$site-$$condition.jsonl || exit 1; done; done
 
-bench-prose: $(VENV)/.dev      ## answers in prose on the sites that nothing was fitted on, and every proof (after make sites)
-	$(BIN)/python -m evals.answers.evidence --split reporting --out runs/evidence-reporting.jsonl
+bench-answers: $(VENV)/.dev    ## answers held to answer keys on the sites that nothing was fitted on, and every proof (after make sites)
+	$(BIN)/webrag eval answers --split reporting --out runs/answers-reporting.jsonl
 	$(BIN)/python -m evals.answers.evidence --split reporting --stored --out runs/stored-reporting.jsonl
-	$(BIN)/python -m evals.answers.quality runs/evidence-reporting.jsonl
-	$(BIN)/python -m evals.answers.quality runs/stored-reporting.jsonl
-	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/evidence-reporting.jsonl
+	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/stored-reporting.jsonl
+
+bench-prose: bench-answers     ## its name until now
 
 bench-routes: $(VENV)/.runtime ## the router's rules, and its regret against the best agent in hindsight
 	$(BIN)/webrag eval routes

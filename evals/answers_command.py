@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 import typer
 
 from evals.jsonl import new_file
-from webrag_core.cli.output import Json, err, out, print_json, print_table
+from webrag_core.cli.output import Json, out, print_json, print_table
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
@@ -47,10 +47,11 @@ def answers(
 ) -> None:
     """Ask questions with answer keys of stored sites; count right, wrong and refused, and print the figures."""
     from evals.answers.answer_suite import ask_suite
-    from evals.answers.key_report import cells, grouped
+    from evals.answers.key_report import by_kind, cells, grouped
+    from evals.answers.suite_list import present
     from evals.walks.suites import sample_goldens
 
-    chosen = _present(_chosen(split, suite or [], keys, warc))
+    chosen = present(_chosen(split, suite or [], keys, warc))
     asked: list[AskedKey] = []
 
     async def work(stream: TextIO) -> None:
@@ -69,7 +70,7 @@ def answers(
             {
                 "results": str(results),
                 "all": cells(asked),
-                "kinds": {name: cells(group) for name, group in grouped(asked, lambda item: item.key.kind).items()},
+                "kinds": {name: cells(group) for name, group in by_kind(asked).items()},
                 "suites": {name: cells(group) for name, group in grouped(asked, lambda item: item.suite).items()},
             }
         )
@@ -90,22 +91,11 @@ def _chosen(split: Split | None, names: Sequence[str], keys: Path | None, warc: 
     return [key_set(keys, warc)]
 
 
-def _present(chosen: Sequence[KeySet]) -> list[KeySet]:
-    """Those whose snapshot is there; the others are named. Raises InvalidInputError when none is."""
-    absent = [one for one in chosen if not one.warc.is_file()]
-    if len(absent) == len(chosen):
-        files = ", ".join(str(one.warc) for one in absent)
-        raise InvalidInputError(f"no snapshot to ask is there: {files} (frozen sites come with a clone, not a package)")
-    for one in absent:
-        err.print(f"{one.name}: left out, there is no snapshot {one.warc}", markup=False, highlight=False)
-    return [one for one in chosen if one.warc.is_file()]
-
-
 def _print(asked: Sequence[AskedKey], chosen: Sequence[KeySet]) -> None:
     """Verdicts by kind of question, figures by suite, then every share."""
-    from evals.answers.key_report import SUITE_SHARES, VERDICTS, calibrations, grouped, shares, verdicts
+    from evals.answers.key_report import SUITE_SHARES, VERDICTS, by_kind, calibrations, grouped, shares, verdicts
 
-    kinds = {**dict(sorted(grouped(asked, lambda item: item.key.kind).items())), "all": list(asked)}
+    kinds = {**by_kind(asked), "all": asked}
     print_table(
         ("kind", "n", *VERDICTS),
         [(name, len(group), *(count or "" for count in verdicts(group).values())) for name, group in kinds.items()],
@@ -120,5 +110,5 @@ def _print(asked: Sequence[AskedKey], chosen: Sequence[KeySet]) -> None:
     for share, figure in shares(asked).items():
         out.print(f"{share}: {figure}", markup=False, highlight=False)
     for what, calibration in calibrations(asked).items():
-        error = "–" if calibration.error is None else f"{calibration.error:.3f}"
+        error = "–" if calibration.ece is None else f"{calibration.ece:.3f}"
         out.print(f"ECE of {what}: {error} over {calibration.n}", markup=False, highlight=False)

@@ -44,7 +44,7 @@ def auc(probabilities: Array, labels: Array) -> float:
 def reliability_at_stop(goldens: Sequence[GoldenQuery], runs: Sequence[RecordedRun]) -> Reliability:
     """Of the probability that each run ended with."""
     known = {golden.id: golden for golden in goldens}
-    return _reliability(
+    return reliability_of(
         [
             (float(run.record["confidence"]), is_complete(known[run.id], run.record))
             for run in runs
@@ -64,7 +64,7 @@ def reliability_per_round(goldens: Sequence[GoldenQuery], runs: Sequence[Recorde
             record = cut_after(run, number)
             if done.probability is not None and record["evidence"] is not None:
                 points.append((done.probability, is_complete(known[run.id], record)))
-    return _reliability(points)
+    return reliability_of(points)
 
 
 def expected_calibration_error(probabilities: Array, labels: Array) -> float:
@@ -91,11 +91,8 @@ def reliability(probabilities: Array, labels: Array) -> list[tuple[float, float,
     ]
 
 
-def _bins(probabilities: Array) -> NDArray[np.int64]:
-    return np.minimum((probabilities * _BINS).astype(np.int64), _BINS - 1)
-
-
-def _reliability(points: Sequence[tuple[float, bool]]) -> Reliability:
+def reliability_of(points: Sequence[tuple[float, bool]]) -> Reliability:
+    """Of pairs of a stated probability and whether it held."""
     if not points:
         return Reliability([], None, None, 0)
     probabilities = np.array([probability for probability, _ in points])
@@ -106,3 +103,7 @@ def _reliability(points: Sequence[tuple[float, bool]]) -> Reliability:
         brier=float(((probabilities - labels) ** 2).mean()),
         n=len(points),
     )
+
+
+def _bins(probabilities: Array) -> NDArray[np.int64]:
+    return np.minimum((probabilities * _BINS).astype(np.int64), _BINS - 1)

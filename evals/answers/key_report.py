@@ -8,12 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-import numpy as np
-
 from evals.answers.answer_suite import AskedKey
 from evals.answers.key_verdicts import Verdict
 from evals.intervals import Interval, wilson
-from evals.reliability import expected_calibration_error
+from evals.reliability import Reliability, reliability_of
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 WRONG: tuple[Verdict, ...] = ("wrong", "wrong at low", "answered although unanswerable")
@@ -43,15 +41,7 @@ class Share:
         return {"hits": self.hits, "of": self.of, **({} if interval is None else dataclasses.asdict(interval))}
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """Expected calibration error over `n` items, None of nothing."""
-
-    n: int
-    error: float | None
-
-
-def verdicts(items: Sequence[AskedKey]) -> dict[Verdict, int]:
+def verdicts(items: Sequence[AskedKey]) -> dict[str, int]:
     """How many items have each verdict, in the order of `VERDICTS`."""
     counts = Counter(item.judgement.verdict for item in items)
     return {verdict: counts[verdict] for verdict in VERDICTS}
@@ -62,9 +52,9 @@ def shares(items: Sequence[AskedKey]) -> dict[str, Share]:
     return {name: _share(items, of, hit) for name, (of, hit) in _SHARES.items()}
 
 
-def calibrations(items: Sequence[AskedKey]) -> dict[str, Calibration]:
-    """Of what is answered, whether it is right; of what is shown as likely, whether the first passage holds the facts.
-    What nothing answers is neither."""
+def calibrations(items: Sequence[AskedKey]) -> dict[str, Reliability]:
+    """How well confidence is kept: of what is answered, whether it is right; of what is shown as likely, whether the
+    first passage holds the facts. What nothing stored answers is neither."""
     answered = [item for item in items if item.answer is not None and item.answer.said]
     likely = [item for item in items if item.likely]
     return {
@@ -89,6 +79,11 @@ def grouped(items: Sequence[AskedKey], key: Callable[[AskedKey], str]) -> dict[s
     for item in items:
         groups.setdefault(key(item), []).append(item)
     return groups
+
+
+def by_kind(items: Sequence[AskedKey]) -> dict[str, Sequence[AskedKey]]:
+    """The items by kind of question, in the order of the kinds' names."""
+    return dict(sorted(grouped(items, lambda item: item.key.kind).items()))
 
 
 def _is(*wanted: Verdict) -> Test:
@@ -150,10 +145,5 @@ def _share(items: Sequence[AskedKey], of: Test, hit: Test) -> Share:
     return Share(sum(hit(item) for item in chosen), len(chosen))
 
 
-def _calibration(items: Sequence[AskedKey], right: Test) -> Calibration:
-    pairs = [(item.answer.confidence, right(item)) for item in items if item.answer is not None]
-    if not pairs:
-        return Calibration(0, None)
-    stated = np.array([confidence for confidence, _ in pairs])
-    error = expected_calibration_error(stated, np.array([held for _, held in pairs], dtype=np.float64))
-    return Calibration(len(pairs), round(error, 4))
+def _calibration(items: Sequence[AskedKey], right: Test) -> Reliability:
+    return reliability_of([(item.answer.confidence, right(item)) for item in items if item.answer is not None])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ from evals.jsonl import reason
 from evals.walks.goldens import EVALS
 from evals.walks.suites import Split
 from webrag_core.errors import InvalidInputError
+
+logger = logging.getLogger(__name__)
 
 
 class AnswerSuite(BaseModel, frozen=True, extra="forbid"):
@@ -84,3 +87,14 @@ def own_key_sets(split: Split | None = None, names: Sequence[str] = ()) -> list[
     if not chosen:
         raise InvalidInputError(f"no suite of the split {split}{' is so called' if names else ''}")
     return chosen
+
+
+def present(chosen: Sequence[KeySet]) -> list[KeySet]:
+    """Those whose snapshot is there; the others are logged. Raises InvalidInputError when none is."""
+    absent = [one for one in chosen if not one.warc.is_file()]
+    if len(absent) == len(chosen):
+        files = ", ".join(str(one.warc) for one in absent)
+        raise InvalidInputError(f"no snapshot to ask is there: {files} (frozen sites come with a clone, not a package)")
+    for one in absent:
+        logger.warning("%s is left out: there is no snapshot %s", one.name, one.warc)
+    return [one for one in chosen if one not in absent]

@@ -21,9 +21,9 @@ import numpy as np
 
 from evals.answers.composing import Composed, compose_all
 from evals.answers.evidence import RecordedEvidence, load_evidence
-from evals.answers.quality import confidence_figures
 from evals.answers.scoring import HIT, gold_shares
 from evals.fitting.completeness import TWIN_WEIGHT
+from evals.fitting.confidence_figures import confidence_figures
 from evals.fitting.fits import Array, fit_plain, print_table, provenance
 from evals.walks.twins import is_twin
 from webrag_core.answering import confidence

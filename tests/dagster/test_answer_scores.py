@@ -2,40 +2,75 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import psycopg
 import pytest
 
+from evals.answers.keys import AnswerKey
+from evals.answers.suite_list import AnswerSuite, KeySet
+from tests.dagster.small_warc import write_site
 from tests.dagster.test_ask_job import ask
+from tests.local_site import page
 from webrag_core.config import load_settings
+from webrag_dagster.evaluation import answers as eval_answers
 
 pytestmark = pytest.mark.slow
 
 
+PAGES = {
+    "https://tea.example/": page("Tea", "A small guide to tea.", {"/green.html": "Green tea", "/black.html": "Black"}),
+    "https://tea.example/green.html": page("Green tea", "Green tea is brewed at 70 degrees for three minutes."),
+    "https://tea.example/black.html": page("Black tea", "Black tea is brewed at 95 degrees for five minutes."),
+}
+GREEN = {
+    "id": "green",
+    "site": "tea",
+    "kind": "value",
+    "q": "At how many degrees is green tea brewed?",
+    "answerable": True,
+    "must": [["70 degrees"]],
+    "page": "green.html",
+}
+PRICE = {"id": "price", "site": "tea", "kind": "unanswerable", "q": "What does the X200 cost?", "answerable": False}
+
+
 def test_answers_are_scored_and_gated(
-    definitions: dg.Definitions,
-    instance: dg.DagsterInstance,
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("WEBRAG_HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.setenv("WEBRAG_PREVIEWS", "0")
-    monkeypatch.setenv("WEBRAG_MAX_PAGES", "2")
-    done = definitions.resolve_job_def("evals").execute_in_process(
-        instance=instance,
-        asset_selection=[dg.AssetKey("answer_scores")],
-        run_config={"ops": {"answer_scores": {"config": {"items": 2}}}},
-    )
-    [event] = done.asset_materializations_for_node("answer_scores")
-    [check] = done.get_asset_check_evaluations()
+    monkeypatch.setenv("WEBRAG_HOME", str(tmp_path))
+    warc = write_site(tmp_path / "tea.warc.gz", PAGES)
+    listed = AnswerSuite(kind="manual", split="reporting", licence="MIT", language="en")
+
+    def score(*keys: dict[str, Any]) -> tuple[dg.AssetMaterialization, dg.AssetCheckEvaluation]:
+        tea = KeySet("tea", [AnswerKey.model_validate(key) for key in keys], warc, listed)
+        absent = KeySet("coffee", tea.keys, tmp_path / "coffee.warc.gz", listed)
+        monkeypatch.setattr(eval_answers, "own_key_sets", lambda: [absent, tea])
+        done = definitions.resolve_job_def("evals").execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("answer_scores")]
+        )
+        [event] = done.asset_materializations_for_node("answer_scores")
+        [check] = done.get_asset_check_evaluations()
+        return event, check
+
+    event, check = score(GREEN, PRICE)
     assert check.passed
-    for name in ("said", "highlights", "in_the_evidence"):
-        assert isinstance(event.metadata[name], dg.FloatMetadataValue), "the UI plots it"
+    for name, figure in {"right": 1.0, "wrong": 0.0, "refused_rightly": 1.0}.items():
+        assert event.metadata[name] == dg.MetadataValue.float(figure), "the UI plots it"
+    assert event.metadata["questions"].value == 2
+    assert "`manual`" in str(event.metadata["suites"].value)
+    assert "data:image/svg+xml;base64," in str(event.metadata["calibration"].value)
+    assert len(Path(str(event.metadata["run_log"].value)).read_text().splitlines()) == 2
+
+    event, check = score(GREEN | {"must": [["71 degrees"]]}, PRICE)
+    assert not check.passed
+    assert "right -1.00" in str(check.description)
+    assert "not_wrong" in str(check.description)
     rows = event.metadata["item_list"]
     assert isinstance(rows, dg.TableMetadataValue)
-    assert all(row.data["site"] for row in rows.records)
+    assert [row.data["item"] for row in rows.records] == ["green", "price"], "what has to be looked at comes first"
 
 
 def checked(definitions: dg.Definitions, instance: dg.DagsterInstance, name: str) -> dg.AssetCheckEvaluation:

@@ -14,8 +14,8 @@ golden_queries = dg.AssetSpec(
     kinds={"json"},
     owners=["team:webrag"],
     description=(
-        "Questions with known answers that come with the code: runs on three WARC snapshots, signal histories for"
-        " every rule of the stop policies, and retrieval questions with evidence spans (`evals/golden/`)."
+        "Questions with known answers that come with the code: runs on WARC snapshots, signal histories for every rule"
+        " of the stop policies, retrieval questions with evidence spans, and answer keys (`evals/golden/`)."
     ),
 )
 
@@ -100,7 +100,7 @@ retrieval_scores = suite_asset(
 class AnswersConfig(SuiteConfig):
     """Sample size of the evaluation."""
 
-    items: int = Field(default=6, description="Golden questions of each site, every kind in turn; 1000 for all.")
+    items: int = Field(default=12, description="Questions of each suite, every kind in turn; 1000 for all.")
 
 
 async def _compose(context: dg.AssetExecutionContext, config: AnswersConfig) -> Scored:
@@ -112,13 +112,16 @@ async def _compose(context: dg.AssetExecutionContext, config: AnswersConfig) -> 
 answer_scores = suite_asset(
     "answer_scores",
     _compose,
-    ("said", "highlights"),
+    ("right", "not_wrong"),
     config=AnswersConfig,
     code_version=versions.answers(),
-    checks={GATE: "No metric fell, question by question, against the newest run that passed."},
+    checks={
+        GATE: "No fewer answers are right, and no more wrong, question by question, than in the newest run that passed."
+    },
     description=(
-        "Golden questions of the frozen sites that are present and that nothing was fitted on: whether the sentences"
-        " and the highlights of an answer in prose hold a gold quote, and how right its confidence is."
+        "Questions with answer keys (`evals/golden/answers-….jsonl`) about the frozen sites that are present, asked of"
+        " the stored site: whether an answer in prose states the fact that was asked for and nothing contrary, whether"
+        " it refuses what nothing answers, and how right its confidence is."
     ),
 )
 

@@ -2,62 +2,132 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import dagster as dg
 
-from evals.answers.composing import compose_all
-from evals.answers.evidence import RecordedEvidence, evidence_of
-from evals.answers.quality import hits_of
-from evals.answers.quality import report as quality_report
-from evals.reliability import Reliability
+from evals.answers.answer_suite import AskedKey, ask_suite
+from evals.answers.key_report import SUITE_SHARES, WRONG, by_kind, calibrations, grouped, shares, verdicts
+from evals.answers.suite_list import KeySet, own_key_sets, present
 from evals.report.figures import reliability_diagram
-from evals.walks.goldens import cluster_of, load_goldens
-from evals.walks.suites import own_suites, sample_goldens
-from webrag_core.errors import InvalidInputError
+from evals.walks.suites import sample_goldens
 from webrag_dagster.evaluation.scores import number, picture
-from webrag_dagster.evaluation.suite import Scored
-from webrag_dagster.metadata import table
+from webrag_dagster.evaluation.suite import Scored, run_files
+from webrag_dagster.markdown import rows_markdown
+from webrag_dagster.metadata import Metadata, table
 
 if TYPE_CHECKING:
     from webrag_core.config import Settings
 
+NAME = "answer_scores"
+RIGHT, NOT_WRONG = "right", "not_wrong"
+"""What the gate compares, more being better: whether an answerable question is answered rightly, and whether nobody is
+misled by an answer; a refusal misleads nobody."""
+
 
 async def score_answers(context: dg.AssetExecutionContext, settings: Settings, *, items: int) -> Scored:
-    """One run over `items` golden questions of each site. Raises InvalidInputError where no frozen site is present."""
-    recorded: list[RecordedEvidence] = []
+    """One run over `items` questions of each suite whose site is present. Raises InvalidInputError where none is."""
+    suites = present(own_key_sets())
+    files = run_files(settings, NAME, context.run.run_id)
     started = time.perf_counter()
-    for suite in own_suites("reporting").values():
-        if suite.warc.is_file():
-            goldens = sample_goldens(load_goldens(suite.golden), items)
-            async for item in evidence_of(suite, goldens, settings):
-                recorded.append(item)
-                context.log.info(f"{item.golden.id} asked")
-    if not recorded:
-        raise InvalidInputError("no frozen site to ask is present (they are not part of the installed package)")
-    pairs = [(item, composed.chosen()) for item, composed in await compose_all(recorded, read=True)]
-    scores = {item.golden.id: hits_of(item, composed) for item, composed in pairs if item.golden.gold_pages}
-    report = quality_report(pairs)
-    confidence = report["confidence"]
-    curve = Reliability(confidence["reliability"], confidence["ece"], None, confidence["questions"])
-    diagram = reliability_diagram(curve, stated="confidence", observed="all gold said")
+    asked: list[AskedKey] = []
+    with files.log.open("w", encoding="utf-8") as stream:
+        for suite in suites:
+            async for item in ask_suite(suite, sample_goldens(suite.keys, items), settings):
+                stream.write(json.dumps(item.line(), ensure_ascii=False) + "\n")
+                asked.append(item)
+                context.log.info(f"{_name(item)}: {item.judgement.verdict}")
     return Scored(
         metadata={
-            "said": number(report["said"]["any"]),
-            "highlights": number(report["highlights of 400 words"]["any"]),
-            "in_the_evidence": number(report["in the evidence"]["any"]),
-            "answered": number(confidence["answered"]),
-            "ece": number(confidence["ece"]),
-            "calibration": dg.MetadataValue.md(picture(str(diagram), "stated against observed")),
-            "questions": dg.MetadataValue.int(len(pairs)),
+            **_numbers(asked, suites),
+            "verdicts": dg.MetadataValue.md(_verdicts(asked)),
+            "suites": dg.MetadataValue.md(_by_suite(asked, suites)),
+            **_calibration(asked),
+            "questions": dg.MetadataValue.int(len(asked)),
             "seconds": number(time.perf_counter() - started),
             "item_list": table(
-                {"question": item.golden.query, "site": item.suite, **{k: bool(v) for k, v in row.items()}}
-                for item, _ in pairs
-                if (row := scores.get(item.golden.id)) is not None
+                _row(item) for item in sorted(asked, key=lambda item: item.judgement.verdict == "right")
             ),
+            "run_log": dg.MetadataValue.path(files.log),
         },
-        scores=scores,
-        clusters={item.golden.id: cluster_of(item.golden) for item, _ in pairs},
+        scores={_name(item): _scores(item) for item in asked},
+        clusters={_name(item): _cluster(item) for item in asked},
     )
+
+
+def _name(item: AskedKey) -> str:
+    return f"{item.suite}/{item.key.id}"
+
+
+def _cluster(item: AskedKey) -> str:
+    """Questions that one page answers stand or fall together."""
+    return f"{item.suite}/{item.key.page[0]}" if item.key.page else _name(item)
+
+
+def _scores(item: AskedKey) -> dict[str, float]:
+    verdict = item.judgement.verdict
+    scores = {NOT_WRONG: float(verdict not in WRONG)}
+    return {RIGHT: float(verdict == "right"), **scores} if item.key.answerable else scores
+
+
+def _is_good(item: AskedKey) -> bool:
+    return all(_scores(item).values())
+
+
+def _numbers(asked: Sequence[AskedKey], suites: Sequence[KeySet]) -> Metadata:
+    """Shares that the UI plots: of the reporting sites by their short names, of the fitting ones beside them."""
+    splits = {suite.name: suite.listed.split for suite in suites if suite.listed is not None}
+    numbers: Metadata = {}
+    for split, mine in grouped(asked, lambda item: splits.get(item.suite, "fitting")).items():
+        figures = shares(mine)
+        for share, short in SUITE_SHARES.items():
+            interval = figures[share].interval
+            if interval is not None:
+                name = short.replace(" ", "_")
+                numbers[name if split == "reporting" else f"{split}_{name}"] = number(interval.mean)
+    return numbers
+
+
+def _verdicts(asked: Sequence[AskedKey]) -> str:
+    groups = {**by_kind(asked), "all": asked}
+    return "\n".join(
+        rows_markdown([{"kind": kind, "n": len(group), **verdicts(group)} for kind, group in groups.items()])
+    )
+
+
+def _by_suite(asked: Sequence[AskedKey], suites: Sequence[KeySet]) -> str:
+    listed = {suite.name: suite.listed for suite in suites}
+    rows: list[dict[str, object]] = []
+    for name, group in grouped(asked, lambda item: item.suite).items():
+        suite, figures = listed[name], shares(group)
+        about = {} if suite is None else {"site": suite.kind, "split": suite.split, "language": suite.language}
+        rows.append(
+            {"suite": name, **about, "n": len(group), **{word: figures[one] for one, word in SUITE_SHARES.items()}}
+        )
+    return "\n".join(rows_markdown(rows))
+
+
+def _calibration(asked: Sequence[AskedKey]) -> Metadata:
+    """Stated against observed, of answers; the errors of answers and of likely passages where there are any."""
+    curves = calibrations(asked)
+    errors: Metadata = {f"ece_{what}": number(curve.ece) for what, curve in curves.items() if curve.ece is not None}
+    if curves["answered"].ece is None:
+        return errors
+    diagram = reliability_diagram(curves["answered"], stated="confidence", observed="right")
+    return {**errors, "calibration": dg.MetadataValue.md(picture(str(diagram), "stated against observed"))}
+
+
+def _row(item: AskedKey) -> dict[str, str | int | float | bool | None]:
+    return {
+        "question": item.key.question,
+        "suite": item.suite,
+        "item": item.key.id,
+        "kind": item.key.kind,
+        "verdict": item.judgement.verdict,
+        "band": item.band or "",
+        "facts": f"{item.judgement.said} of {item.judgement.facts}",
+        "contrary": ", ".join(item.judgement.contrary),
+    }

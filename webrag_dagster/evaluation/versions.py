@@ -12,7 +12,6 @@ from pathlib import Path
 
 import evals
 import webrag_core
-from evals.walks.suites import own_suites
 from webrag_dagster.corpus import layers
 
 _CORE = Path(webrag_core.__file__).parent
@@ -77,7 +76,7 @@ def routes() -> str:
 
 def answers() -> str:
     """Of the answers in prose."""
-    suites = [suite.golden for suite in own_suites("reporting").values()]
+    keys = [_EVALS / "golden" / "answer-suites.json", *sorted((_EVALS / "golden").glob("answers-*.jsonl"))]
     composing = sorted((_CORE / "answering").rglob("*.py")) + sorted((_CORE / "answering").rglob("*.json"))
-    files = [*policy_files(), *evidence_files(), *ranking_files(), *composing, *suites]
+    files = [*policy_files(), *evidence_files(), *ranking_files(), *composing, *keys]
     return content_version(files, layers.chunker_version(), layers.embedding_version())

@@ -54,7 +54,7 @@ def test_a_small_site_is_asked_and_judged(
     assert figures["all"]["shares"]["right, of answerable"] | {"low": 0, "high": 0} == {
         "hits": 2, "of": 2, "mean": 1.0, "low": 0, "high": 0, "n": 2, "clusters": 2,
     }  # fmt: skip
-    assert figures["all"]["calibration"]["likely"] == {"n": 0, "error": None}
+    assert figures["all"]["calibration"]["likely"] == {"bins": [], "ece": None, "brier": None, "n": 0}
     assert figures["suites"].keys() == {"tea"}
     assert figures["kinds"].keys() == {"value", "unanswerable"}
     lines = [json.loads(line) for line in (tmp_path / "items.jsonl").read_text().splitlines()]
