@@ -8,6 +8,7 @@ Left out are the handbook on a single page and the notes of all releases. Determ
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from datetime import UTC, datetime
@@ -34,15 +35,20 @@ def pack(package: Path, target: Path) -> int:
             page = part.name.removesuffix(".part.html")
             if page not in LEFT_OUT:
                 body = part.read_text(encoding="utf-8")
-                headings = lxml.html.fromstring(body).xpath("//h2[@style]//text()")  # the first h2 is the file's name
-                title = " ".join(str(headings[0]).split()) if headings else page
+                heading = str(
+                    lxml.html.fromstring(body).xpath("string(//h2[@style])")
+                )  # the first h2 is the file's name
+                title = " ".join(heading.split()) or page
                 part.write_text(framed(title, body), encoding="utf-8")
                 files.append((BASE + page, part))
                 entries.append(f'<li><a href="{page}">{escape(title)}</a></li>')
         start = folder / "index.html"
         start.write_text(framed("FreedomBox Manual", f"<h1>All pages</h1><ul>{''.join(entries)}</ul>"), "utf-8")
-        write_warc(target, [(BASE, start), *files], FROZEN)
-    return len(files) + 1
+        files.insert(0, (BASE, start))
+        for _, path in files:
+            os.utime(path, (FROZEN.timestamp(), FROZEN.timestamp()))  # the date in the headers is the file's
+        write_warc(target, files, FROZEN)
+    return len(files)
 
 
 def framed(title: str, body: str) -> str:
