@@ -40,6 +40,9 @@ def answers(
         Path | None, typer.Option(help="WARC snapshot for --keys; unset = this package's, by the site that they name.")
     ] = None,
     items: Annotated[int | None, typer.Option(help="Questions of each suite, every kind in turn; unset = all.")] = None,
+    again: Annotated[
+        Path | None, typer.Option(help="Ask nothing: judge the answers in this earlier --out file by the keys of now.")
+    ] = None,
     results: Annotated[Path, typer.Option("--out", help="File for every question with its verdict, JSONL.")] = Path(
         "runs/answers.jsonl"
     ),
@@ -48,13 +51,15 @@ def answers(
     """Ask questions with answer keys of stored sites; count right, wrong and refused, and print the figures."""
     from evals.answers.answer_suite import ask_suite
     from evals.answers.key_report import by_kind, cells, grouped
+    from evals.answers.recorded_answers import judge_again
     from evals.answers.suite_list import present
     from evals.walks.suites import sample_goldens
 
-    chosen = present(_chosen(split, suite or [], keys, warc))
-    asked: list[AskedKey] = []
+    chosen = _chosen(split, suite or [], keys, warc)
+    chosen = chosen if again else present(chosen)
+    asked = judge_again(again, chosen) if again else []
 
-    async def work(stream: TextIO) -> None:
+    async def ask(stream: TextIO) -> None:
         for one in chosen:
             sample = one.keys if items is None else sample_goldens(one.keys, items)
             with progress(len(sample), one.name) as advance:
@@ -63,12 +68,13 @@ def answers(
                     asked.append(item)
                     advance(item.key.id)
 
-    with new_file(results) as stream:
-        asyncio.run(work(stream))
+    if again is None:
+        with new_file(results) as stream:
+            asyncio.run(ask(stream))
     if as_json:
         print_json(
             {
-                "results": str(results),
+                "results": str(again or results),
                 "all": cells(asked),
                 "kinds": {name: cells(group) for name, group in by_kind(asked).items()},
                 "suites": {name: cells(group) for name, group in grouped(asked, lambda item: item.suite).items()},
@@ -76,7 +82,7 @@ def answers(
         )
         return
     _print(asked, chosen)
-    out.print(f"every question: {results}", markup=False, highlight=False)
+    out.print(f"every question: {again or results}", markup=False, highlight=False)
 
 
 def _chosen(split: Split | None, names: Sequence[str], keys: Path | None, warc: Path | None) -> list[KeySet]:

@@ -50,22 +50,22 @@ class AskedKey:
         return None if self.answer is None else self.answer.band
 
     def line(self) -> dict[str, Any]:
-        """The item as JSON: the key, the verdict, and what was said, cited and shown."""
+        """The item as JSON: the key, the verdict, the answer, and the pages that its sentences cite."""
         line = {"suite": self.suite, **self.key.model_dump(mode="json", by_alias=True), **asdict(self.judgement)}
         line |= {"seconds": round(self.seconds, 3), "error": self.error}
         if self.answer is not None:
             urls = {quote.number: quote.url for quote in self.answer.citations}
             cited = {number for sentence in self.answer.sentences for number in sentence.citations}
-            line |= {
-                "status": self.answer.status,
-                "band": self.answer.band,
-                "confidence": self.answer.confidence,
-                "sentences": self.answer.said,
-                "from": sorted({urls[number] for number in cited if number in urls}),
-                "passages_shown": [{"url": quote.url, "quote": quote.quote} for quote in self.answer.shown],
-                "notes": self.answer.notes,
-            }
-        return line
+            line["from"] = sorted({urls[number] for number in cited if number in urls})
+        return line | {"answer": None if self.answer is None else self.answer.model_dump(mode="json")}
+
+
+def judged(
+    suite: str, key: AnswerKey, answer: GivenAnswer | None, seconds: float, error: str | None = None
+) -> AskedKey:
+    """The item of an answer, or of an `error` where there is none."""
+    judgement = Judgement("failed", said=0, facts=len(key.must)) if answer is None else judge(key, answer)
+    return AskedKey(suite, key, answer, judgement, seconds, error)
 
 
 async def ask_suite(chosen: KeySet, keys: Sequence[AnswerKey], settings: Settings) -> AsyncIterator[AskedKey]:
@@ -100,6 +100,5 @@ async def _ask(manager: Manager, suite: str, key: AnswerKey, sources: tuple[str,
         answer = given(await manager.answer(Question(key.question, sources=sources)))
     except WebragError as error:
         logger.warning("%s %s: %s", suite, key.id, error.message)
-        judgement = Judgement("failed", said=0, facts=len(key.must))
-        return AskedKey(suite, key, None, judgement, time.perf_counter() - begun, error.message)
-    return AskedKey(suite, key, answer, judge(key, answer), time.perf_counter() - begun)
+        return judged(suite, key, None, time.perf_counter() - begun, error.message)
+    return judged(suite, key, answer, time.perf_counter() - begun)

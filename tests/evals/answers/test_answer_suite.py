@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evals.answers import check_keys, suite_list
-from evals.answers.suite_list import key_set, own_answer_suites, own_key_sets
+from evals.answers.suite_list import key_set, keys_file, own_answer_suites, own_key_sets
 from evals.walks.suites import own_suites
 from tests.command_line import Webrag, webrag_here
 from tests.dagster.small_warc import write_site
@@ -62,9 +62,19 @@ def test_a_small_site_is_asked_and_judged(
     assert lines[0]["from"] == ["https://tea.example/green.html"]
     assert lines[0]["q"] == KEYS[0]["q"]
 
+    assert lines[0]["answer"]["sentences"][0]["text"] == "Green tea is brewed at 70 degrees for three minutes."
+
+    changed = [KEYS[0] | {"must": [["71 degrees"]]}, KEYS[1] | {"q": "How long is black tea brewed?"}, KEYS[2]]
+    (tmp_path / "answers-tea.jsonl").write_text("".join(f"{json.dumps({**key, 'site': 'tea'})}\n" for key in changed))
+    again = webrag_here("eval", "answers", "--keys", str(keys), "--again", "items.jsonl", "--json")
+    assert again.returncode == 0, again.stderr
+    assert "1 of the questions are left out" in again.stderr
+    verdicts = json.loads(again.stdout)["all"]["verdicts"]
+    assert {name: count for name, count in verdicts.items() if count} == {"wrong at low": 1, "refused rightly": 1}
+
     table = webrag_here(*arguments, "--items", "1", WEBRAG_HOME=str(suite_home))
     assert table.returncode == 0, table.stderr
-    assert "right, of answerable: 1 of 1, 1.00" in table.stdout
+    assert "right, of answerable: 0 of 1, 0.00" in table.stdout
     assert "answers-tea" not in table.stdout, "a suite is called as its file is, without the beginning"
 
 
@@ -90,6 +100,8 @@ def test_every_suite_on_the_list_can_be_read() -> None:
         site = one.warc.name.removesuffix(".warc.gz")
         if site in walked:
             assert one.listed.split == walked[site].split, "a site is whole in one of the two"
+    files = keys_file("x").parent.glob("answers-*.jsonl")
+    assert {path.name for path in files} == {keys_file(name).name for name in suites}, "none is forgotten"
     reporting = own_key_sets("reporting")
     assert {one.name for one in reporting} == {name for name, suite in suites.items() if suite.split == "reporting"}
 
