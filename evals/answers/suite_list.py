@@ -93,8 +93,9 @@ def present(chosen: Sequence[KeySet]) -> list[KeySet]:
     """Those whose snapshot is there; the others are logged. Raises InvalidInputError when none is."""
     absent = [one for one in chosen if not one.warc.is_file()]
     if len(absent) == len(chosen):
-        files = ", ".join(str(one.warc) for one in absent)
-        raise InvalidInputError(f"no snapshot to ask is there: {files} (frozen sites come with a clone, not a package)")
+        raise InvalidInputError(
+            f"no frozen site to ask is present, such as {absent[0].warc}: they come with a clone alone"
+        )
     for one in absent:
         logger.warning("%s is left out: there is no snapshot %s", one.name, one.warc)
     return [one for one in chosen if one not in absent]
