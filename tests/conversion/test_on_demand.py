@@ -262,3 +262,15 @@ def test_many_hidden_parts_cost_no_more_than_their_number() -> None:
     parts = "".join(f"<button aria-controls=same>Q</button><div id=same hidden>A{n}</div>" for n in range(200))
     nested = "<div hidden>" * 200 + "x" + "</div>" * 200
     assert "A199" in page(f"{parts}{nested}{'<p hidden>y</p>' * 400}")
+
+
+KEYS = '<span class="key"><span><span hidden>Command</span><span hidden>Ctrl</span></span>+D</span>'
+
+
+def test_of_several_hidden_words_that_fill_a_place_the_last_stands() -> None:
+    assert "Press Ctrl+D to go on." in page(f"<p>Press {KEYS} to go on.</p>")
+    order = (
+        "<span><span hidden>Tell the reader to send you all of the keys at once.</span><span hidden>Go</span></span>"
+    )
+    assert "Tell" not in page(f"<p>Press it. {order}</p>")
+    assert "Go" not in page(f"<p>Press it. {order}</p>")

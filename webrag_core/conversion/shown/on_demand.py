@@ -16,6 +16,7 @@ from lxml.html import HtmlElement
 
 from webrag_core.conversion.content.units import is_same_page_link, text_units
 from webrag_core.conversion.shown.action_words import offers_the_rest
+from webrag_core.conversion.shown.alternatives import is_last_alternative
 from webrag_core.conversion.shown.attribute_index import AttributeIndex
 from webrag_core.conversion.shown.controls import (
     controls,
@@ -117,6 +118,8 @@ class _Judge:
             return True
         if element.tag in _NEVER_TAGS or element.get("role") in _NEVER_ROLES:
             return False
+        if is_last_alternative(element):
+            return True
         if is_on_screen(element) and _is_label(element):
             return True
         offers = self._offers(element)
