@@ -55,7 +55,7 @@ from webrag_core.conversion.whitespace import fold_space
 from webrag_core.errors import FetchError, Reason
 from webrag_core.store.text import storable
 
-EXTRACTOR_VERSION = "html-9"
+EXTRACTOR_VERSION = "html-10"
 
 # what HTML allows nowhere, raw or as a reference: the parser gives up at many, and links at one
 _LONG_TAG = re.compile(r"<[a-zA-Z][^<>]{20000,}>")
