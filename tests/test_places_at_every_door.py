@@ -9,6 +9,7 @@ from collections.abc import Callable
 from html import unescape
 
 import httpx2
+import pytest
 from mcp import Client
 
 from tests.acquisition.served_pages import ServedPages, html
@@ -132,6 +133,7 @@ def form(client: httpx2.Client, typed: str) -> set[str]:
     return {NAMES[unescape(url)] for url in re.findall(r'<span class="address">([^<]+)</span>', shown)}
 
 
+@pytest.mark.slow
 def test_an_address_means_the_same_pages_at_every_door(database_url: str, webrag_here: Webrag) -> None:
     settings = tea_settings(database_url)
     site = ServedPages(

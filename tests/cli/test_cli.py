@@ -66,6 +66,7 @@ def stored(database_url: str) -> dict[str, int]:
         return counts
 
 
+@pytest.mark.slow
 def test_answer_prints_quotes_pages_and_the_stop_rule(webrag_here: Webrag) -> None:
     done = webrag_here("answer", ASYNCIO, QUESTION, WEBRAG_WARC=str(FROZEN_SITE))
     assert done.returncode == 0, done.stderr
@@ -287,6 +288,7 @@ def test_wrong_usage_exits_with_two(webrag_here: Webrag) -> None:
     assert webrag_here("answer", ASYNCIO, QUESTION, "--mode", "sideways").returncode == 2
 
 
+@pytest.mark.slow
 def test_status_shows_breakers_that_are_not_closed(webrag_here: Webrag, database_url: str) -> None:
     assert json.loads(webrag_here("status", "--json").stdout)["breakers"] == []
     with psycopg.connect(database_url) as connection:

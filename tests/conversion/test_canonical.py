@@ -154,6 +154,7 @@ def test_the_answer_is_canonical_and_stays() -> None:
     assert preferred_url(once, once) == once
 
 
+@pytest.mark.slow
 def test_a_pinned_version_of_a_documentation_stays_itself() -> None:
     answer = asyncio.run(WarcAcquirer(SITE).fetch("https://docs.python.org/3.11/library/os.html"))
     assert b'<link rel="canonical" href="file:///' in answer.body  # built for a machine of its own

@@ -248,6 +248,7 @@ def test_a_page_nested_too_deeply_is_refused_and_never_cut_short(tag: str) -> No
     assert caught.value.reason is Reason.PARSE_FAILURE
 
 
+@pytest.mark.slow
 def test_what_follows_a_very_long_text_is_not_lost() -> None:
     assert page("<pre>" + "x = 1\n" * 1_800_000 + "</pre><h2>The end</h2>").markdown.endswith("## The end\n")
 

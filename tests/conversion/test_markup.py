@@ -205,6 +205,7 @@ def test_json_ld_is_no_text_and_no_context_is_fetched() -> None:
     assert "Secret" not in str(page.markup)
 
 
+@pytest.mark.slow
 def test_hostile_attributes_are_bounded() -> None:
     nested = "<div itemscope itemprop=a>" * 400 + "x" + "</div>" * 400
     wide = "<p itemscope itemtype=Thing><b itemprop=name>n</b></p>" * 3_000

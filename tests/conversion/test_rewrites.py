@@ -41,6 +41,7 @@ def test_formulas_that_are_never_closed_stay_text(text: str) -> None:
     assert marked(text) == text
 
 
+@pytest.mark.slow
 def test_many_formulas_in_one_paragraph() -> None:
     assert marked(r"<p>a \(x\) " * 1 + r"b \(y\) " * 50_000).count("{") == 50_001
 

@@ -319,6 +319,7 @@ class CountedUrl(str):
         return super().__hash__()
 
 
+@pytest.mark.slow
 def test_planning_looks_at_each_of_20000_urls_a_few_times() -> None:
     named = [CountedUrl(f"{HOME}page/{'abcdefghij'[number % 10]}{number}") for number in range(20_000)]
     selection = selection_of(5_000)

@@ -143,6 +143,7 @@ def test_an_unreachable_database_is_a_readable_failure(
     assert "[database_unavailable]" in failure_text(ask(definitions, instance))
 
 
+@pytest.mark.slow
 def test_a_cancelled_run_still_reports_what_it_stored(
     definitions: dg.Definitions,
     instance: dg.DagsterInstance,

@@ -54,6 +54,7 @@ def scored(instance: dg.DagsterInstance, *names: str) -> None:
         instance.report_runless_asset_event(dg.AssetMaterialization(name))
 
 
+@pytest.mark.slow
 def test_editing_a_policy_file_alone_asks_for_new_scores_once(
     core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
 ) -> None:
@@ -83,6 +84,7 @@ def test_editing_a_policy_file_alone_asks_for_new_scores_once(
     assert requested(ranked) == {"retrieval_scores"}
 
 
+@pytest.mark.slow
 def test_what_was_never_scored_waits_for_the_night(
     core_copy: Path, reload_definitions: Callable[[], dg.Definitions], instance: dg.DagsterInstance
 ) -> None:

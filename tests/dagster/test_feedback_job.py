@@ -17,6 +17,7 @@ def say(definitions: dg.Definitions, instance: dg.DagsterInstance, **config: Any
 
 
 @pytest.mark.usefixtures("corpus_environment")
+@pytest.mark.slow
 def test_a_person_says_what_is_wrong(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     asked = ask(definitions, instance)
     answer = asked.output_for_node("compose_answer")

@@ -151,6 +151,7 @@ def test_a_request_has_the_same_key_until_the_refresh_has_happened_or_a_day_has_
     assert tick()[0].run_key != first[0].run_key
 
 
+@pytest.mark.slow
 def test_after_a_downtime_of_weeks_every_source_is_asked_for_once_and_in_slices(
     tick: Tick,
     database: str,

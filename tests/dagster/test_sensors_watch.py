@@ -188,6 +188,7 @@ def test_observing_from_the_ui_says_the_same_as_the_sensor(
         assert observed.tags["dagster/data_version"] == first
 
 
+@pytest.mark.slow
 def test_observing_what_flags_nothing_asks_for_nothing(
     world: World, definitions: dg.Definitions, instance: dg.DagsterInstance
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import psycopg
+import pytest
 from typer.testing import CliRunner
 
 from tests.acquisition.served_pages import ServedPages, html
@@ -115,6 +116,7 @@ def _as_an_older_version_left_it(url: str) -> None:
         connection.execute("UPDATE documents SET work_version = NULL")
 
 
+@pytest.mark.slow
 def test_every_face_reads_first_what_an_older_version_left_unread(settings: Settings) -> None:
     async def store() -> None:
         async with Corpus.open(settings, ServedPages(PAGES)) as corpus:

@@ -332,6 +332,7 @@ def test_an_older_archive_becomes_the_past_of_a_page(settings: Settings, tmp_pat
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_the_story_on_the_command_line(webrag_here: Webrag, tmp_path: Path) -> None:
     environment = {"WEBRAG_READER": "none"}
 

@@ -131,6 +131,7 @@ def test_out_of_time_with_nothing_is_an_error(database_url: str) -> None:
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_progress_tells_phases_and_rounds_but_no_words_of_pages(database_url: str) -> None:
     async def work() -> None:
         async with connected(tea_settings(database_url), HeldSite(dict(PAGES))) as client:

@@ -74,6 +74,7 @@ async def each(database_url: str, mode: str, calls: list[tuple[str, dict[str, An
         await asyncio.gather(*(one(name, arguments) for name, arguments in calls))
 
 
+@pytest.mark.slow
 def test_every_naughty_string(database_url: str) -> None:
     """A quarter of them, in one argument after the other; in `make bench-naughty` all in all arguments."""
     places = [(name, argument) for name, arguments in TEXT.items() for argument in arguments]

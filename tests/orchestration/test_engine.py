@@ -43,6 +43,7 @@ def rows(settings: Settings, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query.encode()).fetchall()
 
 
+@pytest.mark.slow
 def test_walks_from_the_seed_to_the_page_that_holds_the_evidence_and_its_rounds_replay(settings: Settings) -> None:
     defaults = Settings(_env_file=None, database_url=settings.database_url, webrag_warc=settings.webrag_warc)
     result = ask(defaults, AnswerRequest((ASYNCIO,), QUESTION))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
+import pytest
+
 from webrag_core.acquisition.traps import count_patterns, find_trap
 from webrag_core.acquisition.urls import page_key, source_key
 from webrag_core.corpus.documents import StoredLink
@@ -41,6 +43,7 @@ def walk(random: Random) -> Frontier:
     return made
 
 
+@pytest.mark.slow
 def test_every_link_to_an_unvisited_page_of_the_site_is_a_candidate_once() -> None:
     random = Random(3)
     for _ in range(100):

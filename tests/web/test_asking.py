@@ -119,6 +119,7 @@ def test_a_page_that_cannot_be_read(client: httpx2.Client) -> None:
     assert "does not hold" in lxml_html.fromstring(client.get(path).text).xpath("string(//p[@role='alert'])")
 
 
+@pytest.mark.slow
 def test_quotes_of_real_pages_are_marked(client: httpx2.Client, database: str) -> None:
     with psycopg.connect(database) as connection:
         rows = connection.execute(

@@ -166,6 +166,7 @@ def test_entities_stand_for_nothing(tmp_path: Path) -> None:
     assert refusal(f"<!DOCTYPE urlset [<!ENTITY a '{H}'") is Reason.BAD_RESPONSE
 
 
+@pytest.mark.slow
 def test_bombs_and_deep_nesting_end_early() -> None:
     assert refusal(gzip.compress(b"\0" * (MAX_FILE_BYTES + 1), mtime=0)) is Reason.TOO_LARGE
     assert refusal(gzip.compress(b"", mtime=0)[:-4] * 3) is Reason.BAD_RESPONSE

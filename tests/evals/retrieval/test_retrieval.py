@@ -172,6 +172,7 @@ def test_a_fit_finds_the_probabilities_it_was_drawn_from() -> None:
     assert np.all(np.diff(table.levels) >= 0)
 
 
+@pytest.mark.slow
 def test_a_report_judges_each_set_by_the_others() -> None:
     figures = report(askings())
     assert {"in_domain", "reliability", "unseen_even", "unseen_odd"} <= set(figures)

@@ -110,6 +110,7 @@ def test_without_edges_it_is_the_default_search(settings: Settings) -> None:
     searching(settings, work)
 
 
+@pytest.mark.slow
 def test_a_hub_with_thousands_of_links_stays_bounded(settings: Settings) -> None:
     links = {f"/n{number}": f"signing keys {number}" for number in range(60)}
     pages = {"/guide": page("Signing keys", "How to rotate signing keys.", links)}
