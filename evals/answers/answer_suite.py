@@ -76,13 +76,14 @@ async def ask_suite(chosen: KeySet, keys: Sequence[AnswerKey], settings: Setting
     pages = archive.page_urls()
     sources = tuple(dict.fromkeys(source_key(url) for url in pages))
     async with Corpus.open(own, archive) as corpus:
-        await _store(corpus, chosen.name, pages)
+        await store_site(corpus, chosen.name, pages)
         manager = Manager(corpus)
         for key in keys:
             yield await _ask(manager, chosen.name, key, sources)
 
 
-async def _store(corpus: Corpus, name: str, pages: Sequence[str]) -> None:
+async def store_site(corpus: Corpus, name: str, pages: Sequence[str]) -> None:
+    """Store the pages of a suite's site. Those that cannot be stored are counted in a warning."""
     lost: list[str] = []
 
     def note(url: str, outcome: object) -> None:

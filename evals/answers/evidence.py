@@ -69,7 +69,7 @@ async def evidence_of(
         for golden in goldens:
             try:
                 if stored:
-                    gathered = await _search(executor, router, Question(golden.query))
+                    gathered = await search_stored(executor, router, Question(golden.query))
                     gathered.ranked = _without(gathered.ranked, golden)
                     # as if the pages that a twin does without had never been there
                     gathered.complete = max((one.reranked_score for one in gathered.ranked), default=0.0)
@@ -81,7 +81,8 @@ async def evidence_of(
                 yield RecordedEvidence(suite.name, golden, gathered)
 
 
-async def _search(executor: Executor, router: Router, question: Question) -> Gathered:
+async def search_stored(executor: Executor, router: Router, question: Question) -> Gathered:
+    """What the first plan for a question brings, from what is stored."""
     plan = await router.plan(question)
     gathered = Gathered()
     gathered.add(await executor.execute(plan, Ledger(plan.budget)))

@@ -1,6 +1,6 @@
 """Fit the support of sentences and the confidence in answers (`webrag_core.answering.confidence`).
 
-    python -m evals.fitting.confidence runs/evidence-fitting.jsonl --stored runs/stored-fitting.jsonl [--write]
+    python -m evals.fitting.confidence runs/evidence-fitting.jsonl [--write]
 
 Rows of the support are the units that the reader read, of every question; their label is that they hold half of a gold
 quote. Rows of the confidence are whole answers; theirs is that the sentences hold a gold quote of every need. Each
@@ -68,7 +68,7 @@ def weight_of(item: RecordedEvidence) -> float:
 
 def confidence_sample(item: RecordedEvidence, composed: Composed) -> Sample:
     """One answer."""
-    _, features = confidence.confidence_features(composed.choices, composed.scores, item.gathered)
+    _, features = confidence.confidence_features(composed.choices, composed.draft, item.gathered)
     label = np.array([composed.holds_all(item.golden)], dtype=np.float64)
     return Sample(features[None, :], label, np.array([weight_of(item)]))
 
@@ -94,10 +94,9 @@ def main() -> None:
     """Print one JSON object; --write replaces the tables that the core ships."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("evidence", type=Path)
-    parser.add_argument("--stored", type=Path, required=True, help="evidence recorded with --stored")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    walked, stored = list(load_evidence(arguments.evidence)), list(load_evidence(arguments.stored))
+    walked = list(load_evidence(arguments.evidence))
     tables: dict[str, Any] = {"support": {}, "confidence": {}}
     report: dict[str, Any] = {}
     for name in ("unread", "read"):
@@ -105,12 +104,10 @@ def main() -> None:
         whole = [(one, draft) for one, draft in scored if len(draft.scores) == 1]
         support = fit([support_sample(one, draft, draft.scores[0]) for one, draft in whole])
         tables["support"][name] = table_of(support, SUPPORT_FEATURES[name])
-        of_stored = asyncio.run(compose_all(stored, read=name == "read"))
-        for table, rows in ((name, scored), (f"{name} stored", of_stored)):
-            items = [one for one, _ in rows]
-            samples = [confidence_sample(one, draft.chosen(support.of)) for one, draft in rows]
-            tables["confidence"][table] = table_of(fit(samples), CONFIDENCE_FEATURES[table])
-            report[table] = left_out(items, samples)
+        items = [one for one, _ in scored]
+        samples = [confidence_sample(one, draft.chosen(support.of)) for one, draft in scored]
+        tables["confidence"][name] = table_of(fit(samples), CONFIDENCE_FEATURES[name])
+        report[name] = left_out(items, samples)
     tables["provenance"] = provenance(
         load_settings(),
         label="the sentences hold a gold quote of every need (evals.answers.scoring)",

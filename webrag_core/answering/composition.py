@@ -4,13 +4,14 @@ The same evidence gives the same composition, also later."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
-from webrag_core.answering import confidence, guard
+from webrag_core.answering import confidence, guard, likelihood
 from webrag_core.answering.compose.draft import Draft, draft_of
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.forms import form_of
+from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.timeline import moment_of
@@ -23,13 +24,16 @@ from webrag_core.routing.question import Form, Question
 @dataclass(frozen=True, slots=True)
 class Composition:
     """Scored units, the support of each for every part, the chosen sentences, and the confidence in [0, 1] that they
-    answer the whole question."""
+    answer the whole question. `passages` are shown where that is too low, the first of which holds the answer with the
+    probability `passage`."""
 
     draft: Draft
     form: Form
     supports: list[Array]
     choices: list[Choice]
-    sure: float
+    passages: list[Shown]
+    sure: float = 0.0
+    passage: float = 0.0
 
     def open_parts(self) -> list[int]:
         """The parts of a joined question that no sentence is for, and the one that its sentences support least; none of
@@ -44,7 +48,21 @@ class Composition:
 async def compose(
     question: Question, gathered: Gathered, settings: Settings, reranker: SentenceReranker | None = None
 ) -> Composition:
-    """Score the evidence and choose. A `reranker` orders the sentences."""
+    """Score the evidence, choose, and judge what is chosen. A `reranker` orders the sentences."""
+    chosen = await choose(question, gathered, settings, reranker)
+    draft, choices = chosen.draft, chosen.choices
+    sure = confidence.confidence_of(choices, draft, gathered)
+    return replace(
+        chosen,
+        sure=confidence.within_meaning(sure, choices, chosen.form, draft.things, draft.facts),
+        passage=likelihood.of_first(chosen.passages, draft, chosen.supports),
+    )
+
+
+async def choose(
+    question: Question, gathered: Gathered, settings: Settings, reranker: SentenceReranker | None = None
+) -> Composition:
+    """As `compose`, before anything is judged: both probabilities are 0."""
     form = question.form or form_of(question.text, gathered.kind)
     draft = await draft_of(
         question.text,
@@ -65,9 +83,7 @@ async def compose(
         draft.facts,
         draft.things,
     )
-    sure = confidence.confidence_of(choices, draft.scores, gathered)
-    sure = confidence.within_meaning(sure, choices, form, draft.things, draft.facts)
-    return Composition(draft, form, supports, choices, sure)
+    return Composition(draft, form, supports, choices, highlights(draft.units, draft.best_of_all))
 
 
 def warnings_of(draft: Draft) -> Sequence[str]:

@@ -1,13 +1,15 @@
 """How sure an answer is: the support of each sentence, the confidence in the whole, and its band.
 
-Both are logistic regressions fitted on golden questions and their unanswerable twins, by
-`python -m evals.fitting.confidence`: the support of a sentence predicts that it holds a gold quote, the confidence
-that the sentences together hold one for every need of the question.
+All are logistic regressions, fitted by `python -m evals.fitting.confidence`. On golden questions and their unanswerable
+twins: the support of a sentence predicts that it holds a gold quote, the confidence in what was walked to that the
+sentences together hold one for every need of the question. On people's questions: the confidence in what is stored
+predicts that the sentences state what the answer key demands, or come from a passage that states the answer.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,11 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.features import FEATURES, Array
 from webrag_core.answering.compose.select import Choice
-from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.compose.sentence_scores import UnitScores, known
+from webrag_core.answering.compose.windows import lead_of
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
+from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.fact import Fact
 from webrag_core.answering.wanted.thing import Thing
 from webrag_core.errors import IntegrityError
@@ -31,13 +36,19 @@ from webrag_core.retrieval.calibration import Provenance
 from webrag_core.routing.question import Form
 
 TABLE = Path(__file__).with_name("confidence.json")
+STORED_TABLE = Path(__file__).with_name("stored_confidence.json")
+"""Of evidence that was stored, and of passages."""
 SUPPORT_FEATURES = {"read": ("share", "reading"), "unread": ("share",)}
+LIKELY_FEATURES = {"read": ("best support", "window", "lead"), "unread": ("best support", "relevance")}
+"""Inputs of the tables of a passage: its best support, what the reader says of its window, and how far that leads
+(`compose.windows`), or else its relevance."""
 CONFIDENCE_FEATURES = {
     **dict.fromkeys(("read", "unread"), ("best support", "evidence complete", "token match", "relevance")),
-    **dict.fromkeys(("read stored", "unread stored"), ("best support", "best passage", "token match")),
+    **{f"{name} stored": features for name, features in LIKELY_FEATURES.items()},
 }
 """Inputs of each table: with or without the reader, of evidence that was walked to or was stored. Token match and
-relevance are those of `compose.features`, the best of the sentences that are said."""
+relevance are those of `compose.features`, the best of the sentences that are said; the others of evidence that was
+stored are those of the passage of the best sentence."""
 ANSWERED_AT = 0.50
 """Confidence below which no sentence is said."""
 SURE_AT = 0.70
@@ -93,29 +104,45 @@ def reader_of(scores: UnitScores) -> str:
     return "unread" if np.isnan(scores.reading).all() else "read"
 
 
-def confidence_features(
-    choices: Sequence[Choice], scores: Sequence[UnitScores], gathered: Gathered
-) -> tuple[str, Array]:
+def confidence_features(choices: Sequence[Choice], draft: Draft, gathered: Gathered) -> tuple[str, Array]:
     """The name of the table, and the features of an answer, shape (k,). Of a question of several parts, those of the
     part that is answered worst."""
-    table = reader_of(scores[0])
-    rows = []
-    for part, score in enumerate(scores):
-        own = [one for one in choices if one.part == part]
-        best = max((one.support for one in own), default=0.0)
-        match, relevance = score.features[[one.index for one in own]][:, _OF_SAID].max(axis=0, initial=0.0)
-        rows.append((np.log(best + _LEAST), gathered.complete, match, relevance))
-    if gathered.walk:
-        return table, np.array(min(rows))
-    return f"{table} stored", np.array(min(rows)[:-1])  # there the best passage is the evidence
+    table = reader_of(draft.scores[0])
+    rows: list[tuple[float, ...]] = []
+    for part, score in enumerate(draft.scores):
+        own = [choice for choice in choices if choice.part == part]
+        best = max(own, key=lambda choice: choice.support, default=None)
+        support = 0.0 if best is None else best.support
+        if gathered.walk:
+            match, relevance = score.features[[choice.index for choice in own]][:, _OF_SAID].max(axis=0, initial=0.0)
+            rows.append((math.log(support + _LEAST), gathered.complete, float(match), float(relevance)))
+        elif best is None:
+            rows.append((math.log(_LEAST), *(0.0 for _ in LIKELY_FEATURES[table][1:])))
+        else:
+            rows.append(stored_features(support, best.saying.unit, draft.units, score))
+    return table if gathered.walk else f"{table} stored", np.array(min(rows))
 
 
-def confidence_of(choices: Sequence[Choice], scores: Sequence[UnitScores], gathered: Gathered) -> float:
+def stored_features(support: float, unit: Unit, units: Sequence[Unit], score: UnitScores) -> tuple[float, ...]:
+    """The features of the passage of a unit, or of the sentences that are said of it (LIKELY_FEATURES)."""
+    if reader_of(score) == "unread":
+        return math.log(support + _LEAST), unit.relevance
+    place = next(index for index, other in enumerate(units) if other.chunk.chunk_id == unit.chunk.chunk_id)
+    lead = lead_of(unit.chunk.chunk_id, units, score.window)
+    return math.log(support + _LEAST), float(known(score.window)[place]), lead
+
+
+def confidence_of(choices: Sequence[Choice], draft: Draft, gathered: Gathered) -> float:
     """Probability in [0, 1] that the chosen sentences answer the whole question; 0 without any."""
     if not choices:
         return 0.0
-    table, features = confidence_features(choices, scores, gathered)
+    table, features = confidence_features(choices, draft, gathered)
     return float(_table("confidence", table).of(features[None, :])[0])
+
+
+def of_passage(table: str, features: Array) -> float:
+    """Probability in [0, 1] that a passage holds the answer, by the table `read` or `unread`."""
+    return float(_table("likely", table).of(features[None, :])[0])
 
 
 def within_meaning(
@@ -163,29 +190,31 @@ def note_of(
         return f"uncalibrated: judged by {model}"
     if not gathered.note.startswith("calibrated"):
         return gathered.note or "uncalibrated"
-    note = calibration_note(provenance(), embedding, reranker)
+    fitted_on = provenance(TABLE if gathered.walk else STORED_TABLE)
+    note = calibration_note(fitted_on, embedding, reranker)
     if not note.startswith("calibrated"):
         return note
     unread = " without the reading model" if len(scores[0].total) and reader_of(scores[0]) == "unread" else ""
-    return f"calibrated on {len(provenance().data)} sites{unread}"
+    return f"calibrated on {len(fitted_on.data)} sites{unread}"
 
 
-@lru_cache(maxsize=1)
-def stored() -> Mapping[str, Any]:
-    """The fitted tables with their provenance."""
-    tables: Mapping[str, Any] = json.loads(TABLE.read_text(encoding="utf-8"))
+@lru_cache(maxsize=2)
+def stored(path: Path) -> Mapping[str, Any]:
+    """The fitted tables of a file with their provenance."""
+    tables: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return tables
 
 
 def _table(kind: str, name: str) -> Logistic:
     """Raises IntegrityError when the file fits other features."""
-    row = stored()[kind][name]
-    expected = SUPPORT_FEATURES[name] if kind == "support" else CONFIDENCE_FEATURES[name]
+    path = STORED_TABLE if kind == "likely" or name.endswith(" stored") else TABLE
+    row = stored(path)[kind][name]
+    expected = {"support": SUPPORT_FEATURES, "confidence": CONFIDENCE_FEATURES, "likely": LIKELY_FEATURES}[kind][name]
     if tuple(row["features"]) != expected:
-        raise IntegrityError(f"{TABLE.name} was fitted for other features")
+        raise IntegrityError(f"{path.name} was fitted for other features")
     return Logistic(row["constant"], tuple(row["coefficients"]))
 
 
-def provenance() -> Provenance:
-    """What the tables were fitted on, and the models they hold for."""
-    return Provenance.of(stored())
+def provenance(path: Path = TABLE) -> Provenance:
+    """What the tables of a file were fitted on, and the models they hold for."""
+    return Provenance.of(stored(path))

@@ -10,13 +10,12 @@ from functools import partial
 
 from webrag_core.answering import confidence, guard, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
-from webrag_core.answering.compose.draft import Draft
-from webrag_core.answering.compose.highlights import Shown, highlights
 from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.composition import Composition, compose, warnings_of
 from webrag_core.answering.events import AnswerEvent, Done, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.languages import language_notes
+from webrag_core.answering.likelihood import LIKELY_AT
 from webrag_core.answering.models import Answer, Spent
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.reflection import disagreements, missing_parts
@@ -125,11 +124,14 @@ class Manager:
                 statements = Statements(self._corpus, emit)
                 sure, report = await self._say(question, gathering, statements, ledger)
             listed = [statements.list(finding) for finding in gathered.findings]
-            nearest = (
-                []
-                if statements.sentences or listed
-                else [statements.show(draft.units, one) for one in _highlights(draft)]
-            )
+            passages = [] if statements.sentences or listed else composition.passages
+            # a chat model that finds no answer has read the passages, too
+            likely = bool(passages) and report is None and composition.passage >= LIKELY_AT
+            sure = composition.passage if passages and report is None else sure
+            shown = [
+                statements.show(draft.units, passage, likely=likely and not place)
+                for place, passage in enumerate(passages)
+            ]
             missing = missing_parts(draft.parts, statements.sentences, len(draft.units), below_floor=bool(choices))
             differing = disagreements(statements.sentences)
             tell(Reflected(missing=missing, disagreements=differing))
@@ -143,8 +145,8 @@ class Manager:
                     parts=list(draft.parts),
                     form=composition.form,
                     composer=model or "extractive",
-                    status=status_of(sure, gathered, partial=bool(missing)),
-                    band=confidence.band_of(sure),
+                    status=status_of(sure, gathered, partial=bool(missing), likely=likely),
+                    band="likely" if likely else confidence.band_of(sure) if statements.sentences else "insufficient",
                     confidence=cut(sure),
                     confidence_note=confidence.note_of(
                         gathered,
@@ -153,9 +155,9 @@ class Manager:
                         reranker=self._settings.reranker_provider,
                         model=model,
                     ),
-                    final_reason=reason_of(sure, draft, gathered, model),
+                    final_reason=reason_of(sure, draft, gathered, model, likely=likely),
                     sentences=statements.sentences,
-                    highlights=nearest,
+                    highlights=shown,
                     citations=citations,
                     missing=missing,
                     disagreements=differing,
@@ -166,7 +168,7 @@ class Manager:
                         *language_notes(question.text, citations, self._settings),
                         *time_notes(question, statements.sentences, compared=_compared(gathered)),
                     ],
-                    look_next=gathered.look_next if sure < confidence.SURE_AT else [],
+                    look_next=gathered.look_next if likely or sure < confidence.SURE_AT else [],
                     walk=gathered.walk,
                     listed=listed,
                     plan=plan,
@@ -256,8 +258,8 @@ class Manager:
                 )
             sure = 0.0
         elif report is not None:
-            scores = gathering.composition.draft.scores
-            sure = confidence.lifted(confidence.confidence_of(statements.choices, scores, gathered))
+            draft = gathering.composition.draft
+            sure = confidence.lifted(confidence.confidence_of(statements.choices, draft, gathered))
         elif sure >= confidence.ANSWERED_AT:
             for choice in gathering.composition.choices:
                 await statements.say(choice)
@@ -305,10 +307,6 @@ def _warn(gathered: Gathered, warning: str) -> None:
 
 def _compared(gathered: Gathered) -> bool:
     return any(task.kind == "history.changes" and task.findings for task in gathered.tasks)
-
-
-def _highlights(draft: Draft) -> list[Shown]:
-    return highlights(draft.units, draft.best_of_all)
 
 
 def _failure(execution: Execution) -> WebragError:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, computed_field, field_validator, model_validator
 
 from webrag_core.errors import NotStoredError
 from webrag_core.percentages import percent
@@ -21,9 +21,13 @@ Proof = Literal["verbatim", "trimmed", "assembled"]
 """How a sentence follows from what it cites: its very words; those with a heading before them, or without a leading
 connective or a reference in brackets; or the cells of a table row, with its column names."""
 
-Status = Literal["answered", "partial", "not_found"]
-Band = Literal["high", "medium", "low", "insufficient"]
+Status = Literal["answered", "partial", "likely", "not_found"]
+"""Sentences answer the question or a part of it; a passage probably does, and no sentence is sure enough; nothing
+does."""
+Band = Literal["high", "medium", "low", "likely", "insufficient"]
 Why = Literal["not_found", "below_floor"]
+COMPUTED = frozenset({"likely", "nearest"})
+"""Fields of an answer that follow from its others, and are stored nowhere."""
 
 
 class SentenceCitation(Contract):
@@ -62,8 +66,18 @@ class AnswerSentence(Contract):
 
 
 class Highlight(Contract):
-    """A passage shown instead of an answer; `marks` are the offsets, within the quote, of its likeliest sentences."""
+    """A passage shown instead of sentences; `marks` are the offsets, within the quote, of its likeliest sentences.
+    `likely`: it probably holds the answer."""
 
+    citation: int
+    marks: list[tuple[int, int]]
+    likely: bool = False
+
+
+class ShownPassage(Contract):
+    """A passage shown instead of sentences, with its words, which are those of its quote."""
+
+    text: str
     citation: int
     marks: list[tuple[int, int]]
 
@@ -110,9 +124,12 @@ class Answer(Readable, Contract):
     """An answer in prose, or the reason why there is none.
 
     `confidence` is the probability that the sentences hold the complete answer, and `band` its range: high from .80,
-    medium from .70, low from .50. Below, the band is `insufficient`: no sentence is said, and `highlights` are the
-    nearest passages. `parts` are the parts of the question; `evidence_ids` the runs (`webrag answers show`) that
-    gathered the evidence. `composer` chose the sentences: `extractive`, or the name of a chat model.
+    medium from .70, low from .50. Without sentences it is the probability that the first passage shown holds the
+    answer. From `likelihood.LIKELY_AT` that passage stands in `likely`, which names status and band; else the status is
+    `not_found` and the band `insufficient`. `nearest` are the other passages; `highlights`, `likely` and `nearest`
+    together, goes with the next release. `parts` are the parts of the question; `evidence_ids` the runs
+    (`webrag answers show`) that gathered the evidence. `composer` chose the sentences: `extractive`, or the name of a
+    chat model.
 
     `plan` is the first plan, `tasks` says what became of every task of all plans, and `outcome` what in all: `degraded`
     is an answer without a task that could have helped, `partial` one without a task that it rests on. `listed` are
@@ -150,6 +167,36 @@ class Answer(Readable, Contract):
     evidence_ids: list[int]
     forgotten_sentences: list[int] = Field(default_factory=list)
     forgotten_citations: list[int] = Field(default_factory=list)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def likely(self) -> list[ShownPassage]:
+        """The passage that probably holds the answer, if there is any."""
+        return self._shown(likely=True)
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def nearest(self) -> list[ShownPassage]:
+        """The other passages shown instead of sentences, the nearest first."""
+        return self._shown(likely=False)
+
+    def _shown(self, *, likely: bool) -> list[ShownPassage]:
+        quotes = self.numbered
+        return [
+            ShownPassage(text=quotes[each.citation].quote, citation=each.citation, marks=each.marks)
+            for each in self.highlights
+            if each.likely is likely and each.citation in quotes  # its page may be forgotten
+        ]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_what_is_computed(cls, values: object) -> object:
+        """An answer reads back what it wrote."""
+        return (
+            {name: value for name, value in values.items() if name not in COMPUTED}
+            if isinstance(values, dict)
+            else values
+        )
 
     @field_validator("status", mode="before")
     @classmethod

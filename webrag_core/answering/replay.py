@@ -53,4 +53,5 @@ async def recompose(database: Database, settings: Settings, answer_id: int) -> R
     composition = await compose(question, gathered, settings)
     is_said = composition.sure >= confidence.ANSWERED_AT
     said = [choice.saying.text for choice in composition.choices] if is_said else []
-    return Recomposed(answer, said, cut(composition.sure), unproved)
+    shows = bool(composition.passages) and not is_said and not gathered.findings
+    return Recomposed(answer, said, cut(composition.passage if shows else composition.sure), unproved)

@@ -69,15 +69,15 @@ class Statements:
                 self._emit(CitationReady(citation=citation))
             self._emit(SentenceReady(sentence=self.sentences[-1]))
 
-    def show(self, units: Sequence[Unit], shown: Shown) -> Highlight:
-        """Cite the passage from the first to the last unit; marks are offsets within it. Raises
-        GuardrailsViolationError for a passage with a secret."""
+    def show(self, units: Sequence[Unit], shown: Shown, *, likely: bool = False) -> Highlight:
+        """Cite the passage from the first to the last unit, which is `likely` to hold the answer or not; marks are
+        offsets within it. Raises GuardrailsViolationError for a passage with a secret."""
         first, last = units[shown.units[0]], units[shown.units[-1]]
         passage = (first.start, last.end)
         guard.check_output([first.slice(passage)], self._corpus.settings)
         number = self._cited(_quote(first, passage), _heading(first), 0.0)
         marks = [(units[index].start - first.start, units[index].end - first.start) for index in shown.marked]
-        return Highlight(citation=number, marks=marks)
+        return Highlight(citation=number, marks=marks, likely=likely)
 
     def list(self, finding: Finding) -> Listed:
         """Cite a passage that an agent names as an answer of its own."""

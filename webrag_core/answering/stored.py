@@ -8,7 +8,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
-from webrag_core.answering.models import Answer, AnswerSentence, SentenceCitation
+from webrag_core.answering.models import COMPUTED, Answer, AnswerSentence, SentenceCitation
 from webrag_core.answering.surroundings import REACH, surroundings
 from webrag_core.corpus.forgotten_words import REMOVED
 from webrag_core.errors import InvalidInputError
@@ -16,7 +16,7 @@ from webrag_core.orchestration.answers import CitedQuote, end_abandoned, insert_
 from webrag_core.origin import current_origin
 from webrag_core.trace import current_trace_id
 
-_IN_TABLES = {"answer_id", "sentences", "citations", "warnings"}
+_NOT_IN_PROSE = {"answer_id", "sentences", "citations", "warnings", *COMPUTED}
 _QUOTES = """
 WITH c AS (
     SELECT number, version_id, char_start, char_end, quote_sha256, heading FROM citations WHERE answer_id = %(answer)s
@@ -80,7 +80,7 @@ async def finish_answer(connection: AsyncConnection, answer: Answer) -> None:
         (
             answer.confidence,
             Jsonb([warning.stored for warning in answer.warnings]),
-            Jsonb(answer.model_dump(mode="json", exclude=_IN_TABLES)),
+            Jsonb(answer.model_dump(mode="json", exclude=_NOT_IN_PROSE)),
             answer.answer_id,
         ),
     )

@@ -8,6 +8,7 @@ from webrag_core.answering import confidence
 from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.select import Choice
 from webrag_core.answering.gathering import Gathered
+from webrag_core.answering.likelihood import LIKELY_AT
 from webrag_core.answering.models import SentenceCitation, Status
 from webrag_core.percentages import percent
 from webrag_core.routing.plan import ExecutionPlan, HistorySearch
@@ -17,15 +18,19 @@ _NAMED = 4  # values beside the absent one
 _CAUSES = {"request": "ask the reader to do something else", "address": "give addresses of other sites"}
 
 
-def status_of(sure: float, gathered: Gathered, *, partial: bool) -> Status:
+def status_of(sure: float, gathered: Gathered, *, partial: bool, likely: bool) -> Status:
     """`partial` also where a task failed that the answer rests on, and where passages are listed but none is said."""
+    if likely:
+        return "likely"
     if sure < confidence.ANSWERED_AT:
         return "partial" if gathered.findings else "not_found"
     return "partial" if partial or sure < confidence.SURE_AT or gathered.outcome == "partial" else "answered"
 
 
-def reason_of(sure: float, draft: Draft, gathered: Gathered, model: str | None) -> str:
+def reason_of(sure: float, draft: Draft, gathered: Gathered, model: str | None, *, likely: bool) -> str:
     """One sentence for people: why the answer is what it is."""
+    if likely:
+        return f"no sentence is sure enough; the first passage holds the answer with probability {percent(sure)}"
     if sure < confidence.ANSWERED_AT and gathered.findings:
         return f"{len(gathered.findings)} passages are listed; no sentence is sure enough to sum them up"
     if not gathered.ranked:
@@ -36,8 +41,8 @@ def reason_of(sure: float, draft: Draft, gathered: Gathered, model: str | None) 
         return f"{model} found no sentence that answers; the nearest passages are shown instead"
     if sure < confidence.ANSWERED_AT:
         return (
-            f"no answer is given: confidence {percent(sure)}, below {percent(confidence.ANSWERED_AT)}; the nearest"
-            " passages are shown instead"
+            f"no answer is given: the first of the nearest passages holds it with probability {percent(sure)}, below"
+            f" {percent(LIKELY_AT)}"
         )
     return f"confidence {percent(sure)} that these sentences hold the whole answer"
 

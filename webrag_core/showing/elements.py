@@ -11,7 +11,7 @@ from typing import Literal
 from webrag_core.answering.models import Band, Highlight, Proof, SentenceCitation
 from webrag_core.showing.passage import Line, passage
 
-Key = Literal["answer", "listed", "evidence", "nearest", "missing", "disagreements", "next", "gathered"]
+Key = Literal["answer", "listed", "evidence", "likely", "nearest", "missing", "disagreements", "next", "gathered"]
 """What a section is about, whatever its heading says."""
 
 

@@ -15,6 +15,7 @@ _GUIDES: dict[Band, str] = {
     "high": "Give the user these sentences, word for word, with their numbers.",
     "medium": "Give the user these sentences, word for word, with their numbers; say that they may not be complete.",
     "low": "Say first that this is only part of an answer. Give the sentences, word for word, with their numbers.",
+    "likely": "Say first that no sentence is sure, and that the first passage probably answers. Quote it with number.",
     "insufficient": "Say first that the pages do not answer the question. The passages are the nearest: claim nothing.",
 }
 _LIST_GUIDE = (

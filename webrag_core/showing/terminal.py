@@ -17,6 +17,7 @@ _STYLES: dict[Band, str] = {
     "high": "bold green",
     "medium": "bold green",
     "low": "bold yellow",
+    "likely": "bold yellow",
     "insufficient": "bold red",
 }
 

@@ -34,7 +34,8 @@ def view(answer: Answer) -> list[Element]:
         Section("answer", "", tuple(_sentences(answer))),
         *_listed(answer),
         Section("evidence", "Evidence", tuple(_evidence(answer))),
-        Section("nearest", "The nearest passages", tuple(_nearest(answer)), _NEAREST),
+        Section("likely", "What probably answers", tuple(_shown(answer, likely=True))),
+        Section("nearest", _nearest_heading(answer), tuple(_shown(answer, likely=False)), _NEAREST),
         Section("missing", "What is missing", tuple(_missing(answer))),
         Section("disagreements", "Disagreements", tuple(_disagreements(answer))),
         Section("next", "Where to look next", tuple(map(Place, _places(answer)))),
@@ -73,8 +74,13 @@ def _evidence(answer: Answer) -> Iterator[Passage]:
     return (_passage(answer, citation.number) for citation in answer.citations if citation.number not in shown)
 
 
-def _nearest(answer: Answer) -> Iterator[Passage]:
-    return (_passage(answer, highlight.citation, highlight) for highlight in _highlights(answer))
+def _shown(answer: Answer, *, likely: bool) -> Iterator[Passage]:
+    shown = (highlight for highlight in _highlights(answer) if highlight.likely is likely)
+    return (_passage(answer, highlight.citation, highlight) for highlight in shown)
+
+
+def _nearest_heading(answer: Answer) -> str:
+    return "Other passages near the question" if answer.status == "likely" else "The nearest passages"
 
 
 def _highlights(answer: Answer) -> list[Highlight]:

@@ -9,6 +9,7 @@ _VERDICTS: dict[Band, str] = {
     "high": "Answered, with high confidence",
     "medium": "Answered, with medium confidence",
     "low": "Answered in part, with low confidence",
+    "likely": "No sentence is sure enough; the first passage probably answers",
     "insufficient": "No answer: nothing that was read is sure enough",
 }
 PROOFS: dict[Proof, str] = {

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from webrag_core.answering.compose.features import features_about
 from webrag_core.answering.compose.reranked import SentenceReranker
 from webrag_core.answering.compose.sentence_scores import Query, UnitScores, fitted_scores, score_units
+from webrag_core.answering.compose.windows import window_readings
 from webrag_core.answering.units import Unit, units_of
 from webrag_core.answering.wanted.fact import Fact, fact_of
 from webrag_core.answering.wanted.thing import Thing, thing_of
@@ -73,7 +74,8 @@ async def draft_of(
             relevance = await reranker.relevance(part, units, fitted_scores(queries[-1].features))
         facts.append(fact_of(part))
         holds = np.fromiter((facts[-1].is_in(unit) for unit in units), dtype=np.bool_)
-        scored = await score_units(queries, units, reader, relevance, holds)
+        window = await window_readings([query.text for query in queries], units, reader)
+        scored = await score_units(queries, units, reader, window, relevance, holds)
         scores.append(of_those_with(holds, scored, units) if facts[-1].values else scored)
     warnings = []
     if reader is not None and reader.failure is not None:

@@ -23,12 +23,13 @@ from webrag_core.routing.question import Form
 
 MAX_SENTENCES = 5
 """Entries of an answer, at most: a list or a procedure counts once."""
-_MAX_LOOKUP = 3  # entries that say one value
+_MAX_LOOKUP = 2  # entries that say one value
 _REPEATS = 0.7  # share of a sentence's words in another one from which it repeats that one
 _LEAST_WORDS = 4
 _TRIED = 20  # units, best first, that are tried for each part
 _WORTH_SAYING = 0.2  # of the best sentence's worth
 _NUMBER = re.compile(r"\d+")
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class _Selection:
     supports: Sequence[Array]
     worths: Sequence[Array]
     things: Sequence[Thing]
+    facts: Sequence[Fact]
     form: Form
     room: int
     chosen: list[Choice] = field(default_factory=list)
@@ -65,14 +67,14 @@ class _Selection:
         rivals = self.things[part].is_rival if self.things else ()
         entry = entry_of(self.units, index, self.form)
         members = [member for member in entry if not rivals or not rivals[member]]
-        if any(choice.index in members for choice in self.chosen):
+        if any(choice.index in members for choice in self.chosen) or self._strays(part, index):
             return False
         members = without_idle_lead(self.units, members, len(entry))
         sayings: list[tuple[int, Saying]] = []
         room, left_out = self.room, 0
         for place, member in enumerate(members):
             saying = say(self.units[member], introduces=member != members[-1], label="" if len(members) > 1 else label)
-            least = 1 if len(members) > 1 else _LEAST_WORDS
+            least = 1 if len(members) > 1 or _DIGIT.search(self.units[member].text) else _LEAST_WORDS
             if saying is None or saying.words < least or (len(members) == 1 and repeats(saying.unit, self.chosen)):
                 return False
             if saying.words > room:
@@ -91,6 +93,14 @@ class _Selection:
             self.chosen.append(Choice(saying, member, part, support, worth, self.entries, rest))
         self.room = room
         return True
+
+    def _strays(self, part: int, index: int) -> bool:
+        """Whether a unit may hold a value of something else: it lacks the name of the question that a sentence before
+        it has."""
+        named = self.things[part].names_it if self.things and self.facts[part].values else ()
+        if not named or named[index]:
+            return False
+        return any(choice.part == part and named[choice.index] for choice in self.chosen)
 
     def undo(self) -> None:
         """Drop all that was taken."""
@@ -124,7 +134,7 @@ def select(
         for part, score in enumerate(scores)
     ]
     facts = facts or [Fact()] * len(scores)
-    selection = _Selection(units, supports, worths, things, form, max_words)
+    selection = _Selection(units, supports, worths, things, facts, form, max_words)
 
     def take(part: int, index: int) -> bool:
         is_code = units[index].kind == "code"

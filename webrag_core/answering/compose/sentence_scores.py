@@ -3,7 +3,8 @@
 score = weights · features (`features.FEATURES`), and for the READ best units of those + `reading` · MaxSim of question
 and unit (`retrieval.reader`). Units that were not read rank below those that were. The weights are a conditional logit:
 they maximise the probability that a softmax over all units of a question gives to those that hold the gold quote; made
-by `python -m evals.fitting.sentences`.
+by `python -m evals.fitting.sentences`. What the reader says of whole passages changes no order: it is for the
+confidence.
 """
 
 from __future__ import annotations
@@ -49,14 +50,15 @@ def stored_weights() -> SentenceWeights:
 @dataclass(frozen=True, slots=True)
 class UnitScores:
     """Scores of all units for one part of a question, shape (units,): `fitted` of all, `reading` in [-1, 1] of those
-    read (NaN for the others and without a reader), `total` of both. `features`, shape (units, FEATURES), are those for
-    the part alone. `relevance` in [0, 1] is that of a configured reranker, of those that it was sent (NaN for the
-    others; None without one): it orders the units, and changes no probability. `allowed`, shape (units,): which units
-    may answer the part."""
+    read (NaN for the others and without a reader), `window` of their passages, alike, `total` of all. `features`,
+    shape (units, FEATURES), are those for the part alone. `relevance` in [0, 1] is that of a configured reranker, of
+    those that it was sent (NaN for the others; None without one): it orders the units, and changes no probability.
+    `allowed`, shape (units,): which units may answer the part."""
 
     features: Array
     fitted: Array
     reading: Array
+    window: Array
     total: Array
     allowed: NDArray[np.bool_]
     relevance: Array | None = None
@@ -100,17 +102,19 @@ async def score_units(
     queries: Sequence[Query],
     units: Sequence[Unit],
     reader: Reader | None,
+    window: Array,
     relevance: Array | None = None,
     holds: NDArray[np.bool_] | None = None,
 ) -> UnitScores:
-    """Score units for the last of `queries`: the question, then the part of it that is meant, if any, on which it may
-    lean. The reader reads the best by `relevance`, where a reranker gave one, else by the fitted scores; half of them
-    among those that hold the fact (`holds`), if any do."""
+    """Score units, with the readings of their passages (`window`, shape (units,)), for the last of `queries`: the
+    question, then the part of it that is meant, if any, on which it may lean. The reader reads the best by
+    `relevance`, where a reranker gave one, else by the fitted scores; half of them among those that hold the fact
+    (`holds`), if any do."""
     last = queries[-1]
     scores = np.array(focused_mean([fitted_scores(query.features) for query in queries]))
     reading = np.full(len(units), np.nan)
     allowed = np.array(last.thing.allowed, dtype=np.bool_)
-    unread = UnitScores(last.features, scores, reading, scores, allowed, relevance)
+    unread = UnitScores(last.features, scores, reading, window, scores, allowed, relevance)
     if reader is None or not units:
         return unread
     order = unread.order
@@ -122,7 +126,13 @@ async def score_units(
         return unread
     reading[best] = readings
     total = totals(scores, reading, stored_weights().reading)
-    return UnitScores(last.features, scores, reading, total, allowed, relevance)
+    return UnitScores(last.features, scores, reading, window, total, allowed, relevance)
+
+
+def known(window: Array) -> Array:
+    """Readings of passages, with the least of them for those that were not read; 0 where none was."""
+    least = 0.0 if np.isnan(window).all() else np.nanmin(window)
+    return np.nan_to_num(window, nan=least)
 
 
 def totals(fitted: Array, reading: Array, weight: float) -> Array:
@@ -136,6 +146,8 @@ def totals(fitted: Array, reading: Array, weight: float) -> Array:
 
 
 def read_text(unit: Unit) -> str:
-    """What the reader reads of a unit: the heading it stands under, and its beginning."""
-    heading = unit.lead or (unit.heading_path[-1] if unit.heading_path else "")
-    return f"{heading}\n{unit.text[:_READ_CHARS]}"
+    """What the reader reads of a unit: the first heading of its page, that which it stands under, and its beginning. A
+    value alone says neither what it is, nor of what."""
+    first = unit.heading_path[0] if unit.heading_path else unit.chunk.title or ""
+    nearest = unit.lead or (unit.heading_path[-1] if unit.heading_path else "")
+    return f"{' > '.join(dict.fromkeys(filter(None, (first, nearest))))}\n{unit.text[:_READ_CHARS]}"

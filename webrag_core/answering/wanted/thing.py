@@ -62,7 +62,8 @@ class Thing:
     """What a question is about. Per unit: `allowed`, it may answer; `is_rival`, it is about a look-alike (and may not
     answer); `about`, what it stands under names every discriminator of the question. `absent` are the discriminators
     that no unit carries, `others` values that units carry in their place. `aspect` is the question without those that
-    are carried: what is asked about the thing. `sides`: the things of a kind that a question compares."""
+    are carried: what is asked about the thing. `sides`: the things of a kind that a question compares.
+    `names_it`, per unit: it, or what it stands under, has a name of the question."""
 
     allowed: tuple[bool, ...]
     is_rival: tuple[bool, ...]
@@ -71,6 +72,7 @@ class Thing:
     absent: tuple[Discriminator, ...] = ()
     others: tuple[str, ...] = ()
     sides: tuple[Side, ...] = ()
+    names_it: tuple[bool, ...] = ()
 
     @property
     def absent_names(self) -> list[Discriminator]:
@@ -92,6 +94,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
     absent: list[Discriminator] = []
     carried: list[Discriminator] = []
     sides: list[tuple[Discriminator, Array]] = []
+    names_it = np.zeros(len(units), dtype=np.bool_)
     others: list[str] = []
     for (kind, _), items in slots.items():
         if kind == "name":
@@ -99,6 +102,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
                 carries = _flags(carries_name(level, item.text) for level in levels)
                 if carries.any():
                     carried.append(item)
+                    names_it |= carries
                     is_rival[_beside(item, units)] = True
                     is_rival |= ~carries & _flags(names_another(level, item.text) for level in levels)
                     about &= _flags(any(holds_name(text, item.text) for text in level.around) for level in levels)
@@ -129,6 +133,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
         tuple(absent),
         tuple(dict.fromkeys(others)),
         tuple(Side(item, _row(carries & allowed)) for item, carries in sides),
+        _row(names_it),
     )
 
 

@@ -1,0 +1,47 @@
+"""How probably the first passage that is shown instead of sentences holds the answer.
+
+A logistic regression like the confidence (`confidence.LIKELY_FEATURES`), fitted on people's questions with passages
+that were labelled by reading, by `python -m evals.fitting.confidence`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from webrag_core.answering import confidence
+from webrag_core.answering.compose.draft import Draft
+from webrag_core.answering.compose.features import Array
+from webrag_core.answering.compose.highlights import Shown
+
+LIKELY_AT = 0.40
+"""Probability from which the first passage is `likely` to hold the answer."""
+_UNLIKELY = LIKELY_AT - 0.01
+
+
+def of_first(passages: Sequence[Shown], draft: Draft, supports: Sequence[Array]) -> float:
+    """Probability in [0, 1] that the first of the shown passages holds the answer; 0 without any. It is not likely
+    where the passages lack a name of the question, or this passage the kind of value that is asked for."""
+    if not passages:
+        return 0.0
+    table, features = passage_features(passages[0], draft, supports)
+    probability = confidence.of_passage(table, features)
+    facts = [fact for fact in draft.facts if fact.values or fact.is_code]
+    inside = [draft.units[index] for index in passages[0].units]
+    lacks_fact = bool(facts) and not any(fact.is_in(unit) for fact in facts for unit in inside)
+    if lacks_fact or all(thing.absent_names for thing in draft.things):
+        return min(probability, _UNLIKELY)
+    return probability
+
+
+def passage_features(first: Shown, draft: Draft, supports: Sequence[Array]) -> tuple[str, Array]:
+    """The name of the table, and the features of a passage, shape (k,): those of the passage of the evidence that it is
+    cut from."""
+    unit = draft.units[first.units[0]]
+    inside = [index for index, other in enumerate(draft.units) if other.chunk.chunk_id == unit.chunk.chunk_id]
+    rows = [
+        confidence.stored_features(float(support[inside].max()), unit, draft.units, score)
+        for support, score in zip(supports, draft.scores, strict=True)
+    ]
+    return confidence.reader_of(draft.scores[0]), np.array(rows).max(axis=0)
