@@ -63,10 +63,11 @@ async def choose(
     question: Question, gathered: Gathered, settings: Settings, reranker: SentenceReranker | None = None
 ) -> Composition:
     """As `compose`, before anything is judged: both probabilities are 0."""
-    form = question.form or form_of(question.text, gathered.kind)
+    text = gathered.meant(question.text)
+    form = question.form or form_of(text, gathered.kind)
     draft = await draft_of(
-        question.text,
-        gathered.parts,
+        text,
+        [gathered.meant(part) for part in gathered.parts],
         gathered.ranked,
         make_reader(settings),
         reranker=reranker,
@@ -79,7 +80,7 @@ async def choose(
         supports,
         settings.answer_max_words,
         form,
-        moment_of(question.text),
+        moment_of(text),
         draft.facts,
         draft.things,
     )

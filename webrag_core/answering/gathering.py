@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.merging import keep_best
-from webrag_core.retrieval.models import RankedChunk
+from webrag_core.retrieval.models import RankedChunk, Spelling, respelled
 from webrag_core.retrieval.patterns import rank_fusion
 from webrag_core.routing.execute import Execution
 from webrag_core.routing.results import Finding, Outcome, Output, TaskReport, WalkStep, report_of
@@ -20,7 +20,7 @@ _WORST: Sequence[Outcome] = ("complete", "degraded", "partial", "failed")
 class Gathered:
     """Evidence, best first, with what is known of it. `complete` is the probability in [0, 1] that it is complete,
     `note` how far that can be trusted. `findings` are passages that agents name as answers of their own, `tasks` what
-    became of each task."""
+    became of each task, `spellings` the words of the question that were searched for in other letters."""
 
     ranked: list[RankedChunk] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
@@ -35,6 +35,11 @@ class Gathered:
     findings: list[Finding] = field(default_factory=list)
     tasks: list[TaskReport] = field(default_factory=list)
     outcome: Outcome = "complete"
+    spellings: list[Spelling] = field(default_factory=list)
+
+    def meant(self, text: str) -> str:
+        """A question, or a part of it, with the words that the evidence was found for."""
+        return respelled(text, self.spellings)
 
     def add(self, execution: Execution, iteration: int = 1) -> None:
         """Take in what the tasks of a plan brought. What the plan before it lost stays lost."""
@@ -48,6 +53,9 @@ class Gathered:
             self._note(result.output)
             self._warn(result.output.warnings)
         self._warn([Caution(warning) for warning in (*execution.plan.warnings, *execution.warnings)])
+        # a page that was read meanwhile may have the word as it was typed
+        texts = [one.chunk.text.casefold() for one in self.ranked]
+        self.spellings = [one for one in self.spellings if not any(one.typed.casefold() in text for text in texts)]
         pairs = zip(execution.plan.tasks, execution.results, strict=True)
         self.tasks += [report_of(task, result, iteration) for task, result in pairs]
 
@@ -79,6 +87,8 @@ class Gathered:
             self.complete = max(self.complete, output.top_score)
             # why there is nothing counts only while there is nothing
             self.note = output.note if output.evidence or not self.note else self.note
+        typed = {one.typed for one in self.spellings}
+        self.spellings += [one for one in output.spellings if one.typed not in typed]
         self.pages += output.pages
         self.evidence_ids += output.run_ids
         quotes = {finding.as_quote() for finding in self.findings}

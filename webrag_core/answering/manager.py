@@ -33,6 +33,7 @@ from webrag_core.origin import ANSWER, asked_by
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import Caution, log_warning
+from webrag_core.retrieval.models import spelling_note
 from webrag_core.routing.agents.all import make_agents
 from webrag_core.routing.budget import Ledger
 from webrag_core.routing.execute import Execution, Executor
@@ -162,6 +163,7 @@ class Manager:
                     missing=missing,
                     disagreements=differing,
                     notes=[
+                        *filter(None, [spelling_note(question.text, gathered.spellings)]),
                         *meaning_notes(draft, statements.choices),
                         *plan_notes(question, plan, gathered),
                         *evidence_notes(citations, {} if statements.sentences else draft.withheld),
@@ -279,7 +281,7 @@ class Manager:
         seconds = min(settings.answer_llm_timeout, ledger.seconds_left)
         composer = ModelComposer(self._chat, seconds, draft, gathering.composition.supports, settings.answer_max_words)
         try:
-            async for choice in composer.choices(question.text, stream=statements.streams):
+            async for choice in composer.choices(gathered.meant(question.text), stream=statements.streams):
                 await statements.say(choice)
         except ChatError as error:
             _warn(gathered, f"composing by {error.model} failed ({error.reason}); composed without it")

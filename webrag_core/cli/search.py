@@ -130,8 +130,10 @@ def print_results(results: CorpusSearch, quotes: int, *, show_all: bool = False,
 
     chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in results.chunks}
     shown = results.citations if show_all else relevant(results.citations)[:quotes]
+    if results.spellings:
+        print_line(f"Note        {results.spelling_note}")
     for citation in shown:
-        print_citation(citation, results.query, dated=_date(chunks[citation.chunk_id]), proof=proof)
+        print_citation(citation, results.searched_for, dated=_date(chunks[citation.chunk_id]), proof=proof)
     stats = results.corpus_stats
     if not results.citations:
         print_line("No results.", style="yellow")

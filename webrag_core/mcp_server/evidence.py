@@ -81,7 +81,7 @@ def answer_results(result: OrchestrationResult) -> Results:
 def search_results(search: CorpusSearch) -> Results:
     """Build results with every citation; a chunk may be cited more than once."""
     hits = _hits(search.chunks, search.citations)
-    return Results.of(search.query, hits, whole=search.mode == "full_context")
+    return Results.of(search.searched_for, hits, whole=search.mode == "full_context")
 
 
 def _hits(chunks: Sequence[RankedChunk], citations: Sequence[CitationSpan]) -> list[Hit]:

@@ -51,6 +51,7 @@ def search_data(result: CorpusSearch, results: Results) -> dict[str, Any]:
     """Build structured data of a search."""
     return {
         "query": result.query,
+        **({"searched_for": result.searched_for} if result.spellings else {}),
         **_evidence(results),
         "documents_searched": result.corpus_stats.total_documents,
         "candidates": result.candidates,

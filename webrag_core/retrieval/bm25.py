@@ -54,11 +54,13 @@ class LexicalHit:
 @dataclass(frozen=True, slots=True)
 class LexicalResult:
     """Best parents first; `idf` of each query term in the scope, in the query's order (terms that never occur have the
-    highest). `words` are those terms by the word of the query that they come from, where a word has several."""
+    highest). `words` are those terms by the word of the query that they come from, where a word has several. `absent`
+    are the terms of the query, those of no use among them, that no parent of the scope holds."""
 
     hits: list[LexicalHit]
     idf: dict[str, float]
     words: tuple[Word, ...] = ()
+    absent: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +260,7 @@ async def search_parents(
         return LexicalResult([], {})
     parents, length, few = counted.sizes.parents, counted.sizes.length, counted.few
     known = [_Term(*row) for row in await counted.cursor.fetchall()]
+    absent = frozenset(term.term for term in known if not term.parents)
     words = present_words(counted.words, {term.term: term.parents for term in known})
     present = {term for word in words for term in word}
     known = [term for term in known if term.term in present]
@@ -293,7 +296,7 @@ async def search_parents(
         LexicalHit(parent_id, score, min(1.0, score / attainable) if attainable else 0.0)
         for parent_id, score in await scores.fetchall()
     ]
-    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words))
+    return LexicalResult(sorted(hits, key=lambda hit: -hit.score), idf, tuple(words), absent)
 
 
 def present_words(words: Sequence[Word], holders: Mapping[str, int]) -> list[Word]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -116,13 +118,36 @@ class TimingInfo(Contract):
     total_ms: float
 
 
+class Spelling(Contract):
+    """A word of the query that is written nowhere in the scope, and the word of the scope that was searched for in its
+    place."""
+
+    typed: str
+    taken: str
+
+
+def respelled(text: str, spellings: Sequence[Spelling]) -> str:
+    """`text` with the words that were searched for in place of the typed ones."""
+    for one in spellings:
+        text = re.sub(rf"(?<!\w){re.escape(one.typed)}(?!\w)", one.taken, text)  # letters alone: no references
+    return text
+
+
+def spelling_note(text: str, spellings: Sequence[Spelling]) -> str:
+    """What to say of the words of `text` that were searched for in other letters; "" without any."""
+    if not spellings:
+        return ""
+    typed = ", ".join(f'"{one.typed}"' for one in spellings)
+    return f'showing results for "{respelled(text, spellings)}": no page that was searched has {typed}'
+
+
 class RetrievalResult(Contract):
     """Ranked parents for one query, best first (in full context `search` puts them into `merging.reading_order`).
 
     `term_idf` is the weight of each query term within the scope; a term that occurs nowhere has the highest.
     `model_id` names the embedding model of query and chunks, `weights` the release that scored them (None: the weights
-    that ship), `candidates` counts the parents considered. `degraded`
-    lists the missing parts of retrieval; `warnings` explains them to the user.
+    that ship), `candidates` counts the parents considered. `spellings` are the words that were searched for in other
+    letters. `degraded` lists the missing parts of retrieval; `warnings` explains them to the user.
     """
 
     mode: Literal["full_context", "chunk"]
@@ -134,6 +159,7 @@ class RetrievalResult(Contract):
     term_idf: dict[str, float]
     corpus_stats: CorpusStats
     timing: TimingInfo
+    spellings: list[Spelling] = []
     degraded: list[Capability] = []
     warnings: list[str] = []
 

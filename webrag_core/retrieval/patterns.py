@@ -7,8 +7,8 @@ best of ten bad hits a 1. Without a query vector (the embedding endpoint is down
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -67,11 +67,13 @@ class RetrievalContext:
 
 @dataclass(frozen=True, slots=True)
 class PatternResult:
-    """Chunks best first (ties by URL and in reading order), the number of candidates, and the terms' idf."""
+    """Chunks best first (ties by URL and in reading order), the number of candidates, the terms' idf, and by query the
+    terms that no parent of the scope holds."""
 
     chunks: list[RetrievedChunk]
     candidates: int
     term_idf: dict[str, float]
+    absent: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 async def run_pattern(
@@ -95,13 +97,15 @@ def best_of(results: Sequence[PatternResult]) -> PatternResult:
         return results[0]
     best: dict[int, RetrievedChunk] = {}
     idf: dict[str, float] = {}
+    absent: dict[str, frozenset[str]] = {}
     for result in results:
         idf = result.term_idf | idf
+        absent |= result.absent
         for chunk in result.chunks:
             known = best.get(chunk.chunk_id)
             if known is None or (chunk.relevance or 0.0, chunk.score) > (known.relevance or 0.0, known.score):
                 best[chunk.chunk_id] = chunk
-    return PatternResult(by_score(list(best.values())), len(best), idf)
+    return PatternResult(by_score(list(best.values())), len(best), idf, absent)
 
 
 def alpha_fusion(cosine: float, lexical: float, alpha: float) -> float:
@@ -179,7 +183,7 @@ async def _hybrid(connection: AsyncConnection, context: RetrievalContext, cosine
                 depth=context.depths.of.get(row.document_id, 0),
             )
         )
-    return PatternResult(by_score(chunks), len(fused), lexical.idf)
+    return PatternResult(by_score(chunks), len(fused), lexical.idf, {context.query: lexical.absent})
 
 
 async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> PatternResult:
@@ -194,7 +198,8 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     chunks = await asyncio.to_thread(
         rank_parents, context.query, parents, children, lexical, context.depths, context.weights
     )
-    return PatternResult(chunks, len(cosines.keys() | {hit.parent_id for hit in lexical.hits}), lexical.idf)
+    found = cosines.keys() | {hit.parent_id for hit in lexical.hits}
+    return PatternResult(chunks, len(found), lexical.idf, {context.query: lexical.absent})
 
 
 async def nearest_children(connection: AsyncConnection, context: RetrievalContext, floor: float) -> dict[int, ChildHit]:
@@ -257,4 +262,4 @@ async def lexical_hits(
     flagged = {row[0] for row in await cursor.fetchall()}
     hits = [hit for hit in result.hits if hit.parent_id in flagged]
     hits = [*hits[:limit], *(hit for hit in hits[limit:] if hit.parent_id in also)]
-    return LexicalResult(hits, result.idf, result.words)
+    return replace(result, hits=hits)

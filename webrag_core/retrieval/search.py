@@ -21,7 +21,10 @@ from webrag_core.retrieval.models import (
     CorpusStats,
     RankedChunk,
     RetrievalResult,
+    Spelling,
     TimingInfo,
+    respelled,
+    spelling_note,
 )
 from webrag_core.retrieval.quotes_markdown import citations_markdown
 from webrag_core.retrieval.request import Mode, Pattern, ScopeFilter, SearchRequest
@@ -37,9 +40,9 @@ class CorpusSearch(Readable, BaseModel):
 
     `chunks` are best first, in full-context mode in reading order; `citations` quote them, most relevant first. A
     chunk's `reranked_score` is the final score; those of `chunk` are the ones before (see `RetrievedChunk`). `queries`
-    are the query and its formulations, `model_id` names the embedding model, `weights` the released weights of the
-    scorer (None: those that ship; see `retrieval.weights`). `degraded` lists what the search had to do
-    without.
+    are the query and its formulations, `spellings` the words of them that were searched for in other letters.
+    `model_id` names the embedding model, `weights` the released weights of the scorer (None: those that ship; see
+    `retrieval.weights`). `degraded` lists what the search had to do without.
     """
 
     query: str
@@ -53,8 +56,19 @@ class CorpusSearch(Readable, BaseModel):
     citations: list[CitationSpan]
     corpus_stats: CorpusStats
     timing: TimingInfo
+    spellings: list[Spelling] = []
     degraded: list[Capability]
     warnings: list[str]
+
+    @property
+    def searched_for(self) -> str:
+        """The query as it was searched for."""
+        return respelled(self.query, self.spellings)
+
+    @property
+    def spelling_note(self) -> str:
+        """What to say of words that were searched for in other letters; "" without any."""
+        return spelling_note(self.query, self.spellings)
 
     @property
     def is_empty(self) -> bool:
@@ -83,7 +97,8 @@ class CorpusSearch(Readable, BaseModel):
         """The relevant quotes, each with its source, the numbers of the search, and its warnings."""
         stats = self.corpus_stats
         lines = [f"# {prose(self.query)}", ""]
-        lines += citations_markdown(relevant(self.citations), self.query) or ["Nothing was found.", ""]
+        lines += [f"Note: {prose(self.spelling_note)}", ""] if self.spellings else []
+        lines += citations_markdown(relevant(self.citations), self.searched_for) or ["Nothing was found.", ""]
         lines += [
             f"Searched {counted(stats.total_documents, 'page')}, {counted(stats.total_parent_chunks, 'passage')}.",
             "",
@@ -123,7 +138,8 @@ async def finish_search(
     settings = corpus.settings
     reranker = make_reranker(settings, corpus.breakers) if request.pattern.reranks else None
     top_n = max(settings.reranker_top_n, request.top_k or 0)
-    ranking = await rank(reranker, [(request.query, retrieved)], top_n=top_n, instruction=instruction)
+    query = respelled(request.query, retrieved.spellings)
+    ranking = await rank(reranker, [(query, retrieved)], top_n=top_n, instruction=instruction)
     ranked = ranking.chunks[0]
     if retrieved.mode == "chunk":
         ranked = without_redundancy(ranked, settings.redundancy_ceiling)[: request.top_k or top_n]
@@ -133,7 +149,7 @@ async def finish_search(
         citations = await with_pages(connection, citations)
     warnings = [
         *ranking.warnings,
-        *language_warnings(request.query, [one.chunk for one in ranked], settings),
+        *language_warnings(query, [one.chunk for one in ranked], settings),
     ]
     for warning in warnings:
         log_warning(logger, warning)
@@ -149,6 +165,7 @@ async def finish_search(
         citations=citations,
         corpus_stats=retrieved.corpus_stats,
         timing=retrieved.timing,
+        spellings=retrieved.spellings,
         degraded=retrieved.degraded,
         warnings=[*retrieved.warnings, *warnings],
     )

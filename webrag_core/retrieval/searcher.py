@@ -8,7 +8,8 @@ a candidate and nothing is cut, but scores are computed all the same: one scorin
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,19 @@ from webrag_core.retrieval.filters import check_filters
 from webrag_core.retrieval.graph.cross_modal import cross_modal
 from webrag_core.retrieval.languages import weights_for
 from webrag_core.retrieval.merging import within_budget
-from webrag_core.retrieval.models import CorpusStats, RetrievalResult, RetrievedChunk, TimingInfo
+from webrag_core.retrieval.models import (
+    CorpusStats,
+    RetrievalResult,
+    RetrievedChunk,
+    Spelling,
+    TimingInfo,
+    respelled,
+)
 from webrag_core.retrieval.patterns import RetrievalContext, best_of, run_pattern
 from webrag_core.retrieval.ranking import Depths, to_chunk
 from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
+from webrag_core.retrieval.spelling import find_spellings
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
 from webrag_core.store.database import Database
 
@@ -65,15 +74,35 @@ class Searcher:
         vectors, failure = await self._embed(request)
         embedded = time.perf_counter()
         async with self._database.pipelined_snapshot() as connection:
-            result = await self._search(connection, request, vectors, scope, relaxed)
+            result, _ = await self._search(connection, request, vectors, scope, relaxed)
         return _finished(result, failure, started, embedded)
 
     async def search(self, request: SearchRequest) -> RetrievalResult:
         """Run `request` over the ready pages that match its filters; ranks and scores as `retrieve`.
 
-        Raises InvalidInputError for unknown names in a filter, StoreError(embedding_model_mismatch) when nothing is
-        found because another model is live.
+        Words that are written nowhere in the scope and are near to one that is (`retrieval.spelling`) are searched for
+        as that one. Raises InvalidInputError for unknown names in a filter, StoreError(embedding_model_mismatch) when
+        nothing is found because another model is live.
         """
+        result, spellings = await self._find(request)
+        if spellings:
+            meant = replace(
+                request,
+                query=respelled(request.query, spellings),
+                formulations=[respelled(other, spellings) for other in request.formulations],
+            )
+            first = result.timing
+            result, _ = await self._find(meant)
+            result.spellings = spellings
+            result.timing = TimingInfo(
+                embed_ms=first.embed_ms + result.timing.embed_ms,
+                search_ms=first.search_ms + result.timing.search_ms,
+                total_ms=first.total_ms + result.timing.total_ms,
+            )
+        return result
+
+    async def _find(self, request: SearchRequest) -> tuple[RetrievalResult, list[Spelling]]:
+        """What is found for the words as they are, and what those that are written nowhere may be meant for."""
         started = time.perf_counter()
         vectors, failure = await self._embed(request)
         embedded = time.perf_counter()
@@ -82,7 +111,8 @@ class Searcher:
             warnings = await check_filters(connection, request.filters)
             scope = await resolve_scope(connection, request.filters)
             scope, undated = await within_dates(connection, scope, request.date_ranges)
-            result = await self._search(connection, request, vectors, scope, relaxed=0)
+            result, absent = await self._search(connection, request, vectors, scope, relaxed=0)
+            spellings = await self._spellings(connection, absent, scope)
             retired = await live.fetchone() != (True,)
         if retired and result.corpus_stats.total_parent_chunks and not result.chunks:
             raise StoreError(_RETIRED, code="embedding_model_mismatch")
@@ -91,7 +121,7 @@ class Searcher:
         if undated:
             warnings.append(f"pages without a date, excluded by the date filter: {undated}")
         result.warnings = [*warnings, *result.warnings]
-        return _finished(result, failure, started, embedded)
+        return _finished(result, failure, started, embedded), spellings
 
     async def siblings(self, hits: Sequence[RetrievedChunk], radius: int) -> list[RetrievedChunk]:
         """Parents at most `radius` positions from each hit, hits included, unscored, in reading order. Their depth is
@@ -145,7 +175,8 @@ class Searcher:
         vectors: Vectors | None,
         scope: Scope,
         relaxed: int,
-    ) -> RetrievalResult:
+    ) -> tuple[RetrievalResult, Mapping[str, frozenset[str]]]:
+        """The result, and by query the terms that are nowhere in the scope."""
         settings = self._settings
         size = await scope_size(connection, scope)
         budget = request.context_budget or settings.retrieval_context_budget
@@ -165,7 +196,7 @@ class Searcher:
             note = f"scored with released weights ({release}): probabilities were fitted with those that ship"
             warnings.append(note)
         chunks = best.chunks if full else within_budget(best.chunks, budget, tokens=lambda chunk: chunk.token_count)
-        return RetrievalResult(
+        result = RetrievalResult(
             mode="full_context" if full else "chunk",
             pattern=request.pattern,
             model_id=self._model_id,
@@ -182,6 +213,16 @@ class Searcher:
             timing=TimingInfo(embed_ms=0, search_ms=0, total_ms=0),
             warnings=warnings,
         )
+        return result, best.absent
+
+    async def _spellings(
+        self, connection: AsyncConnection, absent: Mapping[str, frozenset[str]], scope: Scope
+    ) -> list[Spelling]:
+        if not any(absent.values()):
+            return []
+        size = await scope_size(connection, scope)
+        found = [await find_spellings(connection, query, terms, scope, size) for query, terms in absent.items()]
+        return list({one.typed: one for spellings in found for one in spellings}.values())
 
     async def _ask_live(self, connection: AsyncConnection) -> AsyncCursor:
         """Ask whether the model is live. Another one may have been switched to since this process began, which keeps

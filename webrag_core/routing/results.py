@@ -10,7 +10,7 @@ from typing import Literal, Self
 from webrag_core.corpus.quotes import Quote
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.result_warnings import Caution
-from webrag_core.retrieval.models import Contract, RankedChunk
+from webrag_core.retrieval.models import Contract, RankedChunk, Spelling
 from webrag_core.routing.asked import asked
 from webrag_core.routing.plan import Task
 
@@ -91,7 +91,8 @@ class Output:
     """What an agent found. `complete`, in [0, 1], is the probability that the evidence is complete, `top_score` the
     relevance of its best passage; `note` says how far they can be trusted, or why there is nothing.
 
-    `pages` were fetched, in `steps`, by the runs `run_ids`; `look_next` are addresses that were not read.
+    `pages` were fetched, in `steps`, by the runs `run_ids`; `look_next` are addresses that were not read. `spellings`
+    are the words of the question that were searched for in other letters.
     """
 
     evidence: list[RankedChunk] = field(default_factory=list)
@@ -106,6 +107,7 @@ class Output:
     run_ids: list[int] = field(default_factory=list)
     look_next: list[str] = field(default_factory=list)
     warnings: list[Caution] = field(default_factory=list)
+    spellings: list[Spelling] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:

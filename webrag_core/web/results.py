@@ -46,7 +46,7 @@ async def load_results(
     chunks = {ranked.chunk.chunk_id: ranked.chunk for ranked in search.chunks}
     fresh = await load_freshness(connection, [one.version_id for one in citations])
     return [
-        _result(search.query, one, chunks[one.chunk_id], fresh[one.version_id])
+        _result(search.searched_for, one, chunks[one.chunk_id], fresh[one.version_id])
         for one in citations
         if one.version_id in fresh
     ]

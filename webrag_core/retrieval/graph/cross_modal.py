@@ -129,7 +129,7 @@ async def cross_modal(connection: AsyncConnection, context: RetrievalContext) ->
         )
         for chunk, gain, probability in zip(chunks, gains, probabilities, strict=True)
     ]
-    return PatternResult(by_score(lifted), found.candidates + len(new), found.term_idf)
+    return replace(found, chunks=by_score(lifted), candidates=found.candidates + len(new))
 
 
 def _gain(chunk: RetrievedChunk, way: Reached | None) -> float:

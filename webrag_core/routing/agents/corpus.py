@@ -28,4 +28,5 @@ class CorpusAgent:
             complete=stored_complete(results.top_score, 1.0 if params.coverage is None else params.coverage),
             note="calibrated" if results.chunks else await nothing_found(corpus.database, filters, None),
             warnings=list(map(Caution, results.warnings)),
+            spellings=results.spellings,
         )

@@ -1,0 +1,189 @@
+"""Words of a query that are written nowhere in the scope and are near to a word that is: typing errors, most likely.
+
+The postings hold stems, so every string that the word may be a mistyped form of is stemmed and looked up; two errors
+are looked for among the terms that begin alike. What is taken is a word as a page of the scope writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from psycopg import AsyncConnection
+
+from webrag_core.indexing.terms import query_terms, terms, words_of
+from webrag_core.language.detection import detected
+from webrag_core.language.typing_errors import (
+    errors_between,
+    is_likely_in_a_name,
+    may_be_mistyped,
+    most_errors,
+    one_error_away,
+)
+from webrag_core.language.words import DEFAULT, rules, rules_of
+from webrag_core.providers.common_words import is_common_word, is_listed_word
+from webrag_core.retrieval.bm25 import count_terms, search_parents
+from webrag_core.retrieval.chunk_store import load_parents
+from webrag_core.retrieval.models import Spelling
+from webrag_core.retrieval.scope import Scope, ScopeSize
+
+_MOST_WORDS = 4  # of a query
+_TRIED = 6  # terms near to a word, the likeliest first
+_READ = 8  # passages that hold a term, in which its word is looked for
+_FEW = 2  # passages of a word that is no common one: a word that stands once may itself be an error
+_MOST_TERMS = 5_000  # that share a piece with a long word
+_ENDING = 5  # letters that a term may lack
+_PIECE = 3  # letters of which a third stays as it is when there are two errors
+_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|\S*[\d_/\\@.:#$]\w\S*")
+_SENTENCE_END = re.compile(r"(?:^|[.!?:;\n])[\s\"'“„«(¿¡-]*$")
+_NOUNS_CAPITALISED = frozenset(("de", "lb"))
+
+# a third of the first letters is as it is typed, where two of them are wrong
+_ALIKE = """
+SELECT term FROM lexical_terms
+WHERE left(term, 1) = ANY(%(first)s::text[]) AND length(term) BETWEEN %(least)s AND %(most)s
+  AND (strpos(term, %(piece_0)s) > 0 OR strpos(term, %(piece_1)s) > 0 OR strpos(term, %(piece_2)s) > 0)
+LIMIT %(limit)s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Suspect:
+    """A word of a query that is written nowhere in the scope, and whether little is needed to take it for a mistyped
+    one: it is no name, and of a language whose common words are known."""
+
+    word: str
+    is_free: bool
+    most: int
+
+
+async def find_spellings(
+    connection: AsyncConnection, query: str, absent: Collection[str], scope: Scope, size: ScopeSize
+) -> list[Spelling]:
+    """What the words of `query` are taken for of which all terms are `absent` from the scope: the nearest words that
+    its pages write, in the language of the query, the more frequent first. Call inside a transaction."""
+    if not absent or not size.parents:
+        return []
+    language = detected(query)
+    found = []
+    for suspect in list(_suspects(query, absent, size.rules, language))[:_MOST_WORDS]:
+        near = _terms_near(suspect.word, language, size.rules)
+        taken = await _word_taken(connection, suspect, 1, near, language, scope, size)
+        if taken is None and suspect.most > 1:
+            alike = await _terms_alike(connection, suspect.word)
+            taken = await _word_taken(connection, suspect, 2, alike, language, scope, size)
+        if taken is not None:
+            found.append(Spelling(typed=suspect.word, taken=taken))
+    return found
+
+
+def _suspects(query: str, absent: Collection[str], present: Sequence[str], language: str | None) -> Iterator[_Suspect]:
+    kept = [match.span() for match in _QUOTED.finditer(query)]
+    words = words_of(query)
+    in_titles = all(word[:1].isupper() for word in words)
+    at = 0
+    seen: set[str] = set()
+    for word in words:
+        at = query.index(word, at)
+        start, at = at, at + len(word)
+        if word in seen or not may_be_mistyped(word) or any(first <= start < last for first, last in kept):
+            continue
+        seen.add(word)
+        found = query_terms(word, present, language)
+        if not found or any(term not in absent for variants in found for term in variants) or is_common_word(word):
+            continue
+        capital = word[0].isupper() and language not in _NOUNS_CAPITALISED
+        is_name = capital and not in_titles and not _SENTENCE_END.search(query, 0, start)
+        is_free = not is_name and language in (None, "en")
+        yield _Suspect(word, is_free, most_errors(word, is_name=not is_free))
+
+
+def _terms_near(word: str, language: str | None, present: Sequence[str]) -> dict[str, list[str]]:
+    """The terms of the strings that are an error away, and those strings."""
+    near: dict[str, list[str]] = {}
+    names = [rules_of(language)] if language is not None else (present or [DEFAULT])
+    for other in dict.fromkeys(one_error_away(word, accents=language not in (None, "en"))):
+        for term in {rules(name).term(other) for name in names}:
+            if term:
+                near.setdefault(term, []).append(other)
+    return near
+
+
+async def _terms_alike(connection: AsyncConnection, word: str) -> dict[str, list[str]]:
+    """The terms that two errors in the beginning of a long word make: a term is a word without its ending."""
+    lower = word.lower()
+    pieces = {f"piece_{number}": lower[number * _PIECE : (number + 1) * _PIECE] for number in range(3)}
+    cursor = await connection.execute(
+        _ALIKE,
+        {
+            **pieces,
+            "first": list(lower[:2]),
+            "least": len(lower) - _ENDING,
+            "most": len(lower) + 2,
+            "limit": _MOST_TERMS,
+        },
+    )
+    return {
+        term: []
+        for (term,) in await cursor.fetchall()
+        if len(set(term) - set(lower)) <= 2 and errors_between(term, lower, 2, begins=True) <= 2
+    }
+
+
+async def _word_taken(
+    connection: AsyncConnection,
+    suspect: _Suspect,
+    most: int,
+    near: dict[str, list[str]],
+    language: str | None,
+    scope: Scope,
+    size: ScopeSize,
+) -> str | None:
+    """The word of the scope that a suspect is taken for, of the terms that are `near`; None where there is none."""
+    counted = await count_terms(connection, list(near), scope, size.indexes)
+    if counted.cursor is None:
+        return None
+    holders = {str(row[0]): int(row[2]) for row in await counted.cursor.fetchall() if row[2]}
+    initial = suspect.word[0].lower()
+
+    def order(term: str) -> tuple[bool, int, str]:
+        return (term[0] != initial, -holders[term], term)
+
+    for term in sorted(holders, key=order)[:_TRIED]:
+        word = await _as_written(connection, suspect, most, term, near[term], language, scope, holders[term])
+        if word is not None:
+            return word[0].upper() + word[1:] if suspect.word[0].isupper() else word.lower()
+    return None
+
+
+async def _as_written(
+    connection: AsyncConnection,
+    suspect: _Suspect,
+    most: int,
+    term: str,
+    strings: Sequence[str],
+    language: str | None,
+    scope: Scope,
+    holders: int,
+) -> str | None:
+    """The word of a term that passages of the scope write and a suspect may be meant for; None without any. Passages in
+    a language other than the query's do not count. `holders` is the number of passages that hold the term."""
+    hits = (await search_parents(connection, [term], scope, limit=_READ)).hits
+    rows = [
+        row
+        for row in await load_parents(connection, [hit.parent_id for hit in hits])
+        if language is None or row.language is None or row.language.partition("-")[0] == language
+    ]
+    words: Counter[str] = Counter()
+    for row in rows:
+        text = "\n".join((row.title or "", *row.heading_path, row.body))
+        words.update(word for word in words_of(text) if term in terms(word, row.language))
+    fitting = [word for word in words if may_be_mistyped(word) and errors_between(suspect.word, word, most) <= most]
+    if rows:  # they may write it in another form
+        fitting += [string for string in strings if string not in words and is_listed_word(string)]
+    if not suspect.is_free:
+        fitting = [word for word in fitting if is_likely_in_a_name(suspect.word, word)]
+    fitting = [word for word in fitting if holders >= _FEW or is_listed_word(word)]
+    return min(fitting, key=lambda word: (errors_between(suspect.word, word, most), -words[word], word), default=None)
