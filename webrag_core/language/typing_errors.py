@@ -77,6 +77,15 @@ def errors_between(word: str, other: str, most: int, *, begins: bool = False) ->
     return min(min(row) if begins else row[-1], most + 1)
 
 
+def is_likely(word: str, other: str) -> bool:
+    """Whether a word that is an error or two away may be a mistyped `other`. First letters are seldom wrong, and at the
+    end of a word another letter makes another form of it, or another word."""
+    first, second = word.lower(), other.lower()
+    if first[0] != second[0]:
+        return first[:2] == second[1::-1]
+    return len(first) != len(second) or first[:-1] != second[:-1]
+
+
 def is_likely_in_a_name(name: str, other: str) -> bool:
     """Whether a name that is written nowhere may be a mistyped `other`. Names are often as near to each other as errors
     are: Brand and Brandt, Hansen and Hanson. So only two neighbours in the wrong order count, and in a longer name a

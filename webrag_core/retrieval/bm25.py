@@ -55,12 +55,14 @@ class LexicalHit:
 class LexicalResult:
     """Best parents first; `idf` of each query term in the scope, in the query's order (terms that never occur have the
     highest). `words` are those terms by the word of the query that they come from, where a word has several. `absent`
-    are the terms of the query, those of no use among them, that no parent of the scope holds."""
+    are the terms of the query, those of no use among them, that no parent of the scope holds; `literals` are the words
+    that stand for symbols (`retrieval.literals`)."""
 
     hits: list[LexicalHit]
     idf: dict[str, float]
     words: tuple[Word, ...] = ()
     absent: frozenset[str] = frozenset()
+    literals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from webrag_core.language.detection import detected
 from webrag_core.retrieval.bm25 import CountedTerms, LexicalResult, Word, count_terms, search_parents
 from webrag_core.retrieval.chunk_store import Child, load_families, load_parents, load_scope_children
 from webrag_core.retrieval.dense import ChildHit, search_children
+from webrag_core.retrieval.literals import find_literals, with_literals
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.ranking import Depths, by_score, rank_parents, select_candidates, to_chunk
 from webrag_core.retrieval.request import Pattern
@@ -190,7 +191,10 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     """P4 (and P3): the candidates of both, rescored by `retrieval.scoring`."""
     counted = await counted_terms(connection, context)
     nearest = await nearest_children(connection, context, context.floor)
-    lexical = await lexical_hits(connection, context, also=nearest, counted=counted)
+    literals = await find_literals(connection, context.query, context.scope, context.size)
+    also = nearest.keys() | {parent for counts in literals.values() for parent in counts}
+    lexical = await lexical_hits(connection, context, also=also, counted=counted)
+    lexical = with_literals(lexical, literals, context.size)
     cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
     candidates = select_candidates(cosines, lexical, context.to_read)
     parents, children = await load_families(connection, context.model_id, context.vector, candidates)

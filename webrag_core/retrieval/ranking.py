@@ -13,6 +13,7 @@ from webrag_core.indexing.passages import Passage, extract_passages
 from webrag_core.retrieval.bm25 import LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import Child, ParentRow
+from webrag_core.retrieval.literals import with_tokens
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.redundancy import alike_groups
 from webrag_core.retrieval.scoring import PassageScores, profile, score_passages
@@ -135,7 +136,11 @@ def _scored(
     """The cosine of each child, and its scores."""
     cosines = np.array([child.similarity for child in children], dtype=np.float32)
     parent_ids = [child.parent_id for child in children]
-    return cosines, score_passages(profile(query, lexical.idf, lexical.words), _passages(rows, children), parent_ids)
+    passages = _passages(rows, children)
+    if lexical.literals:
+        texts = ["\n".join((*child.heading_path, _body(rows[child.parent_id], child))) for child in children]
+        passages = with_tokens(passages, texts, lexical.literals)
+    return cosines, score_passages(profile(query, lexical.idf, lexical.words), passages, parent_ids)
 
 
 def by_score(chunks: Sequence[RetrievedChunk]) -> list[RetrievedChunk]:
@@ -162,8 +167,11 @@ def _passages(rows: Mapping[int, ParentRow], children: Sequence[Child]) -> list[
 
 
 def _embedded_text(row: ParentRow, child: Child) -> str:
-    body = row.body[child.start - row.char_start : child.end - row.char_start]
-    return embedding_text(row.title, child.heading_path, body)
+    return embedding_text(row.title, child.heading_path, _body(row, child))
+
+
+def _body(row: ParentRow, child: Child) -> str:
+    return row.body[child.start - row.char_start : child.end - row.char_start]
 
 
 def to_chunk(

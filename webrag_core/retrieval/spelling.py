@@ -17,6 +17,7 @@ from webrag_core.indexing.terms import query_terms, terms, words_of
 from webrag_core.language.detection import detected
 from webrag_core.language.typing_errors import (
     errors_between,
+    is_likely,
     is_likely_in_a_name,
     may_be_mistyped,
     most_errors,
@@ -146,12 +147,7 @@ async def _word_taken(
     if counted.cursor is None:
         return None
     holders = {str(row[0]): int(row[2]) for row in await counted.cursor.fetchall() if row[2]}
-    initial = suspect.word[0].lower()
-
-    def order(term: str) -> tuple[bool, int, str]:
-        return (term[0] != initial, -holders[term], term)
-
-    for term in sorted(holders, key=order)[:_TRIED]:
+    for term in sorted(holders, key=lambda term: (-holders[term], term))[:_TRIED]:
         word = await _as_written(connection, suspect, most, term, near[term], language, scope, holders[term])
         if word is not None:
             return word[0].upper() + word[1:] if suspect.word[0].isupper() else word.lower()
@@ -183,7 +179,7 @@ async def _as_written(
     fitting = [word for word in words if may_be_mistyped(word) and errors_between(suspect.word, word, most) <= most]
     if rows:  # they may write it in another form
         fitting += [string for string in strings if string not in words and is_listed_word(string)]
-    if not suspect.is_free:
-        fitting = [word for word in fitting if is_likely_in_a_name(suspect.word, word)]
+    may_be_meant = is_likely if suspect.is_free else is_likely_in_a_name
+    fitting = [word for word in fitting if may_be_meant(suspect.word, word)]
     fitting = [word for word in fitting if holders >= _FEW or is_listed_word(word)]
     return min(fitting, key=lambda word: (errors_between(suspect.word, word, most), -words[word], word), default=None)

@@ -18,6 +18,7 @@ from webrag_core.answering.units import Unit
 from webrag_core.answering.wanted.discriminators import Discriminator
 from webrag_core.answering.wanted.versions import OPEN_END, versions_in
 from webrag_core.indexing.terms import terms
+from webrag_core.language.symbols import count_symbol
 
 Stance = Literal["carries", "neutral", "rival"]
 _ANY_HEAD = frozenset(("", "version", "release", "v", "docs", "documentation", "manual", "stable", "the", "in"))
@@ -82,7 +83,7 @@ def _verdict(wanted: Discriminator, text: str, passage: str, *, is_text: bool) -
             return True
         return False if not is_text and _is_sibling(wanted.folded, text.strip().casefold()) else None
     if wanted.kind == "sign":
-        return True if wanted.text in text else None
+        return True if count_symbol(text, wanted.text) else None
     return True if holds_name(text, wanted.text) else None
 
 

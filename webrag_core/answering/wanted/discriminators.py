@@ -1,5 +1,5 @@
 """Discriminators of a question: what chooses among look-alikes. Versions, numbered things (branch 12), codes (X210),
-identifiers (`max-cache-ttl`), signs and names."""
+identifiers (`max-cache-ttl`), signs (`&&`, `.htaccess`) and names."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Literal
 from webrag_core.answering.wanted.versions import Version, version_of
 from webrag_core.language.detection import detected_beyond_doubt
 from webrag_core.language.stop_words import stop_words
+from webrag_core.language.symbols import symbol_tokens
 
 Kind = Literal["version", "number", "code", "identifier", "sign", "name"]
 _CODE = r"[^\W\d_]{1,6}-?\d{1,6}[^\W_]{0,3}"
@@ -114,8 +115,10 @@ def discriminators_of(question: str) -> list[Discriminator]:
         if item is not None:
             found[item] = None
         before = "" if kind in ("number", "version") else text
-    for sign in question:
-        if unicodedata.category(sign) == "So":
+    written = {item.folded for item in found}
+    signs = [sign for sign in question if unicodedata.category(sign) == "So"]
+    for sign in (*signs, *symbol_tokens(question)):
+        if sign.casefold() not in written:
             found[Discriminator("sign", sign)] = None
     return list(found)[:_MOST]
 
