@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psycopg import AsyncConnection, AsyncCursor
 
@@ -78,6 +78,19 @@ class _Term:
     def idf(self, parents: int) -> float:
         """Its weight among so many parents."""
         return math.log(1 + (parents - self.parents + 0.5) / (self.parents + 0.5))
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Parents of the scope that say what another one says, so many in all, and by term those that hold it. A word is no
+    commoner for them: a weight that they lower would make a sure hit unsure."""
+
+    parents: int
+    holders: Mapping[str, int]
+
+    def without(self, term: _Term) -> _Term:
+        """The term as if there were no copies."""
+        return replace(term, parents=max(min(term.parents, 1), term.parents - self.holders.get(term.term, 0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +265,11 @@ async def search_parents(
     limit: int,
     also: Sequence[int] = (),
     counted: CountedTerms | None = None,
+    copies: Copies | None = None,
 ) -> LexicalResult:
     """The `limit` best parents of the scope, equal scores by URL and reading order, and those of `also` that hold a
     term of the query. Of a word with several terms those that occur count, each where it stands. `counted` are its
-    terms (None = counted here). Call inside a transaction."""
+    terms (None = counted here); its weights are those without the `copies`. Call inside a transaction."""
     if counted is None:
         counted = await count_terms(connection, query_terms, scope)
     if counted.cursor is None:
@@ -266,7 +280,10 @@ async def search_parents(
     words = present_words(counted.words, {term.term: term.parents for term in known})
     present = {term for word in words for term in word}
     known = [term for term in known if term.term in present]
-    idf = {term.term: term.idf(parents) for term in known}
+    if copies is None:
+        idf = {term.term: term.idf(parents) for term in known}
+    else:
+        idf = {term.term: copies.without(term).idf(max(1, parents - copies.parents)) for term in known}
     used = [term for term in known if term.id is not None and term.parents]
     if few:  # the ids of all
         reading = _Reading([term.id or 0 for term in used], [idf[term.term] for term in used], [], [])

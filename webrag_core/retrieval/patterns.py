@@ -17,12 +17,12 @@ from psycopg import AsyncConnection
 
 from webrag_core.indexing.terms import query_terms
 from webrag_core.language.detection import detected
-from webrag_core.retrieval.bm25 import CountedTerms, LexicalResult, Word, count_terms, search_parents
+from webrag_core.retrieval.bm25 import Copies, CountedTerms, LexicalResult, Word, count_terms, search_parents
 from webrag_core.retrieval.chunk_store import Child, load_families, load_parents, load_scope_children
 from webrag_core.retrieval.dense import ChildHit, search_children
 from webrag_core.retrieval.literals import find_literals, with_literals
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
-from webrag_core.retrieval.ranking import Depths, by_score, rank_parents, select_candidates, to_chunk
+from webrag_core.retrieval.ranking import Depths, by_score, copies_among, rank_parents, select_candidates, to_chunk
 from webrag_core.retrieval.request import Pattern
 from webrag_core.retrieval.scope import Scope, ScopeSize
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
@@ -202,6 +202,14 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     chunks = await asyncio.to_thread(
         rank_parents, context.query, parents, children, lexical, context.depths, context.weights
     )
+    copies = copies_among(chunks, lexical)
+    if copies is not None:
+        ids = [row.id for row in parents]
+        lexical = await lexical_hits(connection, context, also={*also, *ids}, copies=copies)
+        lexical = with_literals(lexical, literals, context.size)
+        chunks = await asyncio.to_thread(
+            rank_parents, context.query, parents, children, lexical, context.depths, context.weights
+        )
     found = cosines.keys() | {hit.parent_id for hit in lexical.hits}
     return PatternResult(chunks, len(found), lexical.idf, {context.query: lexical.absent})
 
@@ -243,9 +251,10 @@ async def lexical_hits(
     context: RetrievalContext,
     also: Collection[int],
     counted: CountedTerms | None = None,
+    copies: Copies | None = None,
 ) -> LexicalResult:
     """The best parents by BM25, as many as the context wants, and those of `also` that hold a term of the query.
-    `counted` are its terms (None = counted here)."""
+    `counted` are its terms (None = counted here), its weights those without the `copies`."""
     flags = list(context.scope.flags)
     limit = context.size.parents if context.full else min(context.limit, context.size.parents)
     search = partial(
@@ -255,6 +264,7 @@ async def lexical_hits(
         context.scope,
         also=sorted(also),
         counted=counted or await counted_terms(connection, context),
+        copies=copies,
     )
     if not flags or not limit:
         return await search(limit=limit)

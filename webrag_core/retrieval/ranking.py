@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,18 +11,20 @@ from numpy.typing import NDArray
 
 from webrag_core.indexing.chunks import embedding_text
 from webrag_core.indexing.passages import Passage, extract_passages
-from webrag_core.retrieval.bm25 import LexicalResult
+from webrag_core.indexing.terms import terms
+from webrag_core.retrieval.bm25 import Copies, LexicalResult
 from webrag_core.retrieval.calibration import relevance
 from webrag_core.retrieval.chunk_store import Child, ParentRow
 from webrag_core.retrieval.literals import with_tokens
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.redundancy import alike_groups
-from webrag_core.retrieval.scoring import PassageScores, profile, score_passages
+from webrag_core.retrieval.scoring import Array, PassageScores, profile, score_passages
 from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
 _LEXICAL_PLACES = 0.5  # share of the candidates that BM25's ranks fill
 _MATCH_SHARE = 0.8  # children of one parent that score at least this share of its best are matches too
+_COPIED = 50  # parents, best first, of which copies are counted
 _COMPARED = 12  # parents, best first, of which those that say nearly the same are known
 _ALIKE = 0.5  # share of the shingles of two parents from which they say nearly the same
 _MAX_MATCHES = 3
@@ -91,7 +94,8 @@ def rank_parents(
         for row in parents
     }
     best = sorted(raw_scores, key=lambda parent: -raw_scores[parent])[:_COMPARED]
-    alike = dict(zip(best, alike_groups([rows[parent].body for parent in best], _ALIKE), strict=True))
+    texts = [_best_text(rows[parent], children, child_scores, by_parent.get(parent, [])) for parent in best]
+    alike = dict(zip(best, alike_groups(texts, _ALIKE), strict=True))
     groups = [alike.get(parent, len(best) + place) for place, parent in enumerate(raw_scores)]
     relevance_by_id = dict(zip(raw_scores, relevance(list(raw_scores.values()), groups), strict=True))
     chunks = []
@@ -110,6 +114,31 @@ def rank_parents(
             )
         )
     return by_score(chunks)
+
+
+def _best_text(row: ParentRow, children: Sequence[Child], scores: Array, own: Sequence[int]) -> str:
+    """The text of a parent's best child; its own without children."""
+    return _body(row, children[max(own, key=lambda index: scores[index])]) if own else row.body
+
+
+def copies_among(chunks: Sequence[RetrievedChunk], lexical: LexicalResult) -> Copies | None:
+    """Those of the best chunks (best first) that say nearly the same as a better one, as far as the query goes; None
+    without any."""
+    hits = {hit.parent_id for hit in lexical.hits}
+    best = [chunk for chunk in chunks[:_COPIED] if chunk.chunk_id in hits]
+    groups = alike_groups([chunk.match_text for chunk in best], _ALIKE)
+    if len(set(groups)) == len(best):
+        return None
+    holders: Counter[str] = Counter()
+    for group in {group for group in groups if groups.count(group) > 1}:
+        members = [chunk for chunk, name in zip(best, groups, strict=True) if name == group]
+        held = Counter(
+            term
+            for chunk in members
+            for term in set(terms("\n".join((*chunk.heading_path, chunk.text)), chunk.language)) & lexical.idf.keys()
+        )
+        holders.update({term: number - 1 for term, number in held.items()})
+    return Copies(len(best) - len(set(groups)), holders)
 
 
 def signals_of_parents(
