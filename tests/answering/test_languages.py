@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.showing.test_passage import cited
-from webrag_core.answering.languages import language_notes
-from webrag_core.config import Settings
-from webrag_core.language.detection import detected_beyond_doubt
+from webrag_core.language.detection import detected_beyond_doubt, detected_surely
 from webrag_core.language.names import language_name
 
 QUESTIONS = {
@@ -163,17 +160,6 @@ def test_what_is_not_clear_has_no_language(text: str) -> None:
     assert detected_beyond_doubt(text) is None
 
 
-def test_a_note_says_so_when_the_evidence_is_in_another_language(settings: Settings) -> None:
-    quotes = [cited("Although queues are not thread-safe, they are designed to be used in async code.")]
-    [note] = language_notes("Wie viele Elemente sind in der Warteschlange?", quotes, settings)
-    assert "the question is in German, the pages are in English" in note
-    assert language_notes("How many items are in the queue?", quotes, settings) == []
-    assert language_notes("asyncio.Queue maxsize", quotes, settings) == []
-    assert language_notes("Wie viele Elemente sind in der Warteschlange?", [], settings) == []
-
-
-def test_a_note_knows_a_multilingual_embedding_model(settings: Settings) -> None:
-    quotes = [cited("Although queues are not thread-safe, they are designed to be used in async code.")]
-    bridging = settings.model_copy(update={"embedding_languages": "*"})
-    [note] = language_notes("Wie viele Elemente sind in der Warteschlange?", quotes, bridging)
-    assert "by meaning" in note
+@pytest.mark.parametrize("text", ["Is the fan off in Oven 9.4?", "hand mail to dovecot"])
+def test_what_is_said_of_a_language_is_sure(text: str) -> None:
+    assert detected_surely(text) is None

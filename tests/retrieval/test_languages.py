@@ -6,10 +6,11 @@ import pytest
 
 from tests.local_site import page
 from tests.retrieval.graph.test_cross_modal import by_path, searching
+from webrag_core.answering.manager import Manager, Question
 from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.terms import TERMS_VERSION
-from webrag_core.retrieval.languages import weights_for
+from webrag_core.retrieval.languages import language_warnings, weights_for
 from webrag_core.retrieval.request import ScopeFilter, SearchRequest
 from webrag_core.retrieval.search import search
 from webrag_core.retrieval.weights import SHIPPED
@@ -77,6 +78,30 @@ def test_a_question_in_another_language_than_the_pages_is_told_so(settings: Sett
         found = await search(corpus, SearchRequest(query=query))
         assert any("the question is in German, the pages are in English" in one for one in found.warnings)
         assert (await search(corpus, SearchRequest(query="Where are houses near the river?"))).warnings == []
+
+    searching(settings, work, {"/en": ENGLISH})
+
+
+def test_nothing_is_said_where_a_page_in_the_language_of_the_question_was_found(settings: Settings) -> None:
+    async def work(corpus: Corpus) -> None:
+        question = "Wo stehen die alten Mühlen neben der queue?"
+        assert "/de" in by_path(await search(corpus, SearchRequest(query=question)))
+        answer = await Manager(corpus).answer(Question(question))
+        assert not any("the question is in" in one for one in (*answer.notes, *answer.warnings))
+
+    searching(settings, work, {"/en": ENGLISH, "/de": GERMAN})
+
+
+def test_an_answer_says_once_that_its_pages_are_in_another_language(settings: Settings) -> None:
+    async def work(corpus: Corpus) -> None:
+        bridging = corpus.settings.model_copy(update={"embedding_languages": "*"})
+        question = Question("Wo stehen die alten Häuser neben der queue?")
+        answer = await Manager(corpus).answer(question)
+        [note] = [one for one in (*answer.notes, *answer.warnings) if "the question is in German" in one]
+        assert "ask in English" in note
+        found = await search(corpus, SearchRequest(query=question.text))
+        [note] = language_warnings(question.text, [one.chunk for one in found.chunks], bridging)
+        assert "by meaning" in note
 
     searching(settings, work, {"/en": ENGLISH})
 

@@ -14,7 +14,6 @@ from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.composition import Composition, compose, warnings_of
 from webrag_core.answering.events import AnswerEvent, Done, Planned, Reflected, TaskDone
 from webrag_core.answering.gathering import Gathered
-from webrag_core.answering.languages import language_notes
 from webrag_core.answering.likelihood import LIKELY_AT
 from webrag_core.answering.models import Answer, Spent
 from webrag_core.answering.proof.recheck import recheck
@@ -33,6 +32,7 @@ from webrag_core.origin import ANSWER, asked_by
 from webrag_core.percentages import cut, percent
 from webrag_core.providers.chat import ChatEndpoint
 from webrag_core.result_warnings import Caution, log_warning
+from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.models import spelling_note
 from webrag_core.routing.agents.all import make_agents
 from webrag_core.routing.budget import Ledger
@@ -167,7 +167,7 @@ class Manager:
                         *meaning_notes(draft, statements.choices),
                         *plan_notes(question, plan, gathered),
                         *evidence_notes(citations, {} if statements.sentences else draft.withheld),
-                        *language_notes(question.text, citations, self._settings),
+                        *language_warnings(question.text, [one.chunk for one in gathered.ranked], self._settings),
                         *time_notes(question, statements.sentences, compared=_compared(gathered)),
                     ],
                     look_next=gathered.look_next if likely or sure < confidence.SURE_AT else [],

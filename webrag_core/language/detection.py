@@ -21,7 +21,7 @@ UNCLEAR = "und"
 """What is stored for a text whose language is not clear (BCP 47's undetermined)."""
 
 # probabilities below which a language is not clear: of a question; of a page; where a wrong one would do harm
-_LEAST, _LEAST_OF_PAGE, _BEYOND_DOUBT = 0.5, 0.7, 0.6
+_LEAST, _LEAST_OF_PAGE, _BEYOND_DOUBT, _SURE = 0.5, 0.7, 0.6, 0.8
 _LEAST_LETTERS = 3
 _LEAST_WORDS = 4  # of a short text in plain ASCII letters, of which every name is made
 _READ = 60_000  # characters of a page from which samples are taken
@@ -60,7 +60,16 @@ def detected(text: str) -> str | None:
 @lru_cache(maxsize=4096)
 def detected_beyond_doubt(text: str) -> str | None:
     """As `detected`, but None wherever a doubt is left: names and single words are in any language."""
-    return _detected(text, _BEYOND_DOUBT) if len(text.split()) >= _LEAST_WORDS or not text.isascii() else None
+    return _detected(text, _BEYOND_DOUBT) if _is_long_enough(text) else None
+
+
+def detected_surely(text: str) -> str | None:
+    """As `detected_beyond_doubt`, for what is said of a question: "Is the fan off?" may be Frisian to the model."""
+    return _detected(text, _SURE) if _is_long_enough(text) else None
+
+
+def _is_long_enough(text: str) -> bool:
+    return len(text.split()) >= _LEAST_WORDS or not text.isascii()
 
 
 def _detected(text: str, least: float) -> str | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webrag_core.config import Settings
-from webrag_core.language.detection import detected, detected_beyond_doubt
+from webrag_core.language.detection import detected, detected_surely
 from webrag_core.language.names import language_name
 from webrag_core.providers.static_model import known_letters
 from webrag_core.retrieval.models import RetrievedChunk
@@ -30,10 +30,12 @@ def weights_for(query: str, weights: ScoreWeights, settings: Settings | None = N
 
 
 def language_warnings(query: str, chunks: Sequence[RetrievedChunk], settings: Settings) -> list[str]:
-    """A warning where the question is clearly in one language and the best `_JUDGED` chunks, best first, in others."""
-    asked = detected_beyond_doubt(query)
+    """A warning where the question is surely in one language and the best `_JUDGED` chunks, best first, in others, and
+    none of all that were found in the language of the question."""
+    asked = detected_surely(query)
+    found = [chunk.language.partition("-")[0] for chunk in chunks if chunk.language is not None]
     answered = [chunk.language.partition("-")[0] for chunk in chunks[:_JUDGED] if chunk.language is not None]
-    if asked is None or not answered or asked in answered:
+    if asked is None or not answered or asked in found:
         return []
     theirs = max(dict.fromkeys(answered), key=answered.count)
     return [crossing_note(asked, theirs, bridged=all(embedder_knows(one, settings) for one in (asked, theirs)))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from webrag_core.result_warnings import Caution
+from webrag_core.retrieval.languages import language_warnings
 from webrag_core.retrieval.request import SearchRequest
 from webrag_core.retrieval.search import search
 from webrag_core.routing.agents.nothing_found import nothing_found
@@ -22,11 +23,13 @@ class CorpusAgent:
         corpus = context.corpus
         filters = params.filters()
         results = await search(corpus, SearchRequest(query=params.query, filters=filters, top_k=params.k))
+        # an answer says so once, of all of its evidence
+        of_languages = language_warnings(params.query, [one.chunk for one in results.chunks], corpus.settings)
         return Output(
             evidence=results.chunks,
             top_score=results.top_score,
             complete=stored_complete(results.top_score, 1.0 if params.coverage is None else params.coverage),
             note="calibrated" if results.chunks else await nothing_found(corpus.database, filters, None),
-            warnings=list(map(Caution, results.warnings)),
+            warnings=[Caution(one) for one in results.warnings if one not in of_languages],
             spellings=results.spellings,
         )
