@@ -23,9 +23,10 @@ _LETTERS = {
 _ACCENTED = "àáâãäåæçèéêëìíîïñòóôõöøùúûüýßœăąćčďęěğıłńňőřśşșšťțůűźżž"
 _LEAST = 5
 """Letters of a word from which on it may be a typing error of another one: shorter words are near to too many."""
+_SHORT = 5  # letters of words that are near to many
 _LONG = 9  # letters from which on two errors are looked for
 _LEAST_OF_NAME = 5
-_LEAST_OF_CHANGED_NAME = 7  # of a name that lacks or has a letter: many short names differ by one
+_LEAST_OF_CHANGED_NAME = 8  # of a name that lacks or has a letter: many short names differ by one
 _PLAIN = re.compile(r"[^\W\d_]+")
 
 
@@ -83,7 +84,16 @@ def is_likely(word: str, other: str) -> bool:
     first, second = word.lower(), other.lower()
     if first[0] != second[0]:
         return first[:2] == second[1::-1]
+    if len(first) <= _SHORT:  # a letter that is doubled, missing or in the wrong place; redis is no error of reds
+        is_moved = len(first) == len(second) and sorted(first) == sorted(second)
+        return is_moved or len(first) < len(second) or _is_doubled(first, second)
     return len(first) != len(second) or first[:-1] != second[:-1]
+
+
+def _is_doubled(longer: str, shorter: str) -> bool:
+    """Whether the letter that `longer` has more than `shorter` stands there twice."""
+    at = next((place for place, letter in enumerate(longer) if shorter[place : place + 1] != letter), 0)
+    return at > 0 and longer[at] == longer[at - 1]
 
 
 def is_likely_in_a_name(name: str, other: str) -> bool:
@@ -96,7 +106,5 @@ def is_likely_in_a_name(name: str, other: str) -> bool:
     if len(first) == len(second):
         return sorted(first) == sorted(second)
     longer, shorter = (first, second) if len(first) > len(second) else (second, first)
-    at = next(place for place, letter in enumerate(longer) if shorter[place : place + 1] != letter)
-    is_doubled = longer[at] == longer[at - 1]
     is_missing = len(second) > len(first)
-    return len(second) >= _LEAST_OF_CHANGED_NAME and (is_doubled or is_missing)
+    return len(second) >= _LEAST_OF_CHANGED_NAME and (is_missing or _is_doubled(longer, shorter))

@@ -24,7 +24,7 @@ from webrag_core.retrieval.weights import NAMES, SHIPPED, ScoreWeights
 _FUSION_LEXICAL = 0.6  # weight of BM25 in the first-stage fusion, the cosine has the rest
 _LEXICAL_PLACES = 0.5  # share of the candidates that BM25's ranks fill
 _MATCH_SHARE = 0.8  # children of one parent that score at least this share of its best are matches too
-_COPIED = 50  # parents, best first, of which copies are counted
+_AS_GOOD = 0.85  # share of the best score from which a parent may be a copy of the best
 _COMPARED = 12  # parents, best first, of which those that say nearly the same are known
 _ALIKE = 0.5  # share of the shingles of two parents from which they say nearly the same
 _MAX_MATCHES = 3
@@ -122,23 +122,20 @@ def _best_text(row: ParentRow, children: Sequence[Child], scores: Array, own: Se
 
 
 def copies_among(chunks: Sequence[RetrievedChunk], lexical: LexicalResult) -> Copies | None:
-    """Those of the best chunks (best first) that say nearly the same as a better one, as far as the query goes; None
+    """The chunks (best first) of other pages that say nearly the same as the best one, as far as the query goes; None
     without any."""
-    hits = {hit.parent_id for hit in lexical.hits}
-    best = [chunk for chunk in chunks[:_COPIED] if chunk.chunk_id in hits]
+    least = _AS_GOOD * chunks[0].raw_score if chunks else 0.0
+    best = [chunk for chunk in chunks if chunk.raw_score >= least > 0]
     groups = alike_groups([chunk.match_text for chunk in best], _ALIKE)
-    if len(set(groups)) == len(best):
+    members = {chunk.document_id: chunk for chunk, group in zip(best, groups, strict=True) if group == 0}
+    if len(members) < 2:
         return None
-    holders: Counter[str] = Counter()
-    for group in {group for group in groups if groups.count(group) > 1}:
-        members = [chunk for chunk, name in zip(best, groups, strict=True) if name == group]
-        held = Counter(
-            term
-            for chunk in members
-            for term in set(terms("\n".join((*chunk.heading_path, chunk.text)), chunk.language)) & lexical.idf.keys()
-        )
-        holders.update({term: number - 1 for term, number in held.items()})
-    return Copies(len(best) - len(set(groups)), holders)
+    held = Counter(
+        term
+        for chunk in members.values()
+        for term in set(terms("\n".join((*chunk.heading_path, chunk.text)), chunk.language)) & lexical.idf.keys()
+    )
+    return Copies(len(members) - 1, {term: number - 1 for term, number in held.items()})
 
 
 def signals_of_parents(
