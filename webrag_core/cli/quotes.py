@@ -26,7 +26,7 @@ _QUOTE_CHARS = 700
 def print_citation(citation: CitationSpan, query: str, *, dated: str | None = None, proof: bool = False) -> None:
     """Print one numbered quote: where it stands, how relevant it is, and a window around its best sentences."""
     from webrag_core.retrieval.quotes import quote_window
-    from webrag_core.showing.wording import sections
+    from webrag_core.showing.wording import also_on, sections
 
     passage = citation.verbatim_text
     window = quote_window(passage, query, _QUOTE_CHARS)
@@ -34,6 +34,7 @@ def print_citation(citation: CitationSpan, query: str, *, dated: str | None = No
     title = citation.title or citation.source_url
     print_heading(out, f"[{citation.number}] ", title, sections(title, citation.section_heading))
     notes = [f"relevance {percent(citation.relevance)}", *([dated] if dated else [])]
+    notes += [also_on(len(citation.also_on))] if citation.also_on else []
     quoted = best.of(passage) if best else passage
     print_place(out, "    ", citation.source_url, quoted, notes, in_full=proof, page=citation.page)
     if proof:

@@ -54,4 +54,5 @@ def metadata_of(passage: RankedChunk) -> dict[str, Any]:
         "score": passage.reranked_score,
         "fetched_at": chunk.fetched_at.isoformat(),
         "language": chunk.language,
+        "also_on": [other.source_url for other in chunk.also_on],
     }

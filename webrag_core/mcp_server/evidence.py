@@ -16,6 +16,7 @@ from webrag_core.retrieval.quotes import best_sentences
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.showing.reading import readable, slice_of, wants_links
 from webrag_core.showing.untrusted import Fence, defused, label, shown_title
+from webrag_core.showing.wording import also_on
 
 MAX_CITED = 20
 _FAINT = 0.01  # relevance below which a passage is shown only among the first few
@@ -167,7 +168,8 @@ def _header(results: Results, hit: Hit) -> str:
     sub_query = hit.ranked.source_sub_query
     origin = f' [sub-query: "{label(sub_query, 120)}"]' if sub_query and sub_query != results.query else ""
     number = results.number(hit.citation.document_id)
-    return f"Source [{number}]{where} (relevance: {hit.ranked.reranked_score:.2f}{sure}){origin}:"
+    also = f", {also_on(len(hit.citation.also_on))}" if hit.citation.also_on else ""
+    return f"Source [{number}]{where} (relevance: {hit.ranked.reranked_score:.2f}{sure}{also}){origin}:"
 
 
 def _ordered(results: Results, shown: dict[int, _Block]) -> list[_Block]:

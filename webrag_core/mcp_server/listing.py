@@ -82,6 +82,7 @@ def _evidence(results: Results) -> dict[str, Any]:
                 "char_end": hit.citation.char_end,
                 "quote_sha256": hit.citation.quote_sha256,
                 "relevance": round(hit.citation.relevance, 4),
+                **({"also_on": [other.source_url for other in hit.citation.also_on]} if hit.citation.also_on else {}),
             }
             for hit in results.hits
         ],

@@ -9,6 +9,7 @@ from psycopg import AsyncConnection
 
 from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import IntegrityError
+from webrag_core.retrieval.folding import spread
 from webrag_core.retrieval.models import CitationSpan, MatchSpan, RankedChunk, RetrievedChunk
 
 RELEVANCE_FLOOR = 0.05
@@ -20,14 +21,17 @@ def relevant(citations: Sequence[CitationSpan]) -> list[CitationSpan]:
     return [one for one in citations if one.relevance >= RELEVANCE_FLOOR] or list(citations[:1])
 
 
-def cite(chunks: Iterable[RankedChunk]) -> list[CitationSpan]:
-    """Quote every match of every chunk, most relevant first. Raises IntegrityError for a span outside its chunk."""
+def cite(chunks: Iterable[RankedChunk], *, spreads: bool = False) -> list[CitationSpan]:
+    """Quote every match of every chunk, most relevant first; with `spreads` few of a page among the first
+    (`folding.spread`). Raises IntegrityError for a span outside its chunk."""
     matches = [
         (ranked.reranked_score * match.share, ranked.chunk, match)
         for ranked in chunks
         for match in ranked.chunk.matches
     ]
     matches.sort(key=lambda scored: -scored[0])
+    if spreads:
+        matches = spread(matches, lambda scored: scored[1].document_id)
     return [
         extract_citation(chunk, match, number=number, relevance=relevance)
         for number, (relevance, chunk, match) in enumerate(matches, start=1)
@@ -51,6 +55,7 @@ def extract_citation(chunk: RetrievedChunk, match: MatchSpan, *, number: int, re
         char_end=quote.end,
         quote_sha256=quote.sha256,
         relevance=relevance,
+        also_on=chunk.also_on,
     )
 
 

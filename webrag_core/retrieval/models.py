@@ -32,6 +32,19 @@ class MatchSpan(Contract):
     share: float = 1.0
 
 
+class AlsoOn(Contract):
+    """Another page that says the same as a passage: [char_start, char_end) of a version of it. `is_equal` = in the very
+    words."""
+
+    document_id: int
+    version_id: int
+    source_url: str
+    title: str | None
+    char_start: int
+    char_end: int
+    is_equal: bool
+
+
 class RetrievedChunk(Contract):
     """A parent chunk chosen for the context, with the child spans that match best.
 
@@ -44,7 +57,7 @@ class RetrievedChunk(Contract):
     raw score times the link depth's weight, by which the result is ranked. `relevance` is the calibrated probability of
     relevance, None for patterns without a calibration. Neighbours, which are not scored, have 0. `dated` is the date
     that the page states: its last modification, else its publication, `language` that of its text (BCP 47, lower case),
-    None where none is clear.
+    None where none is clear. `also_on` are the pages that say the same and are no results of their own.
     """
 
     chunk_id: int
@@ -73,6 +86,7 @@ class RetrievedChunk(Contract):
     fetched_at: datetime
     dated: datetime | None = None
     language: str | None = None
+    also_on: list[AlsoOn] = []
 
     @property
     def section_heading(self) -> str | None:
@@ -170,7 +184,8 @@ class CitationSpan(Contract):
     `verbatim_text` equals `markdown[char_start:char_end]` of the version; `quote_sha256` is the sha256 of its UTF-8
     bytes, `version_sha256` that of the whole version. `relevance`, in [0, 1], is the final score of chunk `chunk_id`
     times the share of this quote in it: a calibrated probability with the local reranker, a provider's score with one.
-    `page` is that of the file where the quote begins, None for what has no pages.
+    `page` is that of the file where the quote begins, None for what has no pages; `also_on` are the other pages that
+    say what its chunk says.
     """
 
     number: int
@@ -187,6 +202,7 @@ class CitationSpan(Contract):
     quote_sha256: str
     relevance: float
     page: int | None = None
+    also_on: list[AlsoOn] = []
 
     def as_quote(self) -> Quote:
         """What is quoted, without what is known of it."""

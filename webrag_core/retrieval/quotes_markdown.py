@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from webrag_core.markdown_text import code, fenced, link, quote
+from webrag_core.readable import counted
 from webrag_core.retrieval.models import CitationSpan
 from webrag_core.retrieval.quotes import quote_window
 from webrag_core.retrieval.text_fragments import fragment_url
@@ -28,6 +29,8 @@ def _lines(citation: CitationSpan, query: str) -> list[str]:
         f" {code(citation.version_sha256[:12])}, characters {citation.char_start} to {citation.char_end}, sha256"
         f" {code(citation.quote_sha256[:12])}, relevance {citation.relevance:.2f}"
     )
+    if citation.also_on:
+        source += f", also on {counted(len(citation.also_on), 'other page')}"
     before, after = window.shown.start, len(passage) - window.shown.end
     lines = [source, "", quote(fenced(window.shown.of(passage).strip("\n")))]
     if before or after:

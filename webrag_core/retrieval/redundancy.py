@@ -75,6 +75,14 @@ def alike_groups(texts: Sequence[str], least: float) -> list[int]:
     return groups
 
 
+def text_overlaps(texts: Sequence[str]) -> npt.NDArray[np.float64]:
+    """`text_overlap` of each text (row) with each other one (column), shape (n, n); 0 for texts without words."""
+    if len(texts) < 2:
+        return np.zeros((len(texts), len(texts)))
+    shared, sizes = _shared_shingles(texts)
+    return np.asarray(shared / np.maximum(sizes, 1)[:, None], dtype=np.float64)
+
+
 def _shared_shingles(texts: Sequence[str]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     """Matrix of the number of distinct shingles each pair of texts shares, and each text's own number.
 

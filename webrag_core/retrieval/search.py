@@ -13,8 +13,9 @@ from webrag_core.markdown_text import prose
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import log_warning
 from webrag_core.retrieval.citations import RELEVANCE_FLOOR, cite, prove_citations, relevant, with_pages
+from webrag_core.retrieval.folding import folded, spread
 from webrag_core.retrieval.languages import language_warnings
-from webrag_core.retrieval.merging import reading_order, without_redundancy
+from webrag_core.retrieval.merging import reading_order
 from webrag_core.retrieval.models import (
     Capability,
     CitationSpan,
@@ -38,7 +39,8 @@ logger = logging.getLogger(__name__)
 class CorpusSearch(Readable, BaseModel):
     """Evidence from the stored corpus.
 
-    `chunks` are best first, in full-context mode in reading order; `citations` quote them, most relevant first. A
+    `chunks` are best first, in full-context mode in reading order; `citations` quote them, most relevant first. Of a
+    page at most three are among the first ten, and a text that several pages have is there once (`folding`). A
     chunk's `reranked_score` is the final score; those of `chunk` are the ones before (see `RetrievedChunk`). `queries`
     are the query and its formulations, `spellings` the words of them that were searched for in other letters.
     `model_id` names the embedding model, `weights` the released weights of the scorer (None: those that ship; see
@@ -142,8 +144,9 @@ async def finish_search(
     ranking = await rank(reranker, [(query, retrieved)], top_n=top_n, instruction=instruction)
     ranked = ranking.chunks[0]
     if retrieved.mode == "chunk":
-        ranked = without_redundancy(ranked, settings.redundancy_ceiling)[: request.top_k or top_n]
-    citations = cite(ranked)
+        ranked = spread(folded(ranked, settings.redundancy_ceiling), lambda one: one.chunk.document_id)
+        ranked = ranked[: request.top_k or top_n]
+    citations = cite(ranked, spreads=retrieved.mode == "chunk")
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
         citations = await with_pages(connection, citations)

@@ -76,6 +76,11 @@ def sections(title: str, heading: str | None) -> list[str]:
     return names[1:] if names and title.startswith(names[0]) else names
 
 
+def also_on(pages: int) -> str:
+    """That so many other pages say the same."""
+    return f"also on {pages} other page{'' if pages == 1 else 's'}"
+
+
 def sentence_case(note: str) -> str:
     """A note as a sentence of its own."""
     return f"{note[:1].upper()}{note[1:]}."

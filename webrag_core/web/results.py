@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 
 from webrag_core.answering.models import Highlight, SentenceCitation
 from webrag_core.corpus.freshness import Freshness, load_freshness
-from webrag_core.retrieval.models import CitationSpan, RetrievedChunk
+from webrag_core.retrieval.models import AlsoOn, CitationSpan, RetrievedChunk
 from webrag_core.retrieval.quotes import matching_words, quote_window
 from webrag_core.retrieval.search import CorpusSearch
 from webrag_core.showing.html import marked
@@ -25,7 +25,7 @@ QUOTE_CHARS = 500
 class Result:
     """A quote of a page. `text` shows `quote`, the part of it that is read here; `path` leads to all of it.
 
-    `dated` is the date that the page states, `relevance` is in [0, 1].
+    `dated` is the date that the page states, `relevance` is in [0, 1]; `also_on` are other pages that say the same.
     """
 
     quote: SentenceCitation
@@ -37,6 +37,7 @@ class Result:
     language: str | None
     dated: datetime | None
     fresh: Freshness
+    also_on: Sequence[AlsoOn] = ()
 
 
 async def load_results(
@@ -84,4 +85,5 @@ def _result(query: str, citation: CitationSpan, chunk: RetrievedChunk, fresh: Fr
         language=chunk.language,
         dated=chunk.dated,
         fresh=fresh,
+        also_on=citation.also_on,
     )

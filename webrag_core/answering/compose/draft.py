@@ -101,6 +101,7 @@ def merged(units: Sequence[Unit], allowed: Sequence[Sequence[bool]]) -> list[Uni
             key = (*words, "|", *unit.heading_path[-1:])
         kept = first.setdefault(key, index)
         pages.setdefault(kept, set()).add(unit.chunk.document_id)
+        pages[kept] |= {other.document_id for other in unit.chunk.also_on if other.is_equal}
     return [replace(units[index], places=len(pages[index])) for index in sorted(pages)]
 
 

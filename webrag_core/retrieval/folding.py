@@ -1,0 +1,88 @@
+"""What a result list must not be full of: the same text of many pages, and passages of a single page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import TypeVar
+
+from webrag_core.retrieval.models import AlsoOn, RankedChunk
+from webrag_core.retrieval.redundancy import text_overlaps
+
+FIRST = 10
+"""Results among which a page has at most `OF_A_PAGE`."""
+OF_A_PAGE = 3
+
+_ALIKE = 0.7  # share of the shingles of both from which two passages say the same, if in the same numbers and names
+_WORD = re.compile(r"\w[\w.,:-]*\w|\w")
+_STARTS = re.compile(r"(?:^|[.!?:|>#*\n])[\s\"'“„«(*_`|>#-]*$")
+_REACH = 8  # characters before a word that say whether it begins a sentence
+
+Item = TypeVar("Item")
+
+
+def folded(ranked: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
+    """The chunks, best first, without those whose text a better one already holds, each with the pages of those that
+    say the same. Passages that differ in a number or a name stay apart: they may be about two things."""
+    texts = [one.chunk.text for one in ranked]
+    overlaps = text_overlaps(texts)
+    telling = lru_cache(maxsize=None)(lambda index: _telling(texts[index]))
+    kept: dict[int, list[int]] = {}
+    for index in range(len(texts)):
+        for other in kept:
+            here, there = overlaps[index, other], overlaps[other, index]
+            is_within = here > 0 and here >= ceiling and telling(index) <= telling(other)
+            if is_within or (min(here, there) >= _ALIKE and telling(index) == telling(other)):
+                kept[other].append(index)
+                break
+        else:
+            kept[index] = []
+    return [_with_pages(ranked[index], [ranked[other] for other in others]) for index, others in kept.items()]
+
+
+def _with_pages(one: RankedChunk, others: Sequence[RankedChunk]) -> RankedChunk:
+    """A chunk with the other pages that say the same."""
+    chunk = one.chunk
+    pages: dict[int, AlsoOn] = {}
+    for other in (ranked.chunk for ranked in others):
+        if other.document_id != chunk.document_id and other.document_id not in pages:
+            pages[other.document_id] = AlsoOn(
+                document_id=other.document_id,
+                version_id=other.version_id,
+                source_url=other.source_url,
+                title=other.title,
+                char_start=other.char_start,
+                char_end=other.char_end,
+                is_equal=other.text.split() == chunk.text.split(),
+            )
+    if not pages:
+        return one
+    return one.model_copy(update={"chunk": chunk.model_copy(update={"also_on": list(pages.values())})})
+
+
+def spread(items: Sequence[Item], page_of: Callable[[Item], object]) -> list[Item]:
+    """The items, best first, with at most `OF_A_PAGE` of a page among the first `FIRST`; the others of it come behind
+    those. Where there are too few pages the best of the others fill the places."""
+    first: list[Item] = []
+    later: list[Item] = []
+    counts: dict[object, int] = {}
+    rest = iter(items)
+    for item in rest:
+        page = page_of(item)
+        counts[page] = counts.get(page, 0) + 1
+        (first if counts[page] <= OF_A_PAGE else later).append(item)
+        if len(first) == FIRST:
+            break
+    return [*first, *later, *rest]
+
+
+def _telling(text: str) -> frozenset[str]:
+    """The numbers, codes and names of a text: words with a digit, or with a capital that does not begin a sentence."""
+    found = set()
+    for match in _WORD.finditer(text):
+        word, before = match[0], text[max(0, match.start() - _REACH) : match.start()]
+        is_coded = word[0].isdigit() or any(one.isdigit() or one.isupper() for one in word[1:])
+        if is_coded or (word[0].isupper() and not _STARTS.search(before)):
+            found.add(word)
+    return frozenset(found)
