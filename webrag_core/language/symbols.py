@@ -1,7 +1,7 @@
 """Symbols in a question that mean what they are, letter for letter: operators, options, prefixed names.
 
 `&&`, `--dry-run`, `*args`, `.htaccess`, `$PATH`, `@property`, `#include`, `!=`. Words are cut out of them for search,
-so what makes them what they are would be lost.
+so what makes them what they are would be lost. A call (`get()`) is its name: pages write it with arguments.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ _OPENING, _CLOSING = "([{<\"'“„«‘`", ")]}\"'”»’`.,;:!?…"
 _OPERATOR = re.compile(r"(?=.*[&|=!<>+*/%^~:@#$\\])[^\w\s\u0080-\uffff]{2,6}")
 _FEELING = re.compile(r"[!?.…-]+|[:;=8]['-]?[()\[\]DPp/|]+|[()\[\]{}\"'`.,;!?]+")
 _PREFIXED = re.compile(r"(?:--?|::?|[.@#$%&*!~\\]|\*\*|~?/\.?)[^\W\d_][\w-]*(?:[./=:-]+\w+)*")
-_CALL = re.compile(r"[^\W\d]\w*(?:\.\w+)*\(\)")
 _MARK = re.compile(r"[^\w\s\u0080-\uffff]")
 _MOST = 6  # tokens of a question
 _MOST_CHARS = 2_000
@@ -29,7 +28,7 @@ def symbol_tokens(question: str) -> list[str]:
     for match in re.finditer(rf"{_QUOTED.pattern}|\S+", text):
         quoted = next(filter(None, match.groups()), "")
         token = quoted or _bare(match[0])
-        is_symbolic = any(pattern.fullmatch(token) for pattern in (_OPERATOR, _PREFIXED, _CALL))
+        is_symbolic = any(pattern.fullmatch(token) for pattern in (_OPERATOR, _PREFIXED))
         if (is_symbolic and not _FEELING.fullmatch(match[0])) or (quoted and _MARK.fullmatch(token)):
             tokens[token] = None
     return list(tokens)[:_MOST]
@@ -37,9 +36,7 @@ def symbol_tokens(question: str) -> list[str]:
 
 def _bare(written: str) -> str:
     """A token without the marks of the sentence around it, where it is not made of them alone (`$?`)."""
-    token = written.lstrip(_OPENING)
-    name, call, _ = token.partition("()")
-    token = f"{name}{call}" if call else token.rstrip(_CLOSING)
+    token = written.lstrip(_OPENING).rstrip(_CLOSING)
     if len(token) > 1 or any(map(str.isalnum, token)):
         return token
     return written[:-1] if len(written) > 2 and written[-1] in _CLOSING else written
