@@ -67,8 +67,9 @@ def test_only_what_says_the_same_of_the_same_is_folded(texts: tuple[str, ...], k
 
 def test_a_page_has_three_of_the_first_ten() -> None:
     items = ["a"] * 6 + ["b"] * 2 + list("cdefgh") + ["a"]
-    assert spread(items, lambda item: item) == [*"aaabbcdefg", *"aaa", *"ha"]
-    assert spread(["a"] * 5 + ["b"], lambda item: item) == ["a", "a", "a", "b", "a", "a"]
+    assert spread(items, str, bool) == [*"aaabbcdefg", *"aaa", *"ha"]
+    assert spread([*"aaaaab"], str, bool) == [*"aaabaa"]
+    assert spread([*"aaaaab"], str, lambda item: item == "a") == [*"aaaaab"]  # nothing of the other is relevant
 
 
 def _searched(settings: Settings, pages: dict[str, str], query: str) -> CorpusSearch:

@@ -31,7 +31,7 @@ def cite(chunks: Iterable[RankedChunk], *, spreads: bool = False) -> list[Citati
     ]
     matches.sort(key=lambda scored: -scored[0])
     if spreads:
-        matches = spread(matches, lambda scored: scored[1].document_id)
+        matches = spread(matches, lambda scored: scored[1].document_id, lambda scored: scored[0] >= RELEVANCE_FLOOR)
     return [
         extract_citation(chunk, match, number=number, relevance=relevance)
         for number, (relevance, chunk, match) in enumerate(matches, start=1)

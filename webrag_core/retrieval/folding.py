@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeVar
@@ -61,20 +62,18 @@ def _with_pages(one: RankedChunk, others: Sequence[RankedChunk]) -> RankedChunk:
     return one.model_copy(update={"chunk": chunk.model_copy(update={"also_on": list(pages.values())})})
 
 
-def spread(items: Sequence[Item], page_of: Callable[[Item], object]) -> list[Item]:
-    """The items, best first, with at most `OF_A_PAGE` of a page among the first `FIRST`; the others of it come behind
-    those. Where there are too few pages the best of the others fill the places."""
+def spread(items: Sequence[Item], page_of: Callable[[Item], object], is_relevant: Callable[[Item], bool]) -> list[Item]:
+    """The items, best first, with at most `OF_A_PAGE` of a page among the first `FIRST`, as long as another page has a
+    relevant one; the others of it come behind those."""
+    rest = list(items)
     first: list[Item] = []
-    later: list[Item] = []
-    counts: dict[object, int] = {}
-    rest = iter(items)
-    for item in rest:
-        page = page_of(item)
-        counts[page] = counts.get(page, 0) + 1
-        (first if counts[page] <= OF_A_PAGE else later).append(item)
-        if len(first) == FIRST:
-            break
-    return [*first, *later, *rest]
+    counts: Counter[object] = Counter()
+    while rest and len(first) < FIRST:
+        fitting = (at for at, item in enumerate(rest) if counts[page_of(item)] < OF_A_PAGE and is_relevant(item))
+        item = rest.pop(next(fitting, 0))
+        first.append(item)
+        counts[page_of(item)] += 1
+    return [*first, *rest]
 
 
 def _telling(text: str) -> frozenset[str]:

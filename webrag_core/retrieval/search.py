@@ -144,8 +144,11 @@ async def finish_search(
     ranking = await rank(reranker, [(query, retrieved)], top_n=top_n, instruction=instruction)
     ranked = ranking.chunks[0]
     if retrieved.mode == "chunk":
-        ranked = spread(folded(ranked, settings.redundancy_ceiling), lambda one: one.chunk.document_id)
-        ranked = ranked[: request.top_k or top_n]
+        ranked = spread(
+            folded(ranked, settings.redundancy_ceiling),
+            lambda one: one.chunk.document_id,
+            lambda one: one.reranked_score >= RELEVANCE_FLOOR,
+        )[: request.top_k or top_n]
     citations = cite(ranked, spreads=retrieved.mode == "chunk")
     async with corpus.database.connection() as connection:
         await prove_citations(connection, citations)
