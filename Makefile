@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -85,6 +85,10 @@ bench-query: $(VENV)/.runtime ## one whole query among 100,000 children, phase b
 
 bench-lexical: $(VENV)/.runtime ## what BM25's bounded reading loses among 100,000 children, and what scopes do to its weights
 	$(BIN)/python -m benchmarks.retrieval.lexical
+
+bench-typing: $(VENV)/.runtime ## typing errors in words of three frozen sites, and right words: what is searched for in their place
+	for site in postfix-3.7 tomcat-10.1 libreoffice-writer-7.4; do $(BIN)/webrag ingest --warc evals/sites/$$site.warc.gz || exit 1; done
+	$(BIN)/python -m benchmarks.retrieval.typing_errors www.postfix.org tomcat.apache.org help.libreoffice.org
 
 bench-scope: $(VENV)/.runtime ## what resolving and measuring a scope costs among 10,000, 100,000 and 400,000 documents
 	$(BIN)/python -m benchmarks.retrieval.scope

@@ -23,6 +23,7 @@ _LETTERS = {
 _ACCENTED = "àáâãäåæçèéêëìíîïñòóôõöøùúûüýßœăąćčďęěğıłńňőřśşșšťțůűźżž"
 _LEAST = 5
 """Letters of a word from which on it may be a typing error of another one: shorter words are near to too many."""
+_LEAST_OF_INITIAL = 7  # of a word whose first letter may be wrong
 _SHORT = 5  # letters of words that are near to many
 _LONG = 9  # letters from which on two errors are looked for
 _LEAST_OF_NAME = 5
@@ -79,11 +80,11 @@ def errors_between(word: str, other: str, most: int, *, begins: bool = False) ->
 
 
 def is_likely(word: str, other: str) -> bool:
-    """Whether a word that is an error or two away may be a mistyped `other`. First letters are seldom wrong, and at the
-    end of a word another letter makes another form of it, or another word."""
+    """Whether a word that is an error or two away may be a mistyped `other`. First letters are seldom wrong, and short
+    words differ by them; at the end of a word another letter makes another form of it, or another word."""
     first, second = word.lower(), other.lower()
     if first[0] != second[0]:
-        return first[:2] == second[1::-1]
+        return first[:2] == second[1::-1] or min(len(first), len(second)) >= _LEAST_OF_INITIAL
     if len(first) <= _SHORT:  # a letter that is doubled, missing or in the wrong place; redis is no error of reds
         is_moved = len(first) == len(second) and sorted(first) == sorted(second)
         return is_moved or len(first) < len(second) or _is_doubled(first, second)

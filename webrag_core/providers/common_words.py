@@ -10,6 +10,7 @@ from webrag_core.providers.reading_model import VOCABULARY
 
 _LEAST = 3  # letters of a word, and of a part of a compound
 _LEAST_BASE, _LEAST_AFTER_PREFIX = 4, 5  # letters of what has a suffix or a prefix
+_LEAST_COMPOUND = 8
 _FREQUENT = 10_000  # places of the vocabulary; of rarer words compounds are hardly made
 _ENDS = ("r", "d", "rs", "ment", "ation", "ing")
 _PREFIXES = tuple(
@@ -25,8 +26,8 @@ _SUFFIXES = tuple(
     re.findall(
         r"\w+",
         """
-    able age al ant ary ation d dom ed en er ers es est ful fully hood ible ic ical ification ify ing ingly ion ise ish
-    ism ist ity ive ization ize ized izing less like ly ment ments ness or ous r ry s ship st th ward wards ways wise y
+    able age al ant ary ation dom ed en er ers es est ful fully hood ible ic ical ification ify ing ingly ion ise ish
+    ism ist ity ive ization ize ized izing less like ly ment ments ness or ous ry ship st th ward wards ways wise y
         """,
     )
 )
@@ -68,7 +69,7 @@ def _is_base(base: str) -> bool:
 
 
 def _is_compound(word: str) -> bool:
-    return any(
+    return len(word) >= _LEAST_COMPOUND and any(
         _is_frequent(word[:at], _LEAST) and _is_frequent(word[at:], _LEAST)
         for at in range(_LEAST, len(word) - _LEAST + 1)
     )
