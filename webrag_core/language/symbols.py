@@ -16,7 +16,7 @@ _FEELING = re.compile(r"[!?.…-]+|[:;=8]['-]?[()\[\]DPp/|]+|[()\[\]{}\"'`.,;!?]
 _PREFIXED = re.compile(r"(?:--?|::?|[.@#$%&*!~\\]|\*\*|~?/\.?)[^\W\d_][\w-]*(?:[./=:-]+\w+)*")
 _MARK = re.compile(r"[^\w\s\u0080-\uffff]")
 _MOST = 6  # tokens of a question
-_MOST_CHARS = 2_000
+_MOST_CHARS, _MOST_OF_TOKEN = 2_000, 80
 _CLOSE_TO_OPERATORS = "=&|<>!"
 
 
@@ -27,7 +27,9 @@ def symbol_tokens(question: str) -> list[str]:
     tokens: dict[str, None] = {}
     for match in re.finditer(rf"{_QUOTED.pattern}|\S+", text):
         quoted = next(filter(None, match.groups()), "")
-        token = quoted or _bare(match[0])
+        token = quoted or _bare(match[0][: _MOST_OF_TOKEN + 1])
+        if len(token) > _MOST_OF_TOKEN:
+            continue
         is_symbolic = any(pattern.fullmatch(token) for pattern in (_OPERATOR, _PREFIXED))
         if (is_symbolic and not _FEELING.fullmatch(match[0])) or (quoted and _MARK.fullmatch(token)):
             tokens[token] = None

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from psycopg import AsyncConnection
 
@@ -37,8 +38,10 @@ _FEW = 2  # passages of a word that is no common one: a word that stands once ma
 _MOST_TERMS = 5_000  # that share a piece with a long word
 _ENDING = 5  # letters that a term may lack
 _PIECE = 3  # letters of which a third stays as it is when there are two errors
-_QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|\S*[\d_/\\@.:#$]\w\S*")
-_SENTENCE_END = re.compile(r"(?:^|[.!?:;\n])[\s\"'“„«(¿¡-]*$")
+_QUOTED = re.compile(r"`[^`]{0,300}`|\"[^\"]{0,300}\"|“[^”]{0,300}”|„[^“”]{0,300}[“”]|«[^»]{0,300}»")
+_CODED = re.compile(r"[\d_/\\@.:#$]\w")
+_SENTENCE_END = re.compile(r"[.!?:;\n][\s\"'“„«(¿¡-]*$")
+_REACH = 16  # characters before a word that say whether it begins a sentence
 _NOUNS_CAPITALISED = frozenset(("de", "lb"))
 
 # a third of the first letters is as it is typed, where two of them are wrong
@@ -69,7 +72,7 @@ async def find_spellings(
         return []
     language = detected(query)
     found = []
-    for suspect in list(_suspects(query, absent, size.rules, language))[:_MOST_WORDS]:
+    for suspect in islice(_suspects(query, absent, size.rules, language), _MOST_WORDS):
         near = _terms_near(suspect.word, language, size.rules)
         taken = await _word_taken(connection, suspect, 1, near, language, scope, size)
         if taken is None and suspect.most > 1:
@@ -82,6 +85,7 @@ async def find_spellings(
 
 def _suspects(query: str, absent: Collection[str], present: Sequence[str], language: str | None) -> Iterator[_Suspect]:
     kept = [match.span() for match in _QUOTED.finditer(query)]
+    kept += [match.span() for match in re.finditer(r"\S+", query) if _CODED.search(match[0])]
     words = words_of(query)
     in_titles = all(word[:1].isupper() for word in words)
     at = 0
@@ -96,7 +100,8 @@ def _suspects(query: str, absent: Collection[str], present: Sequence[str], langu
         if not found or any(term not in absent for variants in found for term in variants) or is_common_word(word):
             continue
         capital = word[0].isupper() and language not in _NOUNS_CAPITALISED
-        is_name = capital and not in_titles and not _SENTENCE_END.search(query, 0, start)
+        before = query[max(0, start - _REACH) : start]
+        is_name = capital and not in_titles and bool(before.strip()) and not _SENTENCE_END.search(before)
         is_free = not is_name and language in (None, "en")
         yield _Suspect(word, is_free, most_errors(word, is_name=not is_free))
 
