@@ -251,6 +251,10 @@ class Settings(BaseSettings):
     retrieval_hnsw_ef_search: int = Field(
         default=100, ge=1, le=1000, description="Candidates of the vector index; more find more and take longer"
     )
+    retrieval_windows: bool = Field(
+        default=True,
+        description="Whether the window vectors of `webrag model windows` are made, and used where the scope has them",
+    )
     retrieval_weights_file: Path | None = Field(
         default=None, description="Released weights of the scorer; unset = WEBRAG_HOME/feedback/weights.json"
     )

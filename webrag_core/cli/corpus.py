@@ -191,18 +191,21 @@ def status(as_json: Json = False) -> None:
     """Show what the corpus holds, how fresh it is, and what failed."""
     from webrag_core.conversion.worker import worker_sandbox
     from webrag_core.corpus.status import corpus_status
+    from webrag_core.indexing.window_vectors import window_status
     from webrag_core.store.database import Database
 
     async def work() -> None:
         settings = load_settings()
         async with await Database.open(settings) as database, database.connection() as connection:
             corpus_report = await corpus_status(connection)
+            windows = await window_status(connection) if settings.retrieval_windows else None
         sandbox = worker_sandbox()
         if as_json:
-            print_json({**corpus_report.model_dump(mode="json"), "worker_sandbox": sandbox})
+            shown = None if windows is None else windows.model_dump(mode="json")
+            print_json({**corpus_report.model_dump(mode="json"), "windows": shown, "worker_sandbox": sandbox})
         else:
             place = str(settings.webrag_home.absolute()) if settings.database_url is None else "in DATABASE_URL"
-            print_status(corpus_report, place, sandbox)
+            print_status(corpus_report, windows, place, sandbox)
 
     asyncio.run(work())
 

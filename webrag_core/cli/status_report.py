@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -11,13 +12,16 @@ from webrag_core.errors import Reason
 
 if TYPE_CHECKING:
     from webrag_core.corpus.status import CorpusStatus, SourceStatus
+    from webrag_core.indexing.window_vectors import WindowStatus
 
 _AGES = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
-def print_status(status: CorpusStatus, place: str, sandbox: Mapping[str, str | None]) -> None:
-    """Print the report. `place` names the database, `sandbox` says of each thing that workers do without why they keep
-    it on this machine, if they do."""
+def print_status(
+    status: CorpusStatus, windows: WindowStatus | None, place: str, sandbox: Mapping[str, str | None]
+) -> None:
+    """Print the report. `windows` is None where they are off, `place` names the database, `sandbox` says of each thing
+    that workers do without why they keep it on this machine, if they do."""
     print_line(f"Corpus {place}, {status.database_bytes / 1e6:.0f} MB")
     if not status.sources:
         print_line(
@@ -26,6 +30,7 @@ def print_status(status: CorpusStatus, place: str, sandbox: Mapping[str, str | N
     else:
         _print_sources(status.sources)
     print_line(f"Embedding model {status.embedding_model or 'none yet'}, {_number(status.answers, 'answer')}")
+    _print_windows(windows)
     if status.failures:
         print_line(f"{_number(sum(status.failures.values()), 'page')} failed:", style="yellow")
         for reason, count in status.failures.items():
@@ -63,6 +68,22 @@ def _print_sources(sources: list[SourceStatus]) -> None:
             )
     if due := sum(one.due for one in sources):
         print_line(f"{_number(due, 'page')} due: `webrag refresh --due` asks for them", style="yellow")
+
+
+def _print_windows(windows: WindowStatus | None) -> None:
+    """How far the window vectors are, for each source that has some or could have."""
+    if windows is None:
+        print_line("Window vectors are off (RETRIEVAL_WINDOWS)")
+        return
+    for one in windows.sources:
+        if one.missing:
+            print_line(f"{one.source}: {one.with_vector:,} of {one.passages:,} passages have a window vector")
+    if missing := windows.missing:
+        left = windows.cpu_seconds_left
+        takes = "" if left is None else f", about {_number(math.ceil(left), 'second')} of processor time"
+        print_line(f"{_number(missing, 'window vector')} to make{takes}: `webrag model windows` makes them")
+    elif windows.sources:
+        print_line("Every passage in English has its window vector")
 
 
 def age(moment: datetime, now: datetime) -> str:

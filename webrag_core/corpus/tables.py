@@ -355,6 +355,24 @@ _INDEX = (
         ),
     ),
     Table(
+        "window_vectors",
+        ("text_sha256",),
+        "webrag_core.indexing.window_vectors",
+        document=Rows(
+            "NOT EXISTS (SELECT FROM chunks o WHERE o.embed_sha256 = window_vectors.text_sha256"
+            " AND o.document_id <> %(document)s)",
+            "window_vectors",
+        ),
+        retention=(
+            Retention(
+                "window_vectors",
+                "NOT EXISTS (SELECT FROM chunks c WHERE c.embed_sha256 = x.text_sha256)",
+                lambda s: 0,
+            ),
+        ),
+        invariants=("window-vectors-have-unit-length",),
+    ),
+    Table(
         "vectors_",
         ("chunk_id",),
         "webrag_core.indexing.embedding_models",

@@ -421,6 +421,11 @@ _RULES = (
         " ON d.canonical_url = a.url AND d.id <> a.document_id"
         " WHERE {selected} AND d.current_version IS NOT NULL",
     ),
+    _Rule(
+        "window-vectors-have-unit-length",
+        "SELECT 'text ' || text_sha256, 'length ' || round(l2_norm(embedding)::numeric, 3) FROM window_vectors"
+        " WHERE %(documents)s::integer[] IS NULL AND abs(l2_norm(embedding) - 1) > .01 ORDER BY 1",
+    ),
 )
 RULES = (
     *("version-hash", "slice", "parents-cover", "parent-exists", "children-partition", "vectors"),
