@@ -55,7 +55,8 @@ class RetrievedChunk(Contract):
     Scores, all in [0, 1] but the cosine: `raw_similarity` is the best child's cosine, `lexical_score` the share of the
     attainable BM25 score, `raw_score` what the retrieval pattern makes of both (see `retrieval.patterns`), `score` the
     raw score times the link depth's weight, by which the result is ranked. `relevance` is the calibrated probability of
-    relevance, None for patterns without a calibration. Neighbours, which are not scored, have 0. `dated` is the date
+    relevance, None for patterns without a calibration. Where window vectors change the order, both stay with the places
+    (see `retrieval.windows`). Neighbours, which are not scored, have 0. `dated` is the date
     that the page states: its last modification, else its publication, `language` that of its text (BCP 47, lower case),
     None where none is clear. `also_on` are the pages that say the same and are no results of their own.
     """

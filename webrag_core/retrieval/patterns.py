@@ -26,6 +26,7 @@ from webrag_core.retrieval.ranking import Depths, by_score, copies_among, rank_p
 from webrag_core.retrieval.request import Pattern
 from webrag_core.retrieval.scope import Scope, ScopeSize
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights
+from webrag_core.retrieval.windows import CANDIDATES, best_windows, in_order, nearest_parents
 
 RRF_K = 60
 """Cormack, Clarke and Büttcher, Reciprocal Rank Fusion (2009)."""
@@ -40,6 +41,7 @@ class RetrievalContext:
     `vector` has unit length; None = search by words only. With `full` every parent of the scope is a candidate. Else
     the candidates are the `limit` nearest children with a cosine of at least `floor` and the `limit` best parents by
     BM25, of which `max_candidates` are read. `ef_search` as in `search_children`. `weights` score what is read.
+    `window` is the question's window vector; None = the scope is searched without them.
     """
 
     query: str
@@ -54,6 +56,7 @@ class RetrievalContext:
     floor: float
     ef_search: int
     weights: ScoreWeights = SHIPPED
+    window: NDArray[np.float32] | None = None
 
     @property
     def words(self) -> list[Word]:
@@ -195,8 +198,10 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
     also = nearest.keys() | {parent for counts in literals.values() for parent in counts}
     lexical = await lexical_hits(connection, context, also=also, counted=counted)
     lexical = with_literals(lexical, literals, context.size)
+    windows = await nearest_windows(connection, context)
     cosines = {parent_id: hit.similarity for parent_id, hit in nearest.items()}
     candidates = select_candidates(cosines, lexical, context.to_read)
+    candidates = sorted({*candidates, *windows})
     parents, children = await load_families(connection, context.model_id, context.vector, candidates)
     # in a thread: it takes longer than other queries may wait for the event loop
     chunks = await asyncio.to_thread(
@@ -210,8 +215,18 @@ async def _reranked(connection: AsyncConnection, context: RetrievalContext) -> P
         chunks = await asyncio.to_thread(
             rank_parents, context.query, parents, children, lexical, context.depths, context.weights
         )
-    found = cosines.keys() | {hit.parent_id for hit in lexical.hits}
+    if windows and context.window is not None:
+        best = await best_windows(connection, context.window, candidates)
+        chunks = in_order(chunks, best, context.weights.cosine, context.depths.weight)
+    found = cosines.keys() | {hit.parent_id for hit in lexical.hits} | windows.keys()
     return PatternResult(chunks, len(found), lexical.idf, {context.query: lexical.absent})
+
+
+async def nearest_windows(connection: AsyncConnection, context: RetrievalContext) -> dict[int, float]:
+    """The parents nearest by their windows with their cosines, nearest first; empty where the search goes without."""
+    if context.window is None:
+        return {}
+    return await nearest_parents(connection, context.window, context.scope, CANDIDATES)
 
 
 async def nearest_children(connection: AsyncConnection, context: RetrievalContext, floor: float) -> dict[int, ChildHit]:

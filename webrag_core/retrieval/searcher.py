@@ -37,6 +37,7 @@ from webrag_core.retrieval.request import Mode, Pattern, SearchRequest
 from webrag_core.retrieval.scope import Scope, ScopeSize, resolve_scope, scope_size, within_dates
 from webrag_core.retrieval.spelling import find_spellings
 from webrag_core.retrieval.weights import SHIPPED, ScoreWeights, weights_in_force
+from webrag_core.retrieval.windows import WindowVectors, window_vectors
 from webrag_core.store.database import Database
 
 _RETIRED = (
@@ -140,6 +141,7 @@ class Searcher:
         *,
         full: bool = False,
         relaxed: int = 0,
+        window: NDArray[np.float32] | None = None,
     ) -> RetrievalContext:
         """What a retrieval pattern needs to know of one query, with the limits of the settings."""
         settings = self._settings
@@ -156,6 +158,7 @@ class Searcher:
             floor=settings.retrieval_similarity_floor / 2**relaxed,
             ef_search=settings.retrieval_hnsw_ef_search * 2**relaxed,
             weights=weights_for(query, weights_in_force(settings), settings),
+            window=window,
         )
 
     async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
@@ -183,9 +186,15 @@ class Searcher:
         full, warnings = _full_context(request.mode, size, settings.retrieval_full_context_threshold, budget)
         release = None
         results = []
+        windows = WindowVectors({}, None)
+        if settings.retrieval_windows and request.pattern.reranks:
+            windows = await window_vectors(connection, request.queries, size.children)
+        if windows.failure is not None:
+            warnings.append(f"searched without window vectors: {windows.failure}")
         for position, query in enumerate(request.queries):
             vector = None if vectors is None else vectors[position]
-            context = self.context(query, vector, scope, size, full=full, relaxed=relaxed)
+            window = windows.of.get(query)
+            context = self.context(query, vector, scope, size, full=full, relaxed=relaxed, window=window)
             release = _release_of(request.pattern, weights_in_force(settings))
             if request.pattern is Pattern.GRAPH:
                 results.append(await cross_modal(connection, context))
