@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -95,6 +95,9 @@ bench-scope: $(VENV)/.runtime ## what resolving and measuring a scope costs amon
 
 bench-vectors: $(VENV)/.runtime ## dense search at 10,000 and 100,000 vectors: recall, time and loading, in every kind of scope
 	$(BIN)/python -m benchmarks.retrieval.vectors
+
+bench-windows: $(VENV)/.runtime ## search with and without window vectors, on sites with answer keys; what reading costs
+	$(BIN)/python -m benchmarks.retrieval.windows
 
 bench-languages: $(VENV)/.runtime ## XQuAD in twelve languages, beside BM25 and dense search alone: FOLDER=... holds its files
 	$(BIN)/python -m benchmarks.retrieval.languages $(FOLDER)

@@ -1,0 +1,141 @@
+"""Search with and without window vectors, on frozen sites with people's questions and answer keys.
+
+A site is stored in the database of `webrag eval answers`, its passages are read by the small encoder, and each question
+that the site answers is searched twice. Counted are questions with a page that answers among the first five passages,
+and with every fact of the answer in those of them that are of such a page. Intervals are 95 %: of the differences by
+bootstrap over questions. What reading costs is told per 1,000 windows, from all that the database holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from evals.answers.check_keys import path_of
+from evals.answers.fact_matching import comparable, first_place
+from evals.answers.keys import AnswerKey
+from evals.answers.suite_list import KeySet, key_set, own_key_sets
+from evals.intervals import Interval, interval
+from evals.walks.sitewalk import suite_settings
+from webrag_core.acquisition.warc import WarcAcquirer
+from webrag_core.config import Settings, load_settings
+from webrag_core.corpus.ingestor import gather_bounded
+from webrag_core.indexing.pipeline import Corpus
+from webrag_core.indexing.window_vectors import LANGUAGE, make_windows
+from webrag_core.retrieval.request import SearchRequest
+from webrag_core.retrieval.search import search
+
+_FIRST = 5
+_COST = (
+    "SELECT count(*), avg(cpu_ms), pg_total_relation_size('window_vectors') / greatest(count(*), 1)::float8"
+    " FROM window_vectors"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the first passages of a search hold, each 0 or 1."""
+
+    page_first: float
+    page: float
+    facts: float
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFigures:
+    """Shares of questions without and with windows, and what the windows cost."""
+
+    site: str
+    without: list[Found]
+    with_windows: list[Found]
+    windows: int
+    cpu_seconds_per_1000: float
+    bytes_per_window: float
+
+
+async def figures_of(chosen: KeySet, settings: Settings) -> SiteFigures:
+    """Store a site, read it and search. Raises InvalidInputError when the site cannot be read."""
+    own = suite_settings(settings, chosen.warc, stored=True)
+    archive = WarcAcquirer(chosen.warc)
+    async with Corpus.open(own, archive) as corpus:
+        await gather_bounded(archive.page_urls(), corpus.add, lambda url, outcome: None)
+        await make_windows(corpus.database)
+        async with corpus.database.connection() as connection:
+            count, cpu_ms, size = await (await connection.execute(_COST)).fetchone() or (0, 0.0, 0.0)
+        keys = [key for key in chosen.keys if key.answerable and key.page]
+        found = {}
+        for used in (False, True):
+            one = Corpus(
+                corpus.database,
+                archive,
+                own.model_copy(update={"retrieval_windows": used}),
+                corpus.indexer.embedder,
+            )
+            found[used] = [await _found(one, key) for key in keys]
+    return SiteFigures(chosen.name, found[False], found[True], int(count), float(cpu_ms or 0), float(size))
+
+
+async def _found(corpus: Corpus, key: AnswerKey) -> Found:
+    result = await search(corpus, SearchRequest(query=key.question, top_k=_FIRST))
+    pages = {path_of(page) for page in key.page}
+    first = [one.chunk for one in result.chunks[:_FIRST]]
+    right = [_is_of(chunk.source_url, pages) for chunk in first]
+    text = comparable("\n".join(chunk.text for chunk, is_right in zip(first, right, strict=True) if is_right))
+    facts = all(first_place(fact, text) is not None for fact in key.must)
+    return Found(float(bool(right and right[0])), float(any(right)), float(facts))
+
+
+def _is_of(url: str, pages: set[str]) -> bool:
+    return path_of(url) in pages
+
+
+def _line(name: str, without: Sequence[Found], with_windows: Sequence[Found]) -> str:
+    cells = [f"{name:28}", f"{len(without):4}"]
+    for field in ("page_first", "page", "facts"):
+        old, new = ([getattr(one, field) for one in found] for found in (without, with_windows))
+        gain: Interval = interval([b - a for a, b in zip(old, new, strict=True)])
+        cells.append(
+            f"{sum(old) / len(old):.2f} {sum(new) / len(new):.2f} {gain.mean:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]"
+        )
+    return "  ".join(cells)
+
+
+async def run(sets: Sequence[KeySet], settings: Settings) -> list[SiteFigures]:
+    """The figures of each site. Prints a line for each, and one for all."""
+    print(f"{'site':28}     n  page first: without, with, gain  page among five  facts in five")
+    every: list[SiteFigures] = []
+    for chosen in sets:
+        figures = await figures_of(chosen, settings)
+        every.append(figures)
+        print(_line(chosen.name, figures.without, figures.with_windows), flush=True)
+        print(
+            f"{'':28} {figures.windows} windows, {figures.cpu_seconds_per_1000:.0f} CPU-s and"
+            f" {figures.bytes_per_window / 1000:.2f} MB per 1,000"
+        )
+    without = [found for figures in every for found in figures.without]
+    print(_line("all", without, [found for figures in every for found in figures.with_windows]))
+    return every
+
+
+def main() -> None:
+    """Measure the suites of answer keys in English, those of these names, or files of keys."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("suites", nargs="*", help="names of suites, or files of answer keys; none = all in English")
+    parser.add_argument("--out", type=Path, help="write the figures of every question as JSON")
+    options = parser.parse_args()
+    files = [Path(one) for one in options.suites if one.endswith(".jsonl")]
+    names = [one for one in options.suites if not one.endswith(".jsonl")]
+    sets = [key_set(path) for path in files]
+    if names or not files:
+        sets += [one for one in own_key_sets(names=names) if one.listed is None or one.listed.language == LANGUAGE]
+    every = asyncio.run(run(sets, load_settings()))
+    if options.out is not None:
+        options.out.write_text(json.dumps([asdict(figures) for figures in every]) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
