@@ -135,7 +135,10 @@ def test_ingest_search_status_verify(webrag_here: Webrag, live_site: str) -> Non
     assert "eighty degrees" in found["citations"][0]["verbatim_text"]
     assert webrag_here("search", "tea", "--source", "elsewhere.example").returncode == 2
 
+    made = json.loads(webrag_here("model", "windows", "--json").stdout)
+    assert (made["made"], made["missing"]) == (1, 0)
     status = json.loads(webrag_here("status", "--json").stdout)
+    assert [one["missing"] for one in status["windows"]["sources"]] == [0]
     assert status["sources"][0]["ready"] == 1
     assert status["failures"] == {"not_found": 1}
     assert "network, programs and signals (seccomp)" in status["worker_sandbox"]

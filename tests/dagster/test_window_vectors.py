@@ -17,6 +17,7 @@ def asked(instance: dg.DagsterInstance, corpus: CorpusResource) -> object:
         return reading_due(context, corpus=corpus)
 
 
+@pytest.mark.slow
 def test_passages_are_read_where_some_are_missing_and_the_setting_is_on(
     tmp_path: Path, instance: dg.DagsterInstance, corpus_environment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
