@@ -19,7 +19,7 @@ from psycopg import AsyncConnection, sql
 
 from webrag_core.errors import ReadingModelError
 from webrag_core.indexing.window_vectors import KNOWN_LANGUAGE, LANGUAGE
-from webrag_core.language.detection import detected
+from webrag_core.language.detection import detected_beyond_doubt
 from webrag_core.providers.reading_model import window_vector
 from webrag_core.retrieval.models import MatchSpan, RetrievedChunk
 from webrag_core.retrieval.scope import Scope
@@ -76,7 +76,7 @@ class BestWindow:
 async def window_vectors(connection: AsyncConnection, questions: Sequence[str], children: int) -> WindowVectors:
     """The window vectors of the questions whose language the encoder knows, as far as that is clear: none where the
     corpus holds no window, or the scope more than `MOST_PASSAGES` children."""
-    known = [question for question in questions if detected(question) in (None, LANGUAGE)]
+    known = [question for question in questions if detected_beyond_doubt(question) in (None, LANGUAGE)]
     if not known or not 0 < children <= MOST_PASSAGES or not await _any_window(connection):
         return WindowVectors({}, None)
     try:
