@@ -14,6 +14,7 @@ from webrag_core.answering import confidence
 from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.features import Array
 from webrag_core.answering.compose.highlights import Shown
+from webrag_core.answering.wanted.thing import Thing
 
 LIKELY_AT = 0.40
 """Probability from which the first passage is `likely` to hold the answer."""
@@ -22,17 +23,21 @@ _UNLIKELY = LIKELY_AT - 0.01
 
 def of_first(passages: Sequence[Shown], draft: Draft, supports: Sequence[Array]) -> float:
     """Probability in [0, 1] that the first of the shown passages holds the answer; 0 without any. It is not likely
-    where the passages lack a name of the question, or this passage the kind of value that is asked for."""
+    where it lacks a name of the question, or the kind of value that is asked for."""
     if not passages:
         return 0.0
     table, features = passage_features(passages[0], draft, supports)
     probability = confidence.of_passage(table, features)
     facts = [fact for fact in draft.facts if fact.values or fact.is_code]
-    inside = [draft.units[index] for index in passages[0].units]
-    lacks_fact = bool(facts) and not any(fact.is_in(unit) for fact in facts for unit in inside)
-    if lacks_fact or all(thing.absent_names for thing in draft.things):
+    places = passages[0].units
+    lacks_fact = bool(facts) and not any(fact.is_in(draft.units[place]) for fact in facts for place in places)
+    if lacks_fact or all(_lacks_name(thing, places) for thing in draft.things):
         return min(probability, _UNLIKELY)
     return probability
+
+
+def _lacks_name(thing: Thing, places: Sequence[int]) -> bool:
+    return bool(thing.absent_names or thing.all_names.difference(*(thing.names[place] for place in places)))
 
 
 def passage_features(first: Shown, draft: Draft, supports: Sequence[Array]) -> tuple[str, Array]:

@@ -97,7 +97,7 @@ class _Selection:
     def _strays(self, part: int, index: int) -> bool:
         """Whether a unit may hold a value of something else: it lacks the name of the question that a sentence before
         it has."""
-        named = self.things[part].names_it if self.things and self.facts[part].values else ()
+        named = self.things[part].names if self.things and self.facts[part].values else ()
         if not named or named[index]:
             return False
         return any(choice.part == part and named[choice.index] for choice in self.chosen)

@@ -63,7 +63,7 @@ class Thing:
     answer); `about`, what it stands under names every discriminator of the question. `absent` are the discriminators
     that no unit carries, `others` values that units carry in their place. `aspect` is the question without those that
     are carried: what is asked about the thing. `sides`: the things of a kind that a question compares.
-    `names_it`, per unit: it, or what it stands under, has a name of the question."""
+    `names`, per unit: those of the question that it, or what it stands under, has."""
 
     allowed: tuple[bool, ...]
     is_rival: tuple[bool, ...]
@@ -72,7 +72,12 @@ class Thing:
     absent: tuple[Discriminator, ...] = ()
     others: tuple[str, ...] = ()
     sides: tuple[Side, ...] = ()
-    names_it: tuple[bool, ...] = ()
+    names: tuple[frozenset[str], ...] = ()
+
+    @property
+    def all_names(self) -> frozenset[str]:
+        """The names of the question that some unit has."""
+        return frozenset().union(*self.names)
 
     @property
     def absent_names(self) -> list[Discriminator]:
@@ -94,7 +99,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
     absent: list[Discriminator] = []
     carried: list[Discriminator] = []
     sides: list[tuple[Discriminator, Array]] = []
-    names_it = np.zeros(len(units), dtype=np.bool_)
+    names: list[set[str]] = [set() for _ in units]
     others: list[str] = []
     for (kind, _), items in slots.items():
         if kind == "name":
@@ -102,7 +107,8 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
                 carries = _flags(carries_name(level, item.text) for level in levels)
                 if carries.any():
                     carried.append(item)
-                    names_it |= carries
+                    for index in np.flatnonzero(carries):
+                        names[index].add(item.text)
                     is_rival[_beside(item, units)] = True
                     is_rival |= ~carries & _flags(names_another(level, item.text) for level in levels)
                     about &= _flags(any(holds_name(text, item.text) for text in level.around) for level in levels)
@@ -133,7 +139,7 @@ def thing_of(question: str, units: Sequence[Unit]) -> Thing:
         tuple(absent),
         tuple(dict.fromkeys(others)),
         tuple(Side(item, _row(carries & allowed)) for item, carries in sides),
-        _row(names_it),
+        tuple(map(frozenset, names)),
     )
 
 
