@@ -39,7 +39,7 @@ from webrag_core.retrieval.bm25 import count_terms, search_parents
 from webrag_core.retrieval.chunk_store import load_families
 from webrag_core.retrieval.citations import cite, prove_citations
 from webrag_core.retrieval.dense import search_children
-from webrag_core.retrieval.merging import without_redundancy
+from webrag_core.retrieval.folding import folded
 from webrag_core.retrieval.ranking import rank_parents
 from webrag_core.retrieval.reranking import rank
 from webrag_core.retrieval.scope import resolve_scope, scope_size
@@ -57,7 +57,7 @@ _PHASES: dict[str, Callable[..., Any]] = {
     "candidates": load_families,
     "ranking": rank_parents,
     "rerank": rank,
-    "redundancy": without_redundancy,
+    "redundancy": folded,
     "citing": cite,
     "proof": prove_citations,
 }

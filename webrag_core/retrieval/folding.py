@@ -25,7 +25,8 @@ Item = TypeVar("Item")
 
 def folded(ranked: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
     """The chunks, best first, without those whose text a better one already holds, each with the pages of those that
-    say the same. Passages that differ in a number or a name stay apart: they may be about two things."""
+    say the same; with a `ceiling` of 1 those that say it in the very words. Passages that differ in a number or a name
+    stay apart: they may be about two things."""
     texts = [one.chunk.text for one in ranked]
     overlaps = text_overlaps(texts)
     telling = lru_cache(maxsize=None)(lambda index: _telling(texts[index]))
@@ -34,7 +35,8 @@ def folded(ranked: Sequence[RankedChunk], ceiling: float) -> list[RankedChunk]:
         for other in kept:
             here, there = overlaps[index, other], overlaps[other, index]
             is_within = here > 0 and here >= ceiling and telling(index) <= telling(other)
-            if is_within or (min(here, there) >= _ALIKE and telling(index) == telling(other)):
+            is_alike = ceiling < 1 and min(here, there) >= _ALIKE and telling(index) == telling(other)
+            if is_within or is_alike:
                 kept[other].append(index)
                 break
         else:
