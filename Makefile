@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 ALONE = $(shell grep -rlE --include='test_*.py' 'mark\.alone' tests)
 SLOW = $(shell grep -rlE --include='test_*.py' 'mark\.slow' tests)
 
-.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-prose bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean bench-windows
+.PHONY: demo test test-all test-slow test-matrix ui lint docs pages screenshots sites bench-index bench-storage bench-conversion bench-plain-text bench-crash bench-race bench-hostile bench-refresh bench-retrieval bench-query bench-scope bench-lexical bench-typing bench-vectors bench-languages bench-goldens bench-history bench-graph bench-routes bench-answers bench-sitewalk bench-walks bench-answer bench-watch bench-ledger bench-mcp bench-web bench-security bench-api bench-growth bench-naughty bench-platform bench-kill bench-workers bench-install requirements notebook clean bench-windows
 
 demo: $(VENV)/.runtime        ## ask one real question of a frozen real site
 	@mkdir -p -m 700 .webrag  # the clone has a corpus of its own
@@ -17,7 +17,7 @@ ui: $(VENV)/.runtime          ## Dagster's UI and daemon; runs replay the frozen
 	@mkdir -p -m 700 .webrag
 	$(BIN)/webrag up --demo-site
 
-test: $(VENV)/.dev            ## the tests: one process more than cores, each with a database server; browsers and the like one at a time
+test: $(VENV)/.dev            ## the tests: a process for each core, each with a database server; browsers and the like one at a time
 	@$(BIN)/pytest -n auto --dist loadfile --no-loadscope-reorder -m "not alone and not slow"
 	@$(BIN)/pytest -m "alone and not slow" $(ALONE)
 
@@ -111,8 +111,6 @@ bench-answers: $(VENV)/.dev    ## answers held to answer keys on the sites that 
 	$(BIN)/webrag eval answers --split reporting --out runs/answers-reporting.jsonl
 	$(BIN)/python -m evals.answers.evidence --split reporting --stored --out runs/stored-reporting.jsonl
 	$(BIN)/python -m evals.answers.proofs --split reporting --evidence runs/stored-reporting.jsonl
-
-bench-prose: bench-answers     ## its name until now
 
 bench-routes: $(VENV)/.runtime ## the router's rules, and its regret against the best agent in hindsight
 	$(BIN)/webrag eval routes

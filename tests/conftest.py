@@ -63,8 +63,9 @@ _LONG_FILES = ("test_completeness.py", "test_gate.py", "test_worker.py", "test_e
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores, as a test also waits. At most five: each imports everything and has a server."""
-    return min(5, len(os.sched_getaffinity(0)) + 1) if hasattr(os, "sched_getaffinity") else 3
+    """As many processes as cores, at least two and at most four: each imports everything, which costs half a minute,
+    and has a server."""
+    return max(2, min(4, len(os.sched_getaffinity(0)))) if hasattr(os, "sched_getaffinity") else 2
 
 
 def pytest_configure(config: pytest.Config) -> None:
