@@ -43,9 +43,9 @@ def lead_of(chunk_id: int, units: Sequence[Unit], readings: Array) -> float:
     others = [
         score
         for other, score in scores.items()
-        if other != chunk_id and score == score and text_overlap(texts[other], texts[chunk_id]) < _ALIKE
+        if other != chunk_id and not np.isnan(score) and text_overlap(texts[other], texts[chunk_id]) < _ALIKE
     ]
-    return own - max(others) if others and own == own else 0.0
+    return own - max(others) if others and not np.isnan(own) else 0.0
 
 
 def _window(query: str, chunk: RetrievedChunk) -> str:
