@@ -53,6 +53,11 @@ SITE_OF_LOOK_ALIKES = LocalSite(
             "<p>Drain the boiler once a year.</p><h2>Steps</h2><ol><li>Close the gas.</li><li>Open the lower valve."
             "</li><li>Wait until no water comes.</li><li>Close it again.</li></ol>",
         ),
+        "/keepers": page(
+            "Rules of the zoo",
+            "<h2>Keepers</h2><p>It is the duty of every keeper—</p><p>(a) to feed the animals at noon;</p>"
+            "<p>(b) to clean the cages;</p><p>(c) to lock the gate at night.</p>",
+        ),
         **SHOPS,
         "/ja": page("案内", "<p>駐車場の料金は一泊五百円です。</p><p>温泉は午後三時から利用できます。</p>"),
     }
@@ -76,6 +81,7 @@ SAID = {  # what is said to a question, and what must not be
     "Which is lighter, the Fennel K120 or the Fennel K130?": (["812 g", "745 g"], ["390 g"]),
     "What does the code F22 on the boiler mean?": (["flame went out"], ["tank is empty", "flue is blocked"]),
     "Which towns have a shop?": (["Ashford", "Birchwood", "Cedarville", "Dunmore"], []),
+    "What are the duties of a keeper?": (["feed the animals", "clean the cages", "lock the gate"], []),
     "How do I drain the boiler?": (["Close the gas", "Open the lower valve", "Wait until", "Close it again"], []),
     "Within how many days may goods be brought back?": (["28 days"], []),
     "駐車場の料金は一泊いくらですか？": (["五百円"], []),

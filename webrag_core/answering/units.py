@@ -20,6 +20,9 @@ MAX_UNITS = 400
 _MAX_CHARS = 800  # of a unit; longer ones are tables and listings, no sentences
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _RULE = re.compile(r"[\s|:-]+")
+_CLAUSE = re.compile(r"\((?:[a-z]{1,2}|[ivx]{1,5}|\d{1,2})\)\s")
+OPEN_ENDS = (":", "–", "—", "：")
+"""How a sentence ends that introduces what follows."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -126,7 +129,7 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
             continue
         at = chunk.char_start
         path = _path(chunk, block.heading_path)
-        is_item = block.kind == "paragraph" and LIST_ITEM.match(chunk.text, block.start) is not None
+        is_item = block.kind == "paragraph" and _is_item(chunk.text, block.start, lead if path == under else "")
         introduced = (is_item or kind in ("code", "table")) and path == under
         yield Unit(
             chunk=chunk,
@@ -144,6 +147,13 @@ def _units(one: RankedChunk, rank: int) -> Iterator[Unit]:
         )
         if kind not in ("code", "table") and not is_item:
             lead, under = text, path
+
+
+def _is_item(text: str, start: int, lead: str) -> bool:
+    """Whether the paragraph at `start` is an item: of a list, or a clause, `(a) …`, of a sentence that is left open."""
+    if LIST_ITEM.match(text, start):
+        return True
+    return lead.endswith(OPEN_ENDS) and _CLAUSE.match(text, start) is not None
 
 
 def _spans(text: str, language: str | None) -> Iterator[tuple[int, int, tuple[int, int] | None, Block]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from webrag_core.answering.units import Unit
+from webrag_core.answering.units import OPEN_ENDS, Unit
 from webrag_core.routing.question import Form
 
-_OPEN_ENDS = (":", "–", "—", "：")
 _WHOLE_LISTS: frozenset[Form] = frozenset(("steps", "list"))
 
 
@@ -23,11 +22,11 @@ def entry_of(units: Sequence[Unit], index: int, form: Form) -> list[int]:
             return [*_lead(units, items[0]), *items]
         if unit.header is not None:
             return [index]
-        return [*(_lead_of_item(units, index) if unit.lead.endswith(_OPEN_ENDS) else ()), index]
+        return [*(_lead_of_item(units, index) if unit.lead.endswith(OPEN_ENDS) else ()), index]
     if unit.kind == "code":
         return [*_lead(units, index), index]
     after = _introduced(units, index)
-    if after and (unit.text.endswith(_OPEN_ENDS) or form in _WHOLE_LISTS or units[after[0]].kind == "code"):
+    if after and (unit.text.endswith(OPEN_ENDS) or form in _WHOLE_LISTS or units[after[0]].kind == "code"):
         return [index, *after]
     return [index]
 
@@ -36,7 +35,7 @@ def without_idle_lead(units: Sequence[Unit], members: list[int], whole: int) -> 
     """The members of an entry of `whole` units that are left, without a lead that is a sentence of its own where a
     single item or row is left: what it announces is not said."""
     is_idle = len(members) == 2 < whole and not units[members[0]].is_listed and units[members[1]].is_listed
-    return members[1:] if is_idle and not units[members[0]].text.endswith(_OPEN_ENDS) else members
+    return members[1:] if is_idle and not units[members[0]].text.endswith(OPEN_ENDS) else members
 
 
 def run_around(units: Sequence[Unit], index: int) -> list[int]:
