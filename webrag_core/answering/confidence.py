@@ -1,9 +1,10 @@
 """How sure an answer is: the support of each sentence, the confidence in the whole, and its band.
 
-All are logistic regressions, fitted by `python -m evals.fitting.confidence`. On golden questions and their unanswerable
-twins: the support of a sentence predicts that it holds a gold quote, the confidence in what was walked to that the
-sentences together hold one for every need of the question. On people's questions: the confidence in what is stored
-predicts that the sentences state what the answer key demands, or come from a passage that states the answer.
+All are logistic regressions. On golden questions and their unanswerable twins (`python -m evals.fitting.confidence`):
+the support of a sentence predicts that it holds a gold quote, the confidence in what was walked to that the sentences
+together hold one for every need of the question. On people's questions (`python -m evals.fitting.stored_confidence`):
+the confidence in what is stored predicts that the sentences state what the answer key demands, or come from a passage
+that states the answer.
 """
 
 from __future__ import annotations

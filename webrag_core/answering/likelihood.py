@@ -1,7 +1,7 @@
 """How probably the first passage that is shown instead of sentences holds the answer.
 
-A logistic regression like the confidence (`confidence.LIKELY_FEATURES`), fitted on people's questions with passages
-that were labelled by reading, by `python -m evals.fitting.confidence`.
+A logistic regression like the confidence (`confidence.LIKELY_FEATURES`), fitted on answer keys and on passages that
+were labelled by reading, by `python -m evals.fitting.stored_confidence`.
 """
 
 from __future__ import annotations
