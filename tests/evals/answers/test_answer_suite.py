@@ -70,7 +70,7 @@ def test_a_small_site_is_asked_and_judged(
     assert again.returncode == 0, again.stderr
     assert "1 of the questions are left out" in again.stderr
     verdicts = json.loads(again.stdout)["all"]["verdicts"]
-    assert {name: count for name, count in verdicts.items() if count} == {"wrong at low": 1, "refused rightly": 1}
+    assert (verdicts["wrong"] + verdicts["wrong at low"], verdicts["refused rightly"]) == (1, 1)
 
     table = webrag_here(*arguments, "--items", "1", WEBRAG_HOME=str(suite_home))
     assert table.returncode == 0, table.stderr
