@@ -319,6 +319,7 @@ def test_the_files_to_keep(database_url: str, asked: list[Asked], cited: dict[in
         check_silence(group, page_html, "HTML")
 
 
+@pytest.mark.slow
 def test_the_command_line(webrag_here: Webrag, asked: list[Asked], cited: dict[int, Cited]) -> None:
     for group, ids in enumerate(asked):
         sentences, _ = lost_of(group)

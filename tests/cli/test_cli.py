@@ -78,6 +78,7 @@ def test_answer_prints_quotes_pages_and_the_stop_rule(webrag_here: Webrag) -> No
     assert "round 1: " in done.stderr
 
 
+@pytest.mark.slow
 def test_answer_as_json_is_one_object_and_proves_its_quotes(webrag_here: Webrag, database_url: str) -> None:
     quick = {"WEBRAG_PREVIEWS": "2", "WEBRAG_READER": "none", "WEBRAG_WARC": str(FROZEN_SITE)}
     done = webrag_here("answer", ASYNCIO, QUESTION, "--json", **quick)

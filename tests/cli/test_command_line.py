@@ -79,6 +79,7 @@ def test_the_way_out_names_what_was_typed(webrag_here: Webrag) -> None:
     assert "is no web address" in webrag_here("source", "add", "a question?").stderr
 
 
+@pytest.mark.slow
 def test_a_completion_knows_the_policies() -> None:
     words = {"_WEBRAG_COMPLETE": "complete_bash", "COMP_WORDS": "webrag answer --policy ", "COMP_CWORD": "3"}
     script = Path(sys.executable).with_name("webrag")

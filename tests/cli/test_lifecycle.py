@@ -17,6 +17,7 @@ PAGE = "https://docs.python.org/3.11/library/asyncio.html"
 MISSING = "https://docs.python.org/3.11/no-such-page.html"
 
 
+@pytest.mark.slow
 def test_a_page_is_removed_when_that_was_confirmed_and_comes_back_by_name(webrag_here: Webrag) -> None:
     call = partial(webrag_here, WEBRAG_WARC=str(FROZEN_SITE))
     assert call("ingest", PAGE).returncode == 0

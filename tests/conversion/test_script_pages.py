@@ -189,6 +189,7 @@ def test_state_does_not_replace_a_text_or_list_that_the_page_shows() -> None:
     assert "Other" not in convert(body=f"<ul>{links}</ul>{other}").markdown
 
 
+@pytest.mark.slow
 def test_the_reading_of_state_is_bounded() -> None:
     with pytest.raises(FetchError):
         convert(body=island([[]] * 300_000 + [PARAGRAPHS]))

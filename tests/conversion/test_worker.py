@@ -109,6 +109,7 @@ def await_end(pid: int) -> None:
     wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
 
 
+@pytest.mark.slow
 def test_the_worker_says_what_the_conversion_says() -> None:
     async def both() -> None:
         site = WarcAcquirer(FROZEN_SITE)
@@ -155,6 +156,7 @@ def test_the_limit_is_cpu_time_that_a_loaded_machine_does_not_use_up(pool: Worke
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no memory limit")
+@pytest.mark.slow
 def test_a_worker_that_has_grown_is_replaced_at_no_page_s_cost(pool: WorkerPool) -> None:
     assert convert(pool, b"keep") != convert(pool, b"keep")
 

@@ -174,6 +174,7 @@ def test_reading_again_costs_nothing_and_takes_in_what_is_new(
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_what_dates_mean_can_be_changed_back_and_forth(settings: Settings, repository: WrittenRepository) -> None:
     async def work() -> None:
         async with Corpus.open(settings) as corpus:

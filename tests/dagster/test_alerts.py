@@ -38,6 +38,7 @@ def nightly() -> None:
     breaks()
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_told_to_the_webhook_without_what_it_said(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,7 @@ def look(instance: dg.DagsterInstance, cursor: str | None) -> tuple[Events, str 
     return [event for event in result.asset_events if isinstance(event, dg.AssetMaterialization)], result.cursor
 
 
+@pytest.mark.slow
 def test_answers_from_elsewhere_are_reported_once_with_who_asked(
     corpus_environment: str, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import dagster as dg
 import psycopg
+import pytest
 
 from tests.dagster.corpus_runs import KEY, run_job, tea_site
 from webrag_dagster.resources import CorpusResource
@@ -20,6 +21,7 @@ def take(definitions: dg.Definitions, instance: dg.DagsterInstance, warc: Path) 
     return done
 
 
+@pytest.mark.slow
 def test_failed_partitions_are_listed_with_their_reason_until_they_are_mended(
     definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
 ) -> None:

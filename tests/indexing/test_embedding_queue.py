@@ -67,6 +67,7 @@ def test_requests_are_full_across_pages_and_their_tokens_are_kept(settings: Sett
     assert sizes.count(32) >= embedded // 32 - 1  # the last pages wait for no more than themselves
 
 
+@pytest.mark.slow
 def test_an_ingest_waits_as_long_as_the_endpoint_asks(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     pauses = noted_pauses(monkeypatch)
 
@@ -80,6 +81,7 @@ def test_an_ingest_waits_as_long_as_the_endpoint_asks(settings: Settings, monkey
     assert pauses == [45.0, 45.0]
 
 
+@pytest.mark.slow
 def test_a_page_costs_itself_where_the_endpoint_is_down_and_everything_where_it_refuses(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

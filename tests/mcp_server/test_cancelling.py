@@ -55,6 +55,7 @@ def test_cancelled_while_fetching(database_url: str, mode: str, held: str) -> No
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_cancelled_while_a_model_analyses(database_url: str) -> None:
     async def work() -> None:
         with serving(Reply({}, hold=True)) as model:

@@ -328,6 +328,7 @@ class NeverStop:
         )
 
 
+@pytest.mark.slow
 def test_rounds_are_a_hard_limit_for_every_policy(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(POLICIES, "never-stop", NeverStop)
     result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, policy="never-stop", expansion_budget=1))
@@ -404,6 +405,7 @@ def test_nothing_worth_following_is_a_stop_of_its_own(settings: Settings) -> Non
     assert result.final_decision.rule == "no-candidates"
 
 
+@pytest.mark.slow
 def test_cancelling_leaves_a_failed_run_and_whole_documents(settings: Settings) -> None:
     async def work() -> None:
         async with Corpus.open(settings) as corpus:
@@ -444,6 +446,7 @@ def graphs(draw: st.DrawFn) -> LocalSite:
 @hypothesis_settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], derandomize=True
 )
+@pytest.mark.slow
 def test_no_graph_exceeds_a_budget(settings: Settings, site: LocalSite, budget: int, pages: int) -> None:
     limited = settings.model_copy(update={"webrag_max_pages": pages})
     request = AnswerRequest((f"{SITE}/p0",), "longest bridge span", expansion_budget=budget, policy="fixed-k:9")

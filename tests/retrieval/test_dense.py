@@ -172,6 +172,7 @@ def test_row_counts_choose_the_way_whatever_was_searched_before(
 
 
 @pytest.mark.usefixtures("small_graphs")
+@pytest.mark.slow
 def test_no_search_mixes_models_before_during_or_after_a_switch(settings: Settings) -> None:
     async def work(it: Indexed) -> None:
         short = await build_model(it.corpus.database, ShortModel(), batch_size=64)

@@ -36,6 +36,7 @@ def code(output: str) -> str:
     return str(json.loads(output)["error"]["code"])
 
 
+@pytest.mark.slow
 def test_a_held_lock_ends_commands_and_tools(webrag_here: Webrag, settings: Settings, database_url: str) -> None:
     assert webrag_here("ingest", PAGE, **WARC).returncode == 0
     short = {"DATABASE_LOCK_TIMEOUT": "0.2", **WARC}

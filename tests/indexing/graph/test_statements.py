@@ -233,6 +233,7 @@ NODES = st.lists(
 
 
 @given(NODES, st.lists(WORDS, max_size=30).map(" ".join))
+@pytest.mark.slow
 def test_any_markup_has_valid_edges_with_right_offsets(
     drafts: list[tuple[str | None, str, list[tuple[str, str | int]], bool]], text: str
 ) -> None:
