@@ -274,3 +274,13 @@ def test_of_several_hidden_words_that_fill_a_place_the_last_stands() -> None:
     )
     assert "Tell" not in page(f"<p>Press it. {order}</p>")
     assert "Go" not in page(f"<p>Press it. {order}</p>")
+
+
+@pytest.mark.parametrize("mark", ["<!-- ad -->", "<?xml x?>"])
+def test_comments_among_the_text_of_a_page_with_hidden_parts_are_no_text(mark: str) -> None:
+    hidden = (
+        f"<button aria-expanded=false aria-controls=a>Care</button><div id=a hidden><p>Wipe it {mark}dry.</p></div>"
+    )
+    text = page(f"<p>It weighs {mark}two kilograms.</p>{hidden}")
+    assert "It weighs two kilograms." in text
+    assert "Wipe it dry." in text

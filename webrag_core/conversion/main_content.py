@@ -112,6 +112,7 @@ def _is_reference(root: HtmlElement, declared: HtmlElement | None) -> bool:
 
 def strip_marked_boilerplate(root: HtmlElement) -> None:
     """Drop what mark-up itself marks as no content: scripts, navigation, controls, hidden parts, comments."""
+    etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)  # they have no text to be asked for
     _rescue_content(root)
     index = AttributeIndex(root)
     tabs = find_tabs(index)
@@ -126,7 +127,6 @@ def strip_marked_boilerplate(root: HtmlElement) -> None:
     for element in index.having("role"):
         if element.get("role") in _BOILERPLATE_ROLES:
             drop(element)
-    etree.strip_tags(root, etree.Comment, etree.ProcessingInstruction)
 
 
 def drop(element: HtmlElement) -> None:
