@@ -28,6 +28,7 @@ def ask(definitions: dg.Definitions, instance: dg.DagsterInstance, **config: Any
 
 
 @pytest.mark.usefixtures("corpus_environment")
+@pytest.mark.slow
 def test_a_run_leaves_sentences_quotes_and_a_page(definitions: dg.Definitions, instance: dg.DagsterInstance) -> None:
     done = ask(definitions, instance)
     assert done.success

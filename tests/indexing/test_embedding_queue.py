@@ -108,6 +108,7 @@ def test_a_page_costs_itself_where_the_endpoint_is_down_and_everything_where_it_
         asyncio.run(work(remote(settings, server), server))
 
 
+@pytest.mark.slow
 def test_a_build_has_as_many_requests_under_way_as_workers_and_says_what_they_cost(settings: Settings) -> None:
     async def work(own: Settings) -> None:
         async with Corpus.open(settings, site()) as corpus:

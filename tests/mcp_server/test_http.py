@@ -248,6 +248,7 @@ def test_requests_that_do_not_arrive_are_closed_and_slow_answers_not(database_ur
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_many_clients_at_once_are_all_served(database_url: str) -> None:
     async def work() -> None:
         async with served(tea_settings(database_url)) as base:

@@ -99,6 +99,7 @@ def test_null_is_unset_and_json_in_a_string_stays_text(database_url: str) -> Non
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_the_policy_of_a_call_decides_and_the_status_comes_first(database_url: str) -> None:
     async def work() -> None:
         settings = tea_settings(database_url)
@@ -117,6 +118,7 @@ def test_the_policy_of_a_call_decides_and_the_status_comes_first(database_url: s
     asyncio.run(work())
 
 
+@pytest.mark.slow
 def test_the_research_modes_differ(database_url: str) -> None:
     """fast reads what it is given, auto follows few links, deep all that the policy wants."""
     chain = {

@@ -130,6 +130,7 @@ def test_stored_pages_that_are_too_old_or_excluded_are_no_evidence(settings: Set
         assert {chunk.chunk.source_url for chunk in result.chunks} == {ASYNCIO}
 
 
+@pytest.mark.slow
 def test_an_excluded_page_is_not_followed(settings: Settings) -> None:
     result = ask(settings, AnswerRequest((ASYNCIO,), QUESTION, excluded=(QUEUES,), expansion_budget=1))
     assert result.total_iterations == 1
@@ -336,6 +337,7 @@ def test_rounds_are_a_hard_limit_for_every_policy(settings: Settings, monkeypatc
     assert result.final_decision.rule == "round-limit"
 
 
+@pytest.mark.slow
 def test_the_expansion_depth_is_a_ceiling_for_every_budget(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(POLICIES, "never-stop", NeverStop)
     shallow = settings.model_copy(update={"max_expansion_depth": 1})

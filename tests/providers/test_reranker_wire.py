@@ -222,6 +222,7 @@ IN_THE_RESULT: dict[str, Callable[[str], Serve]] = {
 }
 
 
+@pytest.mark.slow
 def test_every_one_of_them_ends_in_the_local_ranking_and_a_warning(settings: Settings) -> None:
     """From one provider each: what every provider's client makes of them is tested above."""
     pages = {"/": page("Whales", "The blue whale is the largest animal that has ever lived.")}

@@ -53,6 +53,7 @@ def events(client: httpx2.Client, path: str, **headers: str) -> list[tuple[str, 
     return re.findall(r"event: (\w+)\r?\ndata: (.*?)\r?\n\r?\n", text, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_steps_sentences_and_the_way_to_the_answer_arrive_as_events(client: httpx2.Client) -> None:
     path = client.post("/ask", data={"question": QUESTION}).headers["location"]
     messages = events(client, path)

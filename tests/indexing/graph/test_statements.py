@@ -296,6 +296,7 @@ def test_hostile_markup_is_bounded(name: str) -> None:
         assert extraction.reason == "too_many_statements"
 
 
+@pytest.mark.slow
 def test_statements_leave_room_for_what_the_text_says() -> None:
     text = "# A\n\n" + "".join(f"## S{number}\n\nText.\n\n" for number in range(MAX_EDGES + 10))
     extraction = extract_edges(text, url=URL, source="s", links={}, markup=PageMarkup((node(name="A"),)))
