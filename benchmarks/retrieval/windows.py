@@ -15,15 +15,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from evals.answers.answer_suite import stored_site
 from evals.answers.check_keys import path_of
 from evals.answers.fact_matching import comparable, first_place
 from evals.answers.keys import AnswerKey
 from evals.answers.suite_list import KeySet, key_set, own_key_sets
 from evals.intervals import Interval, interval
-from evals.walks.sitewalk import suite_settings
-from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.config import Settings, load_settings
-from webrag_core.corpus.ingestor import gather_bounded
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.indexing.window_vectors import LANGUAGE, make_windows
 from webrag_core.retrieval.request import SearchRequest
@@ -37,7 +35,7 @@ _COST = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Hits:
     """What the first passages of a search hold, each 0 or 1."""
 
     page_first: float
@@ -50,8 +48,8 @@ class SiteFigures:
     """Shares of questions without and with windows, and what the windows cost."""
 
     site: str
-    without: list[Found]
-    with_windows: list[Found]
+    without: list[Hits]
+    with_windows: list[Hits]
     windows: int
     cpu_seconds_per_1000: float
     bytes_per_window: float
@@ -59,44 +57,42 @@ class SiteFigures:
 
 async def figures_of(chosen: KeySet, settings: Settings) -> SiteFigures:
     """Store a site, read it and search. Raises InvalidInputError when the site cannot be read."""
-    own = suite_settings(settings, chosen.warc, stored=True)
-    archive = WarcAcquirer(chosen.warc)
-    async with Corpus.open(own, archive) as corpus:
-        await gather_bounded(archive.page_urls(), corpus.add, lambda url, outcome: None)
+    async with stored_site(chosen, settings) as site:
+        corpus = site.corpus
         await make_windows(corpus.database)
         async with corpus.database.connection() as connection:
             count, cpu_ms, size = await (await connection.execute(_COST)).fetchone() or (0, 0.0, 0.0)
         keys = [key for key in chosen.keys if key.answerable and key.page]
-        found = {}
+        hits = {}
         for used in (False, True):
-            one = Corpus(
+            searched = Corpus(
                 corpus.database,
-                archive,
-                own.model_copy(update={"retrieval_windows": used}),
+                site.archive,
+                corpus.settings.model_copy(update={"retrieval_windows": used}),
                 corpus.indexer.embedder,
             )
-            found[used] = [await _found(one, key) for key in keys]
-    return SiteFigures(chosen.name, found[False], found[True], int(count), float(cpu_ms or 0), float(size))
+            hits[used] = [await _hits(searched, key) for key in keys]
+    return SiteFigures(chosen.name, hits[False], hits[True], int(count), float(cpu_ms or 0), float(size))
 
 
-async def _found(corpus: Corpus, key: AnswerKey) -> Found:
+async def _hits(corpus: Corpus, key: AnswerKey) -> Hits:
     result = await search(corpus, SearchRequest(query=key.question, top_k=_FIRST))
     pages = {path_of(page) for page in key.page}
     first = [one.chunk for one in result.chunks[:_FIRST]]
     right = [_is_of(chunk.source_url, pages) for chunk in first]
     text = comparable("\n".join(chunk.text for chunk, is_right in zip(first, right, strict=True) if is_right))
     facts = all(first_place(fact, text) is not None for fact in key.must)
-    return Found(float(bool(right and right[0])), float(any(right)), float(facts))
+    return Hits(float(bool(right and right[0])), float(any(right)), float(facts))
 
 
 def _is_of(url: str, pages: set[str]) -> bool:
     return path_of(url) in pages
 
 
-def _line(name: str, without: Sequence[Found], with_windows: Sequence[Found]) -> str:
+def _line(name: str, without: Sequence[Hits], with_windows: Sequence[Hits]) -> str:
     cells = [f"{name:28}", f"{len(without):4}"]
     for field in ("page_first", "page", "facts"):
-        old, new = ([getattr(one, field) for one in found] for found in (without, with_windows))
+        old, new = ([getattr(hits, field) for hits in questions] for questions in (without, with_windows))
         gain: Interval = interval([b - a for a, b in zip(old, new, strict=True)])
         cells.append(
             f"{sum(old) / len(old):.2f} {sum(new) / len(new):.2f} {gain.mean:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]"
@@ -116,8 +112,8 @@ async def run(sets: Sequence[KeySet], settings: Settings) -> list[SiteFigures]:
             f"{'':28} {figures.windows} windows, {figures.cpu_seconds_per_1000:.0f} CPU-s and"
             f" {figures.bytes_per_window / 1000:.2f} MB per 1,000"
         )
-    without = [found for figures in every for found in figures.without]
-    print(_line("all", without, [found for figures in every for found in figures.with_windows]))
+    without = [hits for figures in every for hits in figures.without]
+    print(_line("all", without, [hits for figures in every for hits in figures.with_windows]))
     return every
 
 

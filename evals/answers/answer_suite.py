@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -25,6 +26,15 @@ from webrag_core.errors import FetchError, WebragError
 from webrag_core.indexing.pipeline import Corpus
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSite:
+    """An open corpus that holds a site, the archive that its pages come from, and its sources."""
+
+    corpus: Corpus
+    archive: WarcAcquirer
+    sources: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +81,25 @@ def judged(
 async def ask_suite(chosen: KeySet, keys: Sequence[AnswerKey], settings: Settings) -> AsyncIterator[AskedKey]:
     """Store the site of a suite and ask these of its keys, one after the other. A question that ends with an error is
     an item, too. Raises InvalidInputError when the site cannot be read."""
-    own = suite_settings(settings, chosen.warc, stored=True)
+    async with stored_site(chosen, settings) as site:
+        manager = Manager(site.corpus)
+        for key in keys:
+            yield await _ask(manager, chosen.name, key, site.sources)
+
+
+@asynccontextmanager
+async def stored_site(chosen: KeySet, settings: Settings) -> AsyncIterator[StoredSite]:
+    """The site of a suite, stored. Pages that cannot be stored are counted in a warning. Raises InvalidInputError when
+    the site cannot be read."""
     archive = WarcAcquirer(chosen.warc)
     pages = archive.page_urls()
     sources = tuple(dict.fromkeys(source_key(url) for url in pages))
-    async with Corpus.open(own, archive) as corpus:
-        await store_site(corpus, chosen.name, pages)
-        manager = Manager(corpus)
-        for key in keys:
-            yield await _ask(manager, chosen.name, key, sources)
+    async with Corpus.open(suite_settings(settings, chosen.warc, stored=True), archive) as corpus:
+        await _store(corpus, chosen.name, pages)
+        yield StoredSite(corpus, archive, sources)
 
 
-async def store_site(corpus: Corpus, name: str, pages: Sequence[str]) -> None:
-    """Store the pages of a suite's site. Those that cannot be stored are counted in a warning."""
+async def _store(corpus: Corpus, name: str, pages: Sequence[str]) -> None:
     lost: list[str] = []
 
     def note(url: str, outcome: object) -> None:

@@ -18,18 +18,14 @@ from typing import TextIO, get_args
 
 from pydantic import TypeAdapter
 
-from evals.answers.answer_suite import store_site
+from evals.answers.answer_suite import stored_site
 from evals.answers.evidence import search_stored
 from evals.answers.keys import AnswerKey
 from evals.answers.suite_list import KeySet, own_key_sets, present
-from evals.walks.sitewalk import suite_settings
 from evals.walks.suites import Split
-from webrag_core.acquisition.urls import source_key
-from webrag_core.acquisition.warc import WarcAcquirer
 from webrag_core.answering.gathering import Gathered
 from webrag_core.cli.progress import progress
 from webrag_core.config import load_settings
-from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.routing.agents.all import make_agents
 from webrag_core.routing.execute import Executor
@@ -50,16 +46,13 @@ class KeyEvidence:
 
 async def record(chosen: KeySet, out: TextIO) -> None:
     """Ask every question of a suite of its stored site; write one line for each."""
-    archive = WarcAcquirer(chosen.warc)
-    pages = archive.page_urls()
-    sources = tuple(dict.fromkeys(source_key(url) for url in pages))
-    async with Corpus.open(suite_settings(load_settings(), chosen.warc, stored=True), archive) as corpus:
-        await store_site(corpus, chosen.name, pages)
+    async with stored_site(chosen, load_settings()) as site:
         agents = make_agents()
-        router, executor = Router(corpus, agents), Executor(corpus, OrchestratorEngine(corpus), agents)
+        router = Router(site.corpus, agents)
+        executor = Executor(site.corpus, OrchestratorEngine(site.corpus), agents)
         with progress(len(chosen.keys), chosen.name) as advance:
             for key in chosen.keys:
-                gathered = await search_stored(executor, router, Question(key.question, sources=sources))
+                gathered = await search_stored(executor, router, Question(key.question, sources=site.sources))
                 line = {
                     "suite": chosen.name,
                     "key": key.model_dump(mode="json", by_alias=True),
