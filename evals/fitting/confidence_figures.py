@@ -27,15 +27,15 @@ def confidence_figures(items: Sequence[RecordedEvidence], predicted: Array, labe
         "auc": round(auc(own, right), 3),
         "auc with twins": round(auc(predicted, labels), 3),
         "ece": round(expected_calibration_error(own, right), 3),
-        "unanswerable at band high": _mean(predicted[unanswerable] >= 0.8),
-        "unanswerable answered": _mean(predicted[unanswerable] >= 0.5),
-        "answered": _mean(own >= 0.5),
-        "right when answered": _mean(right[own >= 0.5]),
+        "unanswerable at band high": rounded_mean(predicted[unanswerable] >= 0.8),
+        "unanswerable answered": rounded_mean(predicted[unanswerable] >= 0.5),
+        "answered": rounded_mean(own >= 0.5),
+        "right when answered": rounded_mean(right[own >= 0.5]),
         "answered at 10% wrong": round(surest / len(order), 3),
         "reliability": reliability(own, right),
     }
 
 
-def _mean(values: NDArray[Any]) -> float | None:
+def rounded_mean(values: NDArray[Any]) -> float | None:
     """Rounded; None of nothing."""
     return round(float(values.mean()), 3) if len(values) else None

@@ -21,13 +21,14 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evals.answers.given_answer import GivenAnswer, GivenPassage, GivenQuote, GivenSentence
 from evals.answers.key_evidence import load_key_evidence
 from evals.answers.key_verdicts import judge
 from evals.answers.keys import AnswerKey
 from evals.answers.labelled_passages import STATES, load_labelled
+from evals.fitting.confidence import table_of
+from evals.fitting.confidence_figures import rounded_mean
 from evals.fitting.fits import Array, fit_plain, print_table, provenance
 from evals.reliability import auc, expected_calibration_error
 from webrag_core.answering.composition import Composition, choose
@@ -165,22 +166,20 @@ def _figures(rows: Sequence[Row], sure: Array, probable: Array) -> dict[str, Any
         "questions": len(rows),
         "answerable": int(answerable.sum()),
         "AUC of confidence; of likely": [round(auc(sure, right), 3), round(auc(probable, holds), 3)],
-        "answered": _share(said),
-        "right of answered": _share(right[said]),
-        "right of high": _share(right[sure >= 0.8]),
-        "unanswerable answered": _share(said[~answerable]),
-        "likely": _share(likely),
-        "holds of likely": _share(holds[likely]),
+        "answered": rounded_mean(said),
+        "right of answered": rounded_mean(right[said]),
+        "right of high": rounded_mean(right[sure >= 0.8]),
+        "unanswerable answered": rounded_mean(said[~answerable]),
+        "likely": rounded_mean(likely),
+        "holds of likely": rounded_mean(holds[likely]),
         "ECE of likely": round(expected_calibration_error(probable[likely], holds[likely]), 3)
         if likely.any()
         else None,
-        "unanswerable likely": _share(likely[~answerable]),
-        "answerable: right or likely with it": _share(((said & (right > 0)) | (likely & (holds > 0)))[answerable]),
+        "unanswerable likely": rounded_mean(likely[~answerable]),
+        "answerable: right or likely with it": rounded_mean(
+            ((said & (right > 0)) | (likely & (holds > 0)))[answerable]
+        ),
     }
-
-
-def _share(values: NDArray[Any]) -> float | None:
-    return round(float(np.mean(values)), 3) if len(values) else None
 
 
 def main() -> None:
@@ -204,12 +203,7 @@ def main() -> None:
             )
         )
         for kind, table, key in (("said", "confidence", f"{name} stored"), ("shown", "likely", name)):
-            fitted = fit(rows, kind)
-            tables[table][key] = {
-                "features": list(features),
-                "constant": fitted.constant,
-                "coefficients": list(fitted.coefficients),
-            }
+            tables[table][key] = table_of(fit(rows, kind), features)
     tables["provenance"] = provenance(
         settings,
         label="the sentences state what the answer key demands, or come from a passage that states the answer",
