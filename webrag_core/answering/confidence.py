@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from webrag_core.answering.compose.draft import Draft
 from webrag_core.answering.compose.features import FEATURES, Array
 from webrag_core.answering.compose.select import Choice
-from webrag_core.answering.compose.sentence_scores import UnitScores, known
-from webrag_core.answering.compose.windows import lead_of
+from webrag_core.answering.compose.sentence_scores import UnitScores
+from webrag_core.answering.compose.windows import lead_of, reading_of
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.models import Band
 from webrag_core.answering.units import Unit
@@ -128,9 +128,8 @@ def stored_features(support: float, unit: Unit, units: Sequence[Unit], score: Un
     """The features of the passage of a unit, or of the sentences that are said of it (LIKELY_FEATURES)."""
     if reader_of(score) == "unread":
         return math.log(support + _LEAST), unit.relevance
-    place = next(index for index, other in enumerate(units) if other.chunk.chunk_id == unit.chunk.chunk_id)
-    lead = lead_of(unit.chunk.chunk_id, units, score.window)
-    return math.log(support + _LEAST), float(known(score.window)[place]), lead
+    place = (unit.chunk.chunk_id, units, score.window)
+    return math.log(support + _LEAST), reading_of(*place), lead_of(*place)
 
 
 def confidence_of(choices: Sequence[Choice], draft: Draft, gathered: Gathered) -> float:

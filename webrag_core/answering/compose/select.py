@@ -29,7 +29,6 @@ _LEAST_WORDS = 4
 _TRIED = 20  # units, best first, that are tried for each part
 _WORTH_SAYING = 0.2  # of the best sentence's worth
 _NUMBER = re.compile(r"\d+")
-_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ class _Selection:
         room, left_out = self.room, 0
         for place, member in enumerate(members):
             saying = say(self.units[member], introduces=member != members[-1], label="" if len(members) > 1 else label)
-            least = 1 if len(members) > 1 or _DIGIT.search(self.units[member].text) else _LEAST_WORDS
+            least = 1 if len(members) > 1 or _NUMBER.search(self.units[member].text) else _LEAST_WORDS
             if saying is None or saying.words < least or (len(members) == 1 and repeats(saying.unit, self.chosen)):
                 return False
             if saying.words > room:
@@ -215,7 +214,7 @@ def _answering_entry(chosen: Sequence[Choice], form: Form, facts: Sequence[Fact]
     return max(first, key=worth).entry if first else 0
 
 
-def reading_order(chosen: Sequence[Choice], first: int = 0) -> list[Choice]:
+def reading_order(chosen: Sequence[Choice], first: int) -> list[Choice]:
     """The entry `first`, then pages by their best sentence, sentences of a page as they stand on it."""
     best: dict[int, float] = {}
     for choice in chosen:

@@ -129,12 +129,6 @@ async def score_units(
     return UnitScores(last.features, scores, reading, window, total, allowed, relevance)
 
 
-def known(window: Array) -> Array:
-    """Readings of passages, with the least of them for those that were not read; 0 where none was."""
-    least = 0.0 if np.isnan(window).all() else np.nanmin(window)
-    return np.nan_to_num(window, nan=least)
-
-
 def totals(fitted: Array, reading: Array, weight: float) -> Array:
     """Fitted score plus weighted reading; units that were not read come after those that were."""
     was_read = ~np.isnan(reading)

@@ -34,6 +34,15 @@ async def window_readings(queries: Sequence[str], units: Sequence[Unit], reader:
     return readings
 
 
+def reading_of(chunk_id: int, units: Sequence[Unit], readings: Array) -> float:
+    """The reading of the passage `chunk_id`, of which `units` has one. The least of all for a passage that was not
+    read; 0 where none was."""
+    if np.isnan(readings).all():
+        return 0.0
+    place = next(index for index, unit in enumerate(units) if unit.chunk.chunk_id == chunk_id)
+    return float(np.nan_to_num(readings[place], nan=np.nanmin(readings)))
+
+
 def lead_of(chunk_id: int, units: Sequence[Unit], readings: Array) -> float:
     """The reading of the passage `chunk_id`, less the best of the passages that say something else, in [-2, 2]. 0 where
     the passage was not read, or no other: there is nothing to lead."""
