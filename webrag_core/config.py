@@ -332,6 +332,21 @@ class Settings(BaseSettings):
         default="rules", description="Who plans answers in prose: rules, or the chat model"
     )
 
+    judge: Literal["auto", "local", "llm"] = Field(
+        default="auto",
+        description="Who judges whether evidence suffices: numbers (local), or in doubt the chat model too (llm);"
+        " auto = llm when ORCHESTRATION_LLM_* names a key or a URL",
+    )
+    judge_doubt_from: float = Field(
+        default=0.35, ge=0, le=1, description="Probability of the local judge from which the chat model is asked too"
+    )
+    judge_doubt_to: float = Field(
+        default=0.97,
+        ge=0,
+        le=1,
+        description="Probability of the local judge from which it is sure enough without the chat model",
+    )
+
     # Locality
     locality_expansion_enabled: bool = Field(default=True, description="Whether neighbours of strong hits come along")
     locality_expansion_radius: int = Field(
@@ -473,9 +488,12 @@ class Settings(BaseSettings):
     @model_validator(mode="after")
     def _llm_where_there_is_one(self) -> Self:
         # the specification's default is llm, and without a key rule_based
-        if self.orchestration_llm_base_url is not None or self.orchestration_llm_api_key is not None:
+        has_model = self.orchestration_llm_base_url is not None or self.orchestration_llm_api_key is not None
+        if has_model:
             for name in {"decomposition_mode", "answer_composer"} - self.model_fields_set:
                 object.__setattr__(self, name, "llm")
+        if self.judge == "auto":
+            object.__setattr__(self, "judge", "llm" if has_model else "local")
         return self
 
     @field_validator(

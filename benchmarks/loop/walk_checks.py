@@ -13,6 +13,7 @@ from webrag_core.acquisition.traps import MAX_PAGES_PER_PATTERN, url_pattern
 from webrag_core.acquisition.urls import canonicalise, source_key
 from webrag_core.config import Settings
 from webrag_core.errors import FetchError, Reason, WebragError
+from webrag_core.orchestration.judged import decide
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.models import OrchestrationResult, Round
 from webrag_core.orchestration.policies import get_policy
@@ -162,7 +163,7 @@ def _replays(walked: Walked, result: OrchestrationResult) -> Iterator[str]:
     history = [done.signals for done in result.rounds]
     for number, done in enumerate(result.rounds):
         again = bounded(
-            policy.decide(history[: number + 1]),
+            decide(policy, history[: number + 1]),
             done.signals,
             walked.settings,
             budget=_budget(walked),

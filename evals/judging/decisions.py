@@ -19,6 +19,7 @@ from evals.jsonl import load_jsonl
 from evals.walks.goldens import EVALS
 from webrag_core.config import Settings
 from webrag_core.orchestration import signals as predicates
+from webrag_core.orchestration.judged import decide
 from webrag_core.orchestration.models import Action, EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import StopPolicy, get_policy
 
@@ -102,7 +103,7 @@ def decide_goldens(goldens: Sequence[DecisionGolden], policy: StopPolicy | None 
     for golden in goldens:
         settings = default_settings(golden.settings)
         chosen = policy or get_policy(golden.policy, settings)
-        decided.append(Decided(golden, chosen.decide(history_of(golden))))
+        decided.append(Decided(golden, decide(chosen, history_of(golden))))
     return decided
 
 

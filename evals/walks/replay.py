@@ -14,6 +14,7 @@ from typing import Literal
 from evals.walks.recorded import RecordedRound, RecordedRun
 from evals.walks.sitewalk import UNTIL_CAP
 from webrag_core.config import Settings
+from webrag_core.orchestration.judged import decide
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.models import EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies import StopPolicy, get_policy
@@ -70,7 +71,7 @@ def replay(
         if signals.expansion_rounds_left != left:
             signals = signals.model_copy(update={"expansion_rounds_left": left})
         history.append(signals)
-        decision = bounded_as_recorded(policy.decide(history), recorded, signals, settings, budget)
+        decision = bounded_as_recorded(decide(policy, history), recorded, signals, settings, budget)
         same = decision.action == recorded.action
         steps.append(Step(recorded.signals.round, decision, same, same and _agrees(decision, recorded)))
     end, last = _followed(run, steps)

@@ -17,6 +17,7 @@ from webrag_core.answering.compose.select import Choice, select
 from webrag_core.answering.compose.timeline import moment_of
 from webrag_core.answering.gathering import Gathered
 from webrag_core.config import Settings
+from webrag_core.judging.verdict import Verdict
 from webrag_core.retrieval.reader import make_reader
 from webrag_core.routing.question import Form, Question
 
@@ -25,7 +26,7 @@ from webrag_core.routing.question import Form, Question
 class Composition:
     """Scored units, the support of each for every part, the chosen sentences, and the confidence in [0, 1] that they
     answer the whole question. `passages` are shown where that is too low, the first of which holds the answer with the
-    probability `passage`."""
+    probability `passage`. `verdict` is that of the chat model that has read the evidence, if any (`judgement`)."""
 
     draft: Draft
     form: Form
@@ -34,12 +35,24 @@ class Composition:
     passages: list[Shown]
     sure: float = 0.0
     passage: float = 0.0
+    verdict: Verdict | None = None
+
+    def is_enough(self, min_confidence: float) -> bool:
+        """Whether nothing more need be looked for: a judge finds the whole answer, or without a judge the sentences are
+        sure enough."""
+        return self.sure >= min_confidence if self.verdict is None else self.verdict.sufficient == "full"
+
+    def missing(self) -> list[str]:
+        """What a judge would look for."""
+        return [] if self.verdict is None else self.verdict.missing
 
     def open_parts(self) -> list[int]:
-        """The parts of a joined question that no sentence is for, and the one that its sentences support least; none of
-        a question of one part."""
+        """The parts of a joined question that a judge finds no answer to; without a judge, those that no sentence is
+        for, and the one that its sentences support least. None of a question of one part."""
         if len(self.draft.parts) < 2:
             return []
+        if self.verdict is not None:
+            return self.verdict.open_parts
         best = [max((one.support for one in self.choices if one.part == part), default=0.0)
                 for part in range(len(self.draft.parts))]  # fmt: skip
         return sorted({best.index(min(best)), *(part for part, support in enumerate(best) if not support)})

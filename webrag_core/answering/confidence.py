@@ -55,7 +55,7 @@ ANSWERED_AT = 0.50
 SURE_AT = 0.70
 """Confidence below which the answer counts as partial, and places to look next are named."""
 _BANDS: tuple[tuple[float, Band], ...] = ((0.80, "high"), (SURE_AT, "medium"), (ANSWERED_AT, "low"))
-_BELOW_ANSWERED, _BELOW_SURE, _BELOW_HIGH = ANSWERED_AT - 0.01, SURE_AT - 0.01, 0.79
+BELOW_ANSWERED, BELOW_SURE, _BELOW_HIGH = ANSWERED_AT - 0.01, SURE_AT - 0.01, 0.79
 _LEAST = 1e-3  # support under the logarithm
 _OF_SAID = [FEATURES.index("token match"), FEATURES.index("relevance")]
 
@@ -159,11 +159,11 @@ def within_meaning(
         if units:
             means.append(not thing.absent_names and not (lacks_fact and fact.values))
         if lacks_fact or thing.absent_names:
-            confidence = min(confidence, _BELOW_SURE)
+            confidence = min(confidence, BELOW_SURE)
     if means and not any(means):
-        return min(confidence, _BELOW_ANSWERED)
+        return min(confidence, BELOW_ANSWERED)
     if any(thing.absent for thing in things):
-        confidence = min(confidence, _BELOW_SURE)
+        confidence = min(confidence, BELOW_SURE)
     units = [choice.saying.unit for choice in choices]
     if form == "steps" and not any(unit.says_how for unit in units):
         confidence = min(confidence, _BELOW_HIGH)

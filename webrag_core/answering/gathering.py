@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.merging import keep_best
@@ -20,7 +21,8 @@ _WORST: Sequence[Outcome] = ("complete", "degraded", "partial", "failed")
 class Gathered:
     """Evidence, best first, with what is known of it. `complete` is the probability in [0, 1] that it is complete,
     `note` how far that can be trusted. `findings` are passages that agents name as answers of their own, `tasks` what
-    became of each task, `spellings` the words of the question that were searched for in other letters."""
+    became of each task, `spellings` the words of the question that were searched for in other letters, `verdict` what a
+    judge said of the last walk's evidence."""
 
     ranked: list[RankedChunk] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
@@ -36,6 +38,7 @@ class Gathered:
     tasks: list[TaskReport] = field(default_factory=list)
     outcome: Outcome = "complete"
     spellings: list[Spelling] = field(default_factory=list)
+    verdict: Verdict | None = None
 
     def meant(self, text: str) -> str:
         """A question, or a part of it, with the words that the evidence was found for."""
@@ -44,6 +47,7 @@ class Gathered:
     def add(self, execution: Execution, iteration: int = 1) -> None:
         """Take in what the tasks of a plan brought. What the plan before it lost stays lost."""
         outputs = [one.output for one in execution.results if one.status == "success"]
+        self.verdict = None  # of other evidence
         if iteration == 1:
             self.parts = list(execution.plan.parts)
             self.kind = execution.plan.kind
@@ -83,6 +87,7 @@ class Gathered:
                 step.model_copy(update={"round": len(self.walk) + at}) for at, step in enumerate(output.steps)
             ]
             self.look_next = output.look_next
+            self.verdict = output.verdict
         elif not self.walk:
             self.complete = max(self.complete, output.top_score)
             # why there is nothing counts only while there is nothing

@@ -23,11 +23,17 @@ _UNLIKELY = LIKELY_AT - 0.01
 
 def of_first(passages: Sequence[Shown], draft: Draft, supports: Sequence[Array]) -> float:
     """Probability in [0, 1] that the first of the shown passages holds the answer; 0 without any. It is not likely
-    where it lacks a name of the question, or the kind of value that is asked for."""
+    where it lacks a name of the question, or the kind of value that is asked for (`within_meaning`)."""
     if not passages:
         return 0.0
     table, features = passage_features(passages[0], draft, supports)
-    probability = confidence.of_passage(table, features)
+    return within_meaning(confidence.of_passage(table, features), passages, draft)
+
+
+def within_meaning(probability: float, passages: Sequence[Shown], draft: Draft) -> float:
+    """The probability, lowered to unlikely where the first passage cannot hold the answer; 0 without any passage."""
+    if not passages:
+        return 0.0
     facts = [fact for fact in draft.facts if fact.values or fact.is_code]
     places = passages[0].units
     lacks_fact = bool(facts) and not any(fact.is_in(draft.units[place]) for fact in facts for place in places)

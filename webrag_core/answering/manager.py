@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from webrag_core.answering import confidence, guard, stored
+from webrag_core.answering import confidence, guard, judgement, stored
 from webrag_core.answering.compose.by_model import ModelComposer, ModelReport
 from webrag_core.answering.compose.reranked import make_sentence_reranker
 from webrag_core.answering.composition import Composition, compose, warnings_of
@@ -23,6 +23,8 @@ from webrag_core.answering.time_notes import time_notes
 from webrag_core.answering.verdicts import evidence_notes, meaning_notes, plan_notes, reason_of, status_of
 from webrag_core.errors import AgentsFailedError, ChatError, IntegrityError, WebragError
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.judging.chat_judge import ChatJudge, make_judge
+from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import OrchestratorEngine
 from webrag_core.orchestration.events import Progress
@@ -75,6 +77,7 @@ class Manager:
             if self._settings.answer_composer == "llm"
             else None
         )
+        self._judge: ChatJudge | None = make_judge(self._settings, corpus.breakers)
 
     async def plan(self, question: Question) -> ExecutionPlan:
         """What would be done to answer a question; nothing is. Raises as `answer` for an unusable question."""
@@ -126,16 +129,24 @@ class Manager:
                 sure, report = await self._say(question, gathering, statements, ledger)
             listed = [statements.list(finding) for finding in gathered.findings]
             passages = [] if statements.sentences or listed else composition.passages
-            # a chat model that finds no answer has read the passages, too
-            likely = bool(passages) and report is None and composition.passage >= LIKELY_AT
-            sure = composition.passage if passages and report is None else sure
+            # a chat model that finds no answer has read the passages, too, unless a judge says that it is there
+            counts = bool(passages) and (report is None or composition.verdict is not None)
+            likely = counts and composition.passage >= LIKELY_AT
+            sure = composition.passage if counts else sure
             shown = [
                 statements.show(draft.units, passage, likely=likely and not place)
                 for place, passage in enumerate(passages)
             ]
-            missing = missing_parts(draft.parts, statements.sentences, len(draft.units), below_floor=bool(choices))
+            missing = missing_parts(
+                draft.parts,
+                statements.sentences,
+                len(draft.units),
+                below_floor=bool(choices),
+                unanswered=[] if report is None else report.unanswered,
+            )
             differing = disagreements(statements.sentences)
             tell(Reflected(missing=missing, disagreements=differing))
+            verdict = composition.verdict
             model = None if report is None else report.model
             async with database.transaction() as connection:
                 citations = await stored.store_citations(connection, answer_id, statements.quotes)
@@ -154,7 +165,7 @@ class Manager:
                         draft.scores,
                         embedding=self._corpus.indexer.embedder.identity,
                         reranker=self._settings.reranker_provider,
-                        model=model,
+                        model=model if verdict is None else verdict.model,
                     ),
                     final_reason=reason_of(sure, draft, gathered, model, likely=likely),
                     sentences=statements.sentences,
@@ -165,6 +176,7 @@ class Manager:
                     notes=[
                         *filter(None, [spelling_note(question.text, gathered.spellings)]),
                         *meaning_notes(draft, statements.choices),
+                        *judgement.contradiction_note(composition),
                         *plan_notes(question, plan, gathered),
                         *evidence_notes(citations, {} if statements.sentences else draft.withheld),
                         *language_warnings(question.text, [one.chunk for one in gathered.ranked], self._settings),
@@ -176,6 +188,7 @@ class Manager:
                     plan=plan,
                     tasks=gathered.tasks,
                     outcome=gathered.outcome,
+                    verdict=verdict,
                     spent=Spent(
                         seconds=round(time.perf_counter() - begun, 3),
                         composing_seconds=round(time.perf_counter() - gathering.composing, 3),
@@ -237,19 +250,44 @@ class Manager:
             composing = time.perf_counter()
             reranker = make_sentence_reranker(self._settings, self._corpus.breakers)
             composition = await compose(question, gathered, self._settings, reranker)
+            composition = judgement.judged(composition, await self._verdict(question, gathered, composition, ledger))
             gathered.warnings += [
                 Caution(warning) for warning in warnings_of(composition.draft) if warning not in gathered.warnings
             ]
-            done = composition.sure >= plan.iteration.min_confidence or iteration == plan.iteration.max_iterations
-            next_plan = None if done or not ledger.seconds_left else follow_up(executions, composition.open_parts())
+            done = composition.is_enough(plan.iteration.min_confidence) or iteration == plan.iteration.max_iterations
+            next_plan = None
+            if not done and ledger.seconds_left:
+                next_plan = follow_up(executions, composition.open_parts(), composition.missing())
         return _Gathering(plan, gathered, composition, composing)
+
+    async def _verdict(
+        self, question: Question, gathered: Gathered, composition: Composition, ledger: Ledger
+    ) -> Verdict | None:
+        """What the chat model that judges says of the evidence: in the walk that gathered it, else now. None without
+        one, where nothing is in doubt, and when it fails, with a warning."""
+        if self._judge is None or gathered.verdict is not None:
+            return gathered.verdict
+        if not judgement.wants_verdict(composition, self._settings):
+            return None
+        draft = composition.draft
+        try:
+            with ledger.in_force():
+                return await self._judge.judge(
+                    gathered.meant(question.text),
+                    draft.parts if len(draft.parts) > 1 else (),
+                    judgement.best_chunks(composition),
+                    seconds=max(1.0, ledger.seconds_left),
+                )
+        except ChatError as error:
+            _warn(gathered, f"judging by {error.model} failed ({error.reason}); judged by numbers alone")
+            return None
 
     async def _say(
         self, question: Question, gathering: _Gathering, statements: Statements, ledger: Ledger
     ) -> tuple[float, ModelReport | None]:
         """Say what the chat model chooses, else the composition's own choices where they are sure enough. Returns the
         confidence in what is said, and the report of the model, if it chose."""
-        gathered, sure = gathering.gathered, gathering.composition.sure
+        gathered, sure, verdict = gathering.gathered, gathering.composition.sure, gathering.composition.verdict
         report = await self._say_by_model(question, gathering, statements, ledger)
         if report is not None and not statements.sentences and not statements.unproved:
             if sure >= confidence.ANSWERED_AT:
@@ -261,7 +299,11 @@ class Manager:
             sure = 0.0
         elif report is not None:
             draft = gathering.composition.draft
-            sure = confidence.lifted(confidence.confidence_of(statements.choices, draft, gathered))
+            sure = (
+                confidence.lifted(confidence.confidence_of(statements.choices, draft, gathered))
+                if verdict is None
+                else judgement.said_with(gathering.composition, statements.choices, verdict)
+            )
         elif sure >= confidence.ANSWERED_AT:
             for choice in gathering.composition.choices:
                 await statements.say(choice)
@@ -275,7 +317,9 @@ class Manager:
         """Say what the chat model chooses; None without one, when it fails before its first sentence, and when the
         evidence holds none of its sentences. A report without a sentence is its verdict: nothing answers."""
         draft, gathered = gathering.composition.draft, gathering.gathered
-        if self._chat is None or not draft.units:
+        verdict = gathering.composition.verdict
+        denied = verdict is not None and judgement.probability_of(verdict) < confidence.ANSWERED_AT
+        if self._chat is None or not draft.units or denied:
             return None
         settings = self._settings
         seconds = min(settings.answer_llm_timeout, ledger.seconds_left)

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import Field, computed_field, field_validator, model_validator
 
 from webrag_core.errors import NotStoredError
+from webrag_core.judging.verdict import Verdict
 from webrag_core.percentages import percent
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import Caution
@@ -133,7 +134,8 @@ class Answer(Readable, Contract):
 
     `plan` is the first plan, `tasks` says what became of every task of all plans, and `outcome` what in all: `degraded`
     is an answer without a task that could have helped, `partial` one without a task that it rests on. `listed` are
-    passages that answer by themselves: who uses a thing, what changed.
+    passages that answer by themselves: who uses a thing, what changed. `verdict` is that of a chat model that judged
+    the evidence (JUDGE), None where none was asked.
 
     `forgotten_sentences` (by ordinal) and `forgotten_citations` (by number) are gone, because their pages were removed
     on request; the numbers of the others stay.
@@ -162,6 +164,7 @@ class Answer(Readable, Contract):
     plan: ExecutionPlan | None = None
     tasks: list[TaskReport] = Field(default_factory=list)
     outcome: Outcome = "complete"
+    verdict: Verdict | None = None
     spent: Spent
     warnings: list[Caution]
     evidence_ids: list[int]

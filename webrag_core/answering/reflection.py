@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations
 
 from webrag_core.answering.models import AnswerSentence, Disagreement, Missing, Why
@@ -15,10 +15,16 @@ _SAME_SUBJECT = 0.6  # share of the content terms of the longer sentence that th
 
 
 def missing_parts(
-    parts: Sequence[str], sentences: Sequence[AnswerSentence], looked_at: int, *, below_floor: bool
+    parts: Sequence[str],
+    sentences: Sequence[AnswerSentence],
+    looked_at: int,
+    *,
+    below_floor: bool,
+    unanswered: Collection[int] = (),
 ) -> list[Missing]:
-    """The parts of the question without a sentence. `below_floor`: none is said, because none is sure enough."""
-    covered = {sentence.part for sentence in sentences}
+    """The parts of the question without a sentence, and those that who chose the sentences calls `unanswered` (index).
+    `below_floor`: none is said, because none is sure enough."""
+    covered = {sentence.part for sentence in sentences}.difference(unanswered)
     why: Why = "below_floor" if below_floor and looked_at else "not_found"
     return [
         Missing(part=number, text=part, why=why, looked_at=looked_at)

@@ -1,4 +1,5 @@
-"""Compose a past answer again from what its tasks brought. Nobody is asked, nothing is fetched or stored."""
+"""Compose a past answer again from what its tasks brought, and what a judge said of it. Nobody is asked, nothing is
+fetched or stored."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from webrag_core.answering import confidence
 from webrag_core.answering.composition import compose
 from webrag_core.answering.gathering import Gathered
+from webrag_core.answering.judgement import judged
 from webrag_core.answering.models import Answer
 from webrag_core.answering.proof.recheck import recheck
 from webrag_core.answering.stored import load_answer
@@ -50,7 +52,7 @@ async def recompose(database: Database, settings: Settings, answer_id: int) -> R
     for iteration, execution in enumerate(executions, start=1):
         gathered.add(execution, iteration)
     question = Question(answer.question, form=answer.form)
-    composition = await compose(question, gathered, settings)
+    composition = judged(await compose(question, gathered, settings), answer.verdict)
     is_said = composition.sure >= confidence.ANSWERED_AT
     said = [choice.saying.text for choice in composition.choices] if is_said else []
     shows = bool(composition.passages) and not is_said and not gathered.findings

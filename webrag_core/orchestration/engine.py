@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 from webrag_core.config import Settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.indexing.pipeline import Corpus
+from webrag_core.judging.chat_judge import make_judge
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
 from webrag_core.orchestration.events import Finished, Progress, RunEvent, Tell, telling
@@ -31,6 +32,7 @@ class OrchestratorEngine:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
         self._reranker = make_reranker(self._settings, corpus.breakers)
+        self._judge = make_judge(self._settings, corpus.breakers)
         self._analyst = Analyst(self._settings, corpus.breakers)
 
     async def run(
@@ -89,6 +91,7 @@ class OrchestratorEngine:
             request=request,
             policy=policy,
             reranker=self._reranker,
+            judge=self._judge,
             analysed=analysed,
             budget=budget,
             frontier=Frontier(seeds, visited=set(request.excluded_pages())),

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from webrag_core.judging.verdict import Verdict
 from webrag_core.markdown_text import address, code, prose
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import Caution
@@ -79,12 +80,22 @@ class EvaluationSignals(Contract):
     best_preview_score: float | None = None  # raw score of the best passage on them
     reading: float | None = None  # what the reader says of the best passage of the evidence
     preview_reading: float | None = None  # and of the best passage of the previews
+    verdict: Verdict | None = None  # of the chat model that read the evidence; None where it was not asked
 
 
 COMPLETE_AT = 0.65
 """`probability_complete` from which the evidence counts as complete: the default policy stops there, and the result
 claims it. Chosen on the sites of the fit, each left out: at .60 utility is .44 and .32 of the unanswerable twins are
 claimed, at .65 .42 and .24, at .70 .39 and .20."""
+
+
+Sureness = Literal["high", "medium", "low"]
+
+
+def sureness_of(probability: float) -> Sureness:
+    """How sure a probability is of the likelier outcome: high from .8 on, medium from .6 on."""
+    sure = max(probability, 1 - probability)
+    return "high" if sure >= 0.8 else "medium" if sure >= 0.6 else "low"
 
 
 class ExpansionDecision(Contract):
@@ -94,7 +105,7 @@ class ExpansionDecision(Contract):
     action: Action
     rule: str
     reason: str
-    confidence: Literal["high", "medium", "low"]
+    confidence: Sureness
     probability_complete: float = Field(ge=0, le=1)
     pages: int | None = Field(default=None, ge=1)
 
@@ -183,6 +194,7 @@ class OrchestrationTiming(Contract):
     reranking_ms: float = 0.0
     expansion_ms: float = 0.0
     locality_ms: float = 0.0
+    judging_ms: float = 0.0
     merge_ms: float = 0.0
     total_ms: float = 0.0
 

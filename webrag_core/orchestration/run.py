@@ -9,9 +9,11 @@ from datetime import UTC, datetime
 
 from webrag_core.config import Settings
 from webrag_core.corpus.refresh import describe_site
-from webrag_core.errors import EmbeddingError, FetchError, Reason
+from webrag_core.errors import ChatError, EmbeddingError, FetchError, Reason
 from webrag_core.indexing.pipeline import AddedDocument, Corpus
 from webrag_core.indexing.terms import terms
+from webrag_core.judging.chat_judge import ChatJudge
+from webrag_core.judging.verdict import Verdict
 from webrag_core.language.detection import detected
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
@@ -25,6 +27,7 @@ from webrag_core.orchestration.frontier import (
     previews_to_fetch,
     run_document,
 )
+from webrag_core.orchestration.judged import decide, wants_verdict
 from webrag_core.orchestration.limits import TIMEOUT, bounded
 from webrag_core.orchestration.link_scorers import score_links
 from webrag_core.orchestration.llm_analysis import Analysed
@@ -42,7 +45,7 @@ from webrag_core.orchestration.models import (
 )
 from webrag_core.orchestration.policies import StopPolicy
 from webrag_core.orchestration.previews import METERED_PREVIEWS, RankedPreview, rank_previews
-from webrag_core.orchestration.query_analyzer import alternative_sub_queries, joins_parts
+from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, alternative_sub_queries, joins_parts
 from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.orchestration.signals import compute_signals
 from webrag_core.orchestration.verdict import probability_note, status_of
@@ -81,6 +84,7 @@ class Run:
     request: AnswerRequest
     policy: StopPolicy
     reranker: Reranker | None
+    judge: ChatJudge | None
     analysed: Analysed
     budget: int
     frontier: Frontier
@@ -317,18 +321,38 @@ class Run:
             preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
         )
         self.history.append(signals)
-        decision = bounded(
-            self.policy.decide(self.history),
+        decision = self._decided(signals)
+        if self.judge is not None and self.policy.claims and wants_verdict(decision, signals, settings):
+            signals = signals.model_copy(update={"verdict": await self._verdict(self.judge)})
+            self.history[-1] = signals
+            decision = self._decided(signals)
+        if decision.rule == TIMEOUT:
+            self.warn(Caution(f"stopped early: {decision.reason}"))
+        return signals, decision
+
+    def _decided(self, signals: EvaluationSignals) -> ExpansionDecision:
+        """What the policy and, where it was asked, the judge say of the history, within the hard limits."""
+        return bounded(
+            decide(self.policy, self.history),
             signals,
-            settings,
+            self.settings,
             budget=self.budget,
             pages=self.frontier.tried,
             out_of_time=self.clock.seconds_left <= 0,
             provider_failed=self.provider_failed,
         )
-        if decision.rule == TIMEOUT:
-            self.warn(Caution(f"stopped early: {decision.reason}"))
-        return signals, decision
+
+    async def _verdict(self, judge: ChatJudge) -> Verdict | None:
+        """What the chat model says of the best passages; None when it fails, with a warning."""
+        analysis = self.analysed.analysis
+        chunks = [ranked.chunk for ranked in self.evidence.leading]
+        seconds = max(1.0, self.clock.seconds_left)
+        try:
+            with self.clock.phase("judging_ms"):
+                return await judge.judge(analysis.original_query, analysis.parts, chunks, seconds=seconds)
+        except ChatError as error:
+            self.warn(Caution(f"judging by {error.model} failed ({error.reason}); judged by numbers alone"))
+            return None
 
     def _best_preview(self) -> float | None:
         """Raw score of the best preview; None when the evidence was scored by a provider, on another scale."""
@@ -385,7 +409,7 @@ class Run:
         )
 
     async def _act(self, decision: ExpansionDecision) -> None:
-        """Follow the best links, or search in other words from the next round on."""
+        """Follow the best links, or search in other words from the next round on; and for what the judge misses."""
         expansion, source_url = Expansion(), self.frontier.seeds[0]
         most = self.settings.max_candidates_per_iteration
         if decision.action == "expand_breadth" and self._looks_ahead:
@@ -410,6 +434,9 @@ class Run:
         else:
             other = alternative_sub_queries(self.analysed.analysis, self.tried, self.analysed.rewrites)
             self.sub_queries = other or self.sub_queries
+        verdict = self.history[-1].verdict
+        if verdict is not None:
+            self.sub_queries = list(dict.fromkeys([*self.sub_queries, *verdict.missing]))[:MAX_SUB_QUERIES]
         self.pending = _Pending(
             decision=decision,
             expansion=expansion,

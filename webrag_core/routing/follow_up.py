@@ -8,17 +8,20 @@ from webrag_core.routing.execute import Execution
 from webrag_core.routing.plan import CorpusSearch, ExecutionPlan, PagesWalk, Task
 
 
-def follow_up(executions: Sequence[Execution], open_parts: Collection[int]) -> ExecutionPlan | None:
-    """A plan that looks for each open part (index) by itself, where the first one looked for the whole question; None
-    for a question without parts, and when all of that was done already."""
+def follow_up(
+    executions: Sequence[Execution], open_parts: Collection[int], missing: Sequence[str] = ()
+) -> ExecutionPlan | None:
+    """A plan that looks for each open part (index) by itself, where the first one looked for the whole question, and of
+    a question without parts for what a judge calls `missing`; None when there is neither, and when all of that was done
+    already."""
     plan = executions[0].plan
-    if len(plan.parts) < 2:
-        return None
+    looked_for = [(part, part, plan.parts[part]) for part in sorted(open_parts)] if len(plan.parts) > 1 else []
+    looked_for = looked_for or [(number, 0, search) for number, search in enumerate(missing)]
     done = {_what(task) for one in executions for task in _asked(one)}
     walked = any(isinstance(task.params, PagesWalk) for one in executions for task in _asked(one))
     tasks: list[Task] = []
-    for part in sorted(open_parts):
-        search, walk = (_about(plan, kind, plan.parts[part], part) for kind in (CorpusSearch, PagesWalk))
+    for number, part, text in looked_for:
+        search, walk = (_about(plan, kind, text, part, number) for kind in (CorpusSearch, PagesWalk))
         if search is not None and not walked and _what(search) not in done:
             tasks.append(search)
             if walk is not None:
@@ -32,15 +35,15 @@ def follow_up(executions: Sequence[Execution], open_parts: Collection[int]) -> E
     return plan.model_copy(update={"tasks": tasks, "rationale": rationale, "warnings": []})
 
 
-def _about(plan: ExecutionPlan, kind: type, part: str, number: int) -> Task | None:
-    """The plan's first task of a kind, about one part of the question."""
+def _about(plan: ExecutionPlan, kind: type, text: str, part: int, number: int) -> Task | None:
+    """The plan's first task of a kind, about `text` instead, for a part (index) of the question."""
     template = next((task for task in plan.tasks if isinstance(task.params, kind)), None)
     if template is None:
         return None
     changes = {
         "id": f"{template.id.partition('_')[0]}_again_{number + 1}",
-        "params": template.params.model_copy(update={"query": part}),
-        "sub_question": number,
+        "params": template.params.model_copy(update={"query": text}),
+        "sub_question": part,
     }
     return template.model_copy(update={**changes, "after": [], "unless": None, "required": False})
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, Self
 
 from webrag_core.corpus.quotes import Quote
+from webrag_core.judging.verdict import Verdict
 from webrag_core.orchestration.models import OrchestrationResult, QueryType
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import Contract, RankedChunk, Spelling
@@ -92,7 +93,8 @@ class Output:
     relevance of its best passage; `note` says how far they can be trusted, or why there is nothing.
 
     `pages` were fetched, in `steps`, by the runs `run_ids`; `look_next` are addresses that were not read. `spellings`
-    are the words of the question that were searched for in other letters.
+    are the words of the question that were searched for in other letters. `verdict` is that of a judge that has read
+    the evidence.
     """
 
     evidence: list[RankedChunk] = field(default_factory=list)
@@ -108,6 +110,7 @@ class Output:
     look_next: list[str] = field(default_factory=list)
     warnings: list[Caution] = field(default_factory=list)
     spellings: list[Spelling] = field(default_factory=list)
+    verdict: Verdict | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -136,6 +139,7 @@ class Output:
             ],
             run_ids=[] if result.answer_id is None else [result.answer_id],
             look_next=result.look_next,
+            verdict=result.rounds[-1].signals.verdict if result.rounds else None,
             warnings=list(result.warnings),
         )
 

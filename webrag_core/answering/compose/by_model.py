@@ -74,12 +74,14 @@ class ModelAnswer(BaseModel):
 @dataclass(slots=True)
 class ModelReport:
     """What became of the model's sentences: `replaced` were worded otherwise than the page, `dropped` had no unit to
-    stand for them, repeated another one or were too much. `failure` = why the answer is not whole."""
+    stand for them, repeated another one or were too much. `failure` = why the answer is not whole, `unanswered` are the
+    parts of the question that it finds no sentence for."""
 
     model: str
     replaced: int = 0
     dropped: int = 0
     failure: str | None = None
+    unanswered: list[int] = field(default_factory=list)
 
     def warnings(self) -> list[str]:
         """What a user should know."""
@@ -152,12 +154,14 @@ class ModelComposer:
             answer = read_answer(text, ModelAnswer)
             if isinstance(answer, str):
                 raise ChatError(self.chat.model, answer)
+            self.report.unanswered = answer.unanswered
             for sentence in answer.sentences[count:]:
                 yield sentence
         else:
             answer = await ask_for(
                 self.chat, ModelAnswer, system=system, data=data, seconds=self.seconds, max_tokens=_MAX_TOKENS
             )
+            self.report.unanswered = answer.unanswered
             for sentence in answer.sentences:
                 yield sentence
 

@@ -30,6 +30,11 @@ class StopPolicy(Protocol):
     def looks_ahead(self) -> bool:
         """Whether it follows links by what their pages hold: some are fetched as previews before each decision."""
 
+    @property
+    def claims(self) -> bool:
+        """Whether what it says of the evidence is meant, so that a judge may deny it; a baseline says the same of
+        all."""
+
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
         """Recommend the next action. `history` holds the signals of all rounds so far, oldest first, at least
         one."""
@@ -53,6 +58,7 @@ class FixedRounds:
         self.name = name
         self.rephrases = False
         self.looks_ahead = rounds > 0
+        self.claims = False
         self._rounds = rounds
 
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:

@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from webrag_core.errors import InvalidInputError
-from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, ExpansionDecision
+from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, ExpansionDecision, sureness_of
 from webrag_core.retrieval.calibration import Provenance
 
 COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 
 _ONE_BY_ONE = 3  # rounds that read a single page: early on every page counts, later two at a time find more
-_SURE, _CERTAIN = 0.6, 0.8  # of the likelier outcome
 _MANY_TERMS = 12  # from which on a question is long
 
 _SHARE, _SCORE = "share of the question's terms", "best raw score"
@@ -99,6 +98,7 @@ class Calibrated:
     name: ClassVar[str] = "calibrated"
     rephrases: ClassVar[bool] = False
     looks_ahead: ClassVar[bool] = True
+    claims: ClassVar[bool] = True
 
     def __init__(self, table: CompletenessTable | None = None) -> None:
         self._table = table
@@ -128,12 +128,11 @@ class Calibrated:
 def _decision(
     action: Literal["stop", "expand_breadth"], rule: str, reason: str, probability: float, pages: int | None = None
 ) -> ExpansionDecision:
-    sure = max(probability, 1 - probability)
     return ExpansionDecision(
         action=action,
         rule=rule,
         reason=reason,
-        confidence="high" if sure >= _CERTAIN else "medium" if sure >= _SURE else "low",
+        confidence=sureness_of(probability),
         probability_complete=probability,
         pages=pages,
     )

@@ -71,6 +71,7 @@ class SeedMatrix:
     name: ClassVar[str] = "seed-matrix"
     rephrases: ClassVar[bool] = True
     looks_ahead: ClassVar[bool] = True
+    claims: ClassVar[bool] = True
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -1,0 +1,1 @@
+"""Decisions whether evidence suffices, by those who read it."""
