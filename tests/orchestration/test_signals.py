@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime
 from statistics import pvariance
 
@@ -12,7 +13,15 @@ from hypothesis import strategies as st
 from webrag_core.config import Settings
 from webrag_core.indexing.terms import terms
 from webrag_core.orchestration.models import EvaluationSignals
-from webrag_core.orchestration.signals import UNCALIBRATED_FLOOR, compute_signals, mediocre_floor, passage_features
+from webrag_core.orchestration.signals import (
+    UNCALIBRATED_FLOOR,
+    ScoredPassage,
+    best_features,
+    compute_signals,
+    leading_passages,
+    mediocre_floor,
+    passage_features,
+)
 from webrag_core.retrieval.models import RankedChunk, RetrievedChunk
 
 SETTINGS = Settings(_env_file=None)
@@ -182,3 +191,61 @@ def test_the_heading_share_counts_the_headings_of_the_parent_chunk(text: str, sh
     chunk = ranked(1, 0.5, text=text).chunk.model_copy(update={"title": "Kettle and teapot"})
     assert passage_features(chunk, 0.5, terms("kettle or teapot")).heading_share == share
     assert passage_features(chunk, 0.5, []).heading_share == 0
+
+
+ANSWER = "## Signing keys\n\nRotate the signing keys with `vault keys rotate`; old keys stay valid for two days."
+QUERY = terms("How do I rotate the signing keys, and how long do old keys stay valid?")
+LABELS = ["Rotate the signing keys", "How long old signing keys stay valid", "Keys: rotate, sign", "Audit", "Pricing"]
+
+
+def scored(number: int, score: float, text: str, title: str | None = "Signing keys") -> ScoredPassage:
+    chunk = ranked(number, score, text=text, document=number).chunk
+    return ScoredPassage(chunk.model_copy(update={"title": title, "match_heading_path": ["Rotate keys"]}), score, score)
+
+
+def list_of_links(labels: list[str], intro: str) -> str:
+    return f"# Rotate old signing keys\n\n{intro}\n\n" + "\n".join(
+        f"- [{label}](/{label[:3]}.html)" for label in labels
+    )
+
+
+@given(
+    pages=st.lists(
+        st.tuples(st.lists(st.sampled_from(LABELS), min_size=3, max_size=12), st.sampled_from(["", "Pages:", "See"])),
+        min_size=1,
+        max_size=30,
+    ),
+    lead=st.floats(0, 0.04),
+    others=st.integers(0, 7),
+    rng=st.randoms(),
+)
+def test_lists_of_links_in_front_never_lower_the_features(
+    pages: list[tuple[list[str], str]], lead: float, others: int, rng: random.Random
+) -> None:
+    found = [scored(1, 0.96, ANSWER), *(scored(2 + n, 0.4, f"{ANSWER} Also {n}.") for n in range(others))]
+    linking = [scored(20 + n, 0.96 + lead, list_of_links(*page)) for n, page in enumerate(pages)]
+    before = leading_passages(found, QUERY, 5)
+    together = [*linking, *found]
+    rng.shuffle(together)
+    after = leading_passages(together, QUERY, 5)
+    assert best_features(after, QUERY) == best_features(before, QUERY)
+    assert best_features(before, QUERY).raw_score == 0.96
+    assert [one.chunk.chunk_id for one in after][: len(before)] == [one.chunk.chunk_id for one in before]
+
+
+@given(st.lists(st.tuples(st.sampled_from([0.2, 0.5, 0.9]), st.booleans()), max_size=12), st.randoms())
+def test_the_order_of_equal_passages_does_not_matter(rows: list[tuple[float, bool]], rng: random.Random) -> None:
+    found = [scored(n, score, ANSWER if whole else "Rotate daily.") for n, (score, whole) in enumerate(rows)]
+    shuffled = list(found)
+    rng.shuffle(shuffled)
+    leading = leading_passages(found, QUERY, 5)
+    assert leading == leading_passages(shuffled, QUERY, 5)
+    assert {one.score for one in leading} == set(sorted((score for score, _ in rows), reverse=True)[:5])
+    assert best_features(leading, QUERY).raw_score == max((score for score, _ in rows), default=0)
+
+
+def test_a_paragraph_with_a_few_links_is_no_list() -> None:
+    text = f"{ANSWER}\n\n- [Audit](/a)\n- [Pricing](/p)"
+    assert best_features([scored(1, 0.9, text)], QUERY) == best_features([scored(1, 0.9, ANSWER)], QUERY)
+    heading = scored(1, 0.9, "## Rotate keys\n", None)
+    assert passage_features(heading.chunk, 0.9, terms("rotate keys")).raw_score == 0.9

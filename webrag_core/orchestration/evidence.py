@@ -17,7 +17,7 @@ from webrag_core.orchestration.request import (
     reranker_instruction,
     without_known,
 )
-from webrag_core.orchestration.signals import PassageFeatures, passage_features
+from webrag_core.orchestration.signals import PassageFeatures, ScoredPassage, best_features, leading_passages
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
@@ -29,7 +29,7 @@ from webrag_core.retrieval.scope import Scope
 from webrag_core.retrieval.searcher import Searcher
 from webrag_core.trace import span
 
-_READ = 5  # passages, best first, that the reader judges in each round
+_READ = 5  # passages of each sub-query, best first, that a round is judged by
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +134,9 @@ class Evidence:
         for part in parts:
             queries = tuple(dict.fromkeys([self.question, part]))
             places = [sub_queries.index(query) for query in queries]
-            passage = self._best_passage(results[places[-1]], ranking.chunks[places[-1]])
-            chunks = {one.chunk_id: one for place in places for one in results[place].chunks[:_READ]}
+            leading = [self._leading_passages(results[place], ranking.chunks[place]) for place in places]
+            passage = best_features(leading[-1], results[places[-1]].term_idf)
+            chunks = {one.chunk.chunk_id: one.chunk for found in leading for one in found[:_READ]}
             self.coverage.append(Coverage(queries, passage, await self._read(queries, list(chunks.values()))))
         return ranking
 
@@ -148,17 +149,16 @@ class Evidence:
             self.warn(f"judged without the reading model: {self.reader.failure}")
         return max(readings, default=None)
 
-    def _best_passage(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> PassageFeatures:
-        """Features of the passage that the configured reranker ranks first for one sub-query.
+    def _leading_passages(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> list[ScoredPassage]:
+        """The best passages for one sub-query by the configured reranker, after the discount for lines of links.
 
         The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
         """
-        if not self.judged_locally and ranked:
-            best = merging.by_score(ranked)[0]
-            return passage_features(best.chunk, best.reranked_score, result.term_idf)
-        if not result.chunks:
-            return PassageFeatures()
-        return passage_features(result.chunks[0], result.chunks[0].raw_score, result.term_idf)
+        if self.judged_locally:
+            scored = [ScoredPassage(chunk, chunk.score, chunk.raw_score) for chunk in result.chunks]
+        else:
+            scored = [ScoredPassage(one.chunk, one.reranked_score, one.reranked_score) for one in ranked]
+        return leading_passages(scored, result.term_idf, _READ)
 
     def fitting(self) -> tuple[list[RankedChunk], list[CitationSpan]]:
         """The passages that fit the budget, redundant ones dropped, and the citations of the relevant ones. Full

@@ -6,8 +6,9 @@ that a recorded run can be decided again under other thresholds.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean, pvariance
 
 from webrag_core.config import Settings
@@ -19,6 +20,8 @@ from webrag_core.retrieval.redundancy import redundant_indices
 
 MIN_SHAPE = 3
 """Chunks below which a score list has no shape: one or two scores are neither a plateau nor a cliff."""
+
+_HEADING = re.compile(r"#{1,6}\s")
 
 UNCALIBRATED_FLOOR = 0.35
 """Mediocre floor without a reranker: raw similarities of good hits lie lower than calibrated relevances."""
@@ -67,9 +70,11 @@ class PassageFeatures:
     `raw_score` is the score before calibration: retrieval's own, or that of a remote reranker. `term_share` is the
     share of the query's terms that occur in the passage, its title and headings. It is not weighted by rarity: in a
     small scope an absent term would weigh most. Lines that consist of links only promise an answer and give none:
-    terms that occur only there do not count, and the raw score shrinks in proportion. `heading_share` is the share that
-    occurs in the headings within its parent chunk: what a section is about stands there, what it mentions in passing
-    does not. (The page's title names the product on most sites, and so does the path: with them it tells less.)
+    terms that occur only there do not count, and the raw score shrinks in proportion. In a list of links, which has
+    more words in such lines than beside them, title and headings do not count either: they name what the links lead
+    to. `heading_share` is the share that occurs in the headings within its parent chunk: what a section is about stands
+    there, what it mentions in passing does not. (The page's title names the product on most sites, and so does the
+    path: with them it tells less.)
     """
 
     raw_score: float = 0.0
@@ -77,21 +82,69 @@ class PassageFeatures:
     heading_share: float = 0.0
 
 
-def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collection[str]) -> PassageFeatures:
-    """Features of the best passage, which `score` in [0, 1] ranked first. Pure; raises nothing."""
+@dataclass(frozen=True, slots=True)
+class ScoredPassage:
+    """A retrieved passage with the score in [0, 1] that it is ranked by and the raw score in [0, 1] it is judged by."""
+
+    chunk: RetrievedChunk
+    score: float
+    raw_score: float
+
+
+def leading_passages(
+    passages: Iterable[ScoredPassage], query_terms: Collection[str], limit: int
+) -> list[ScoredPassage]:
+    """The best `limit` passages by score after the discount for lines of links, with that score, best first; and those
+    that equal the last of them. Equal ones stand in the order of URL and place. Pure; raises nothing."""
     query = frozenset(query_terms)
-    head = f"{chunk.title or ''} {' '.join(chunk.match_heading_path)}"
-    text = without_link_lines(chunk.match_text)
-    matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}", chunk.language))
-    stated = query.intersection(terms(f"{head} {plain_text(text)}", chunk.language))
+    leading: list[ScoredPassage] = []
+    floor = 0.0
+    for passage in sorted(passages, key=lambda one: -one.score):
+        if len(leading) >= limit and passage.score < floor:
+            break  # no discount raises a score
+        leading.append(replace(passage, score=passage.score * _stated(passage.chunk, query)[1]))
+        if len(leading) >= limit:
+            floor = sorted((one.score for one in leading), reverse=True)[limit - 1]
+    leading.sort(key=lambda one: (-one.score, one.chunk.source_url, one.chunk.chunk_index))
+    return [one for one in leading if one.score >= floor]
+
+
+def best_features(leading: Sequence[ScoredPassage], query_terms: Collection[str]) -> PassageFeatures:
+    """Features of the best of `leading_passages`; of equal ones that with most terms. All 0 for none."""
+    equals = (
+        passage_features(one.chunk, one.raw_score, query_terms) for one in leading if one.score == leading[0].score
+    )
+    return max(equals, key=lambda one: (one.raw_score, one.term_share, one.heading_share), default=PassageFeatures())
+
+
+def passage_features(chunk: RetrievedChunk, score: float, query_terms: Collection[str]) -> PassageFeatures:
+    """Features of a passage with the raw score `score` in [0, 1]. Pure; raises nothing."""
+    query = frozenset(query_terms)
+    stated, share = _stated(chunk, query)
     headings = (" ".join(block.heading_path[-1:]) for block in parse_blocks(chunk.text) if block.kind == "heading")
     headed = query.intersection(terms(" ".join(headings), chunk.language))
     size = len(query) or 1
     return PassageFeatures(
-        raw_score=score * len(stated) / len(matched) if matched else score,
+        raw_score=score * share,
         term_share=len(stated) / size,
         heading_share=len(headed) / size,
     )
+
+
+def _stated(chunk: RetrievedChunk, query: frozenset[str]) -> tuple[frozenset[str], float]:
+    """The terms of `query` that the passage states outside of lines of links, and their share in [0, 1] of those that
+    it has anywhere (1 when it has none)."""
+    head = f"{chunk.title or ''} {' '.join(chunk.match_heading_path)}"
+    text = without_link_lines(chunk.match_text)
+    matched = query.intersection(terms(f"{head} {plain_text(chunk.match_text)}", chunk.language))
+    if text == chunk.match_text:
+        return matched, 1.0
+    body = "\n".join(line for line in text.splitlines() if not _HEADING.match(line))
+    words, all_words = len(plain_text(body).split()), len(plain_text(chunk.match_text).split())
+    linked = all_words - len(plain_text(text).split())
+    stated_text = plain_text(body) if linked and linked >= words else f"{head} {plain_text(text)}"
+    stated = query.intersection(terms(stated_text, chunk.language))
+    return stated, len(stated) / len(matched) if matched else 1.0
 
 
 def compute_signals(
