@@ -288,6 +288,9 @@ class Settings(BaseSettings):
     # Expansion
     max_expansion_depth: int = Field(default=5, ge=0, description="Rounds of expansion at most")
     max_candidates_per_iteration: int = Field(default=5, ge=1, description="Links that one round follows, at most")
+    expansion_map_limit: int = Field(
+        default=30_000, ge=1, le=30_000, description="URLs that an answer asks of a provider's map of a site, at most"
+    )
     webrag_link_scorer: LinkScorer = Field(
         default="words-and-meaning", description="How links are ranked; seed-weights is the specification's formula"
     )

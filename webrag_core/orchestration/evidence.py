@@ -60,6 +60,7 @@ class Evidence:
     warn: Callable[[str], None]
     ranked: list[RankedChunk] = field(default_factory=list)
     coverage: list[Coverage] = field(default_factory=list)  # of each part; of the question when it has none
+    degraded: bool = False  # the last search had to do without the embedding model
     judged_by: str = "local"
     mode: Literal["full_context", "chunk"] = "chunk"
     stats: CorpusStats = field(
@@ -77,6 +78,11 @@ class Evidence:
     def reader(self) -> Reader | None:
         """The reader, where its judgement counts."""
         return self.own_reader if self.judged_locally else None
+
+    @property
+    def instruction(self) -> str | None:
+        """What the request tells the reranker beside the question."""
+        return reranker_instruction(self.request.intent, self.request.constraints, self.settings)
 
     @property
     def weakest(self) -> Coverage:
@@ -103,7 +109,8 @@ class Evidence:
         with self.clock.phase("retrieval_ms"), span("retrieve", queries=len(sub_queries)):
             searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in sub_queries)
             results: list[RetrievalResult] = await asyncio.gather(*searches)
-        if self.ranked and any(result.degraded for result in results):
+        self.degraded = any(result.degraded for result in results)
+        if self.ranked and self.degraded:
             return False
         for result in results:
             for warning in result.warnings:
@@ -123,9 +130,8 @@ class Evidence:
         return True
 
     async def _rerank(self, sub_queries: Sequence[str], results: Sequence[RetrievalResult], top_n: int) -> Ranking:
-        instruction = reranker_instruction(self.request.intent, self.request.constraints, self.settings)
         searched = list(zip(sub_queries, results, strict=True))
-        ranking = await rank(self.reranker, searched, top_n=top_n, instruction=instruction)
+        ranking = await rank(self.reranker, searched, top_n=top_n, instruction=self.instruction)
         for warning in ranking.warnings:
             self.warn(warning)
         self.judged_by = "local" if ranking.fell_back else self.settings.reranker_provider

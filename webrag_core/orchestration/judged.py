@@ -14,14 +14,17 @@ COMPLETE, INCOMPLETE = "judge-complete", "judge-incomplete"
 _BELOW_COMPLETE = COMPLETE_AT - 0.01
 
 
-def wants_verdict(decision: ExpansionDecision, signals: EvaluationSignals, settings: Settings) -> bool:
+def wants_verdict(
+    decision: ExpansionDecision, signals: EvaluationSignals, settings: Settings, *, ends: bool = False
+) -> bool:
     """Whether a model's verdict could change `decision`: there is evidence, and the decision is to go on in spite of
     some (from JUDGE_DOUBT_FROM on), or to end the run, unless the evidence is complete beyond doubt (JUDGE_DOUBT_TO).
+    `ends`: a limit ends it, whatever is decided.
     """
     if not signals.n_chunks:
         return False
     least, most = settings.judge_doubt_from, settings.judge_doubt_to
-    if decision.action == "stop":
+    if ends or decision.action == "stop":
         return decision.probability_complete < most
     return least <= decision.probability_complete < most
 

@@ -258,6 +258,12 @@ def _name(candidate: LinkCandidate) -> str:
     return f"{anchors} {_path(candidate.url)}"
 
 
+def link_text(candidate: LinkCandidate) -> str:
+    """A link as a text to read: its name, its section, and what stands around it."""
+    section = " > ".join(candidate.heading_path)
+    return "\n".join(filter(None, [_name(candidate).strip(), section, _surroundings(candidate)]))
+
+
 @lru_cache(maxsize=_CACHED_PATHS)
 def _path(url: str) -> str:
     return unquote(_FILE_ENDING.sub("", urlsplit(url).path)).replace("/", " ")

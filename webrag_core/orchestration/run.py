@@ -29,7 +29,8 @@ from webrag_core.orchestration.frontier import (
 )
 from webrag_core.orchestration.judged import decide, wants_verdict
 from webrag_core.orchestration.limits import TIMEOUT, bounded
-from webrag_core.orchestration.link_scorers import score_links
+from webrag_core.orchestration.link_reranking import reranked_links
+from webrag_core.orchestration.link_scorers import LinkCandidate, score_links
 from webrag_core.orchestration.llm_analysis import Analysed
 from webrag_core.orchestration.memory import mapped_pages, stored_pages
 from webrag_core.orchestration.models import (
@@ -100,10 +101,13 @@ class Run:
     pending: _Pending | None = None
     candidates: list[ScoredCandidate] = field(default_factory=list)
     ranked_links: list[ScoredCandidate] = field(default_factory=list)
+    links: dict[str, LinkCandidate] = field(default_factory=dict)
     failed_previews: dict[str, FetchError] = field(default_factory=dict)
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
     map_files: list[str] = field(default_factory=list)
+    map_seeds: list[int] = field(default_factory=list)
+    described: bool = False
     warnings: list[Caution] = field(default_factory=list)
     provider_failed: bool = False
 
@@ -122,7 +126,8 @@ class Run:
             self.warn(Caution(warning))
         self.tell(PhaseBegun.of("seed"))
         await self._fetch_seeds()
-        await self._describe()
+        if not self._pays:
+            await self._describe()
         await self._remember()
         indexer, settings = self.corpus.indexer, self.settings
         self.evidence = Evidence(
@@ -164,9 +169,15 @@ class Run:
         if not self.frontier.depths:
             raise fetched.embedding_error or fetched.failed[seeds[0]]
 
+    @property
+    def _pays(self) -> bool:
+        """Whether every page costs money: then none is bought before the decision to go on."""
+        return self.corpus.ingestor.acquirer.metered
+
     async def _describe(self) -> None:
         """Read what the site of the first start page says about its pages, unless that is stored; a run of scope
         `run`, which uses nothing stored, reads it anew. Only for a run that looks ahead."""
+        self.described = True
         seconds = self.clock.seconds_left
         wanted = self.settings.webrag_site_index and self._looks_ahead and self.budget > 0
         if not wanted or seconds <= 0:
@@ -192,7 +203,7 @@ class Run:
         """Add the stored, fresh pages of the request's scope to what is searched, and what site maps name to what can
         be followed."""
         request, settings = self.request, self.settings
-        seeds = list(self.frontier.depths)
+        seeds = self.map_seeds = list(self.frontier.depths)
         async with self.corpus.database.connection() as connection:
             stored = await stored_pages(
                 connection,
@@ -202,9 +213,17 @@ class Run:
                 max_age=settings.webrag_max_age if request.max_age is None else request.max_age,
                 excluded=request.excluded_pages(),
             )
-            since = self.begun if request.stored_scope() == "run" else None
-            self.frontier.mapped = await mapped_pages(connection, seeds=seeds, query=request.query, since=since)
         self.frontier.remember(stored)
+        await self._load_map()
+
+    async def _load_map(self) -> None:
+        """Take what the stored map of the site names to what can be followed."""
+        request = self.request
+        since = self.begun if request.stored_scope() == "run" else None
+        async with self.corpus.database.connection() as connection:
+            self.frontier.mapped = await mapped_pages(
+                connection, seeds=self.map_seeds, query=request.query, since=since
+            )
 
     async def _fetch(self, pages: dict[str, int], seconds: dict[str, float], *, preview: bool = False) -> Expansion:
         fetched = await fetch_pages(
@@ -242,11 +261,37 @@ class Run:
         begun = time.monotonic()
         with span("round", number=len(self.rounds)):
             await self._retrieve()
-            await self._look_ahead()
-            with self.clock.phase("merge_ms"):
-                signals, decision = await self._judge()
+            signals, decision = await self._decide()
             await self._record(signals, decision, (time.monotonic() - begun) * 1000)
         return decision
+
+    async def _decide(self) -> tuple[EvaluationSignals, ExpansionDecision]:
+        """Look ahead and judge. Where pages cost money the evidence is judged first, beside what was bought before, and
+        the map is read and pages are bought when it is decided to go on."""
+        if not self._pays:
+            await self._rank_links()
+            await self._look_ahead(self.settings.webrag_previews)
+            return await self._judged()
+        await self._rank_links()
+        await self._rank_previews()
+        self.ranked_links, self.looked = self.candidates[:_TRACED_CANDIDATES], Expansion()
+        if not self.described and not self._is_spent and (await self._wanted())[1].action == "expand_breadth":
+            await self._describe()
+            await self._load_map()
+            await self._rank_links()
+        signals, decision = await self._judged()
+        if decision.action == "expand_breadth":
+            await self._rerank_links()
+            most = self.settings.max_candidates_per_iteration
+            to_choose_from = min(METERED_PREVIEWS, self.settings.webrag_previews)
+            await self._look_ahead(max(to_choose_from, min(most, decision.pages or most)) - len(self.previews))
+        return signals, decision
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether nothing more may be fetched, whatever the policy decides."""
+        pages = self.frontier.tried >= self.settings.webrag_max_pages
+        return pages or self.provider_failed or len(self.rounds) >= self.budget or self.clock.seconds_left <= 0
 
     async def _retrieve(self) -> None:
         """Gather evidence for every sub-query. Stored pages that it came from count as read."""
@@ -255,7 +300,7 @@ class Run:
             document_ids = dict.fromkeys(ranked.chunk.document_id for ranked in self.evidence.leading)
             for document in self.frontier.use(document_ids, round_number=len(self.rounds)):
                 self.tell(PageSeen(page=document))
-        else:
+        if self.evidence.degraded:  # no page could be indexed, and words alone judge none
             self.provider_failed = True
             self.warn(Caution("stopped early: the embedding model failed"))
 
@@ -264,28 +309,27 @@ class Run:
         """Whether pages are read out of previews, not followed by their links alone."""
         return self.policy.looks_ahead and self.settings.webrag_previews > 0
 
-    async def _look_ahead(self) -> None:
-        """Rank the links that could be followed. When the policy looks ahead, fetch the best of them as previews, and
-        rank all previews by their best passage."""
-        await self._rank_links()
+    async def _look_ahead(self, most: int) -> None:
+        """Fetch the best of the ranked links as previews, at most `most`, when the policy looks ahead; and rank all
+        previews by their best passage."""
         self.ranked_links, self.looked = self.candidates[:_TRACED_CANDIDATES], Expansion()
-        settings, number = self.settings, len(self.rounds)
-        left = settings.webrag_max_pages - self.frontier.tried
-        looks = self._looks_ahead and number < self.budget and not self.provider_failed
-        most = min(settings.webrag_previews, left) if looks else 0
-        acquirer = self.corpus.ingestor.acquirer
-        if acquirer.metered:
-            most = min(most, METERED_PREVIEWS)
+        settings, acquirer = self.settings, self.corpus.ingestor.acquirer
+        looks = self._looks_ahead and not self._is_spent
+        most = max(0, min(most, settings.webrag_max_pages - self.frontier.tried)) if looks else 0
         chosen = previews_to_fetch(self.candidates, self.frontier, limit=most, floor=settings.link_floor)
         if chosen and self.clock.seconds_left > 0:
             self.tell(PhaseBegun.of("previews"))
             seconds = max(0.0, self.clock.seconds_left)
-            if not acquirer.frozen:  # how busy the machine is must not change what a run of a snapshot sees
+            # how busy the machine is must not change what a run of a snapshot sees; a page cut off is paid for, too
+            if not acquirer.frozen and not self._pays:
                 seconds = min(seconds, settings.webrag_preview_timeout)
             with self.clock.phase("expansion_ms"):
                 pages = {candidate.url: candidate.link_depth for candidate in chosen}
                 self.looked = await self._fetch(pages, dict.fromkeys(pages, seconds), preview=True)
             await self._rank_links()
+        await self._rank_previews()
+
+    async def _rank_previews(self) -> None:
         with self.clock.phase("retrieval_ms"):
             self.previews = await rank_previews(
                 self.evidence.searcher, self.evidence.weakest.queries, self.frontier, self.evidence.reader
@@ -293,16 +337,62 @@ class Run:
 
     async def _rank_links(self) -> None:
         links = await self.frontier.load_candidates(self.corpus)
+        self.links = {link.url: link for link in links}
         self.candidates = score_links(
             links, self.evidence.weakest.queries, self.analysed.analysis, self.settings.webrag_link_scorer
         )
 
-    async def _judge(self) -> tuple[EvaluationSignals, ExpansionDecision]:
-        """Compute the signals of the round and ask the policy, within the hard limits."""
+    async def _rerank_links(self) -> None:
+        """Let the configured reranker order the links, where a provider is configured and works."""
+        if self.reranker is None or self.evidence.judged_locally:
+            return
+        with self.clock.phase("reranking_ms"):
+            self.candidates, failure = await reranked_links(
+                self.candidates,
+                self.links,
+                self.reranker,
+                self.evidence.weakest.queries[-1],
+                instruction=self.evidence.instruction,
+                floor=self.settings.link_floor,
+            )
+        if failure is not None:
+            self.warn(Caution(failure))
+
+    async def _judged(self) -> tuple[EvaluationSignals, ExpansionDecision]:
+        """The signals of the round, kept in the history, and what is decided within the hard limits."""
+        signals, wanted = await self._wanted()
+        with self.clock.phase("merge_ms"):
+            decision = bounded(
+                wanted,
+                signals,
+                self.settings,
+                budget=self.budget,
+                pages=self.frontier.tried,
+                out_of_time=self.clock.seconds_left <= 0,
+                provider_failed=self.provider_failed,
+            )
+        self.history.append(signals)
+        if decision.rule == TIMEOUT:
+            self.warn(Caution(f"stopped early: {decision.reason}"))
+        return signals, decision
+
+    async def _wanted(self) -> tuple[EvaluationSignals, ExpansionDecision]:
+        """The signals of the round, with the verdict of the judge where it was asked, and what they want, whatever the
+        limits."""
+        with self.clock.phase("merge_ms"):
+            signals = self._signals()
+            decision = self.policy.decide([*self.history, signals])
+        ends = signals.expansion_rounds_left <= 0 or self._is_spent
+        asks = self.judge is not None and self.policy.claims and not self.provider_failed
+        if asks and wants_verdict(decision, signals, self.settings, ends=ends):
+            signals = signals.model_copy(update={"verdict": await self._verdict()})
+        return signals, decide(self.policy, [*self.history, signals])
+
+    def _signals(self) -> EvaluationSignals:
         analysis, settings, number = self.analysed.analysis, self.settings, len(self.rounds)
         weakest = self.evidence.weakest
         judged = weakest.queries[-1]
-        signals = compute_signals(
+        return compute_signals(
             self.evidence.ranked,
             settings=settings,
             context_budget=settings.retrieval_context_budget,
@@ -310,7 +400,7 @@ class Run:
             expansion_rounds_left=max(0, self.budget - number),
             can_rewrite=alternative_sub_queries(analysis, self.tried, self.analysed.rewrites) is not None,
             candidates_left=len(self.candidates),
-            best_candidate_score=self.candidates[0].score if self.candidates else None,
+            best_candidate_score=max((one.score for one in self.candidates), default=None),
             part=judged if len(weakest.queries) > 1 else None,
             passage=weakest.passage,
             joins_parts=joins_parts(judged),
@@ -320,38 +410,20 @@ class Run:
             reading=weakest.reading,
             preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
         )
-        self.history.append(signals)
-        decision = self._decided(signals)
-        if self.judge is not None and self.policy.claims and wants_verdict(decision, signals, settings):
-            signals = signals.model_copy(update={"verdict": await self._verdict(self.judge)})
-            self.history[-1] = signals
-            decision = self._decided(signals)
-        if decision.rule == TIMEOUT:
-            self.warn(Caution(f"stopped early: {decision.reason}"))
-        return signals, decision
 
-    def _decided(self, signals: EvaluationSignals) -> ExpansionDecision:
-        """What the policy and, where it was asked, the judge say of the history, within the hard limits."""
-        return bounded(
-            decide(self.policy, self.history),
-            signals,
-            self.settings,
-            budget=self.budget,
-            pages=self.frontier.tried,
-            out_of_time=self.clock.seconds_left <= 0,
-            provider_failed=self.provider_failed,
-        )
-
-    async def _verdict(self, judge: ChatJudge) -> Verdict | None:
-        """What the chat model says of the best passages; None when it fails, with a warning."""
+    async def _verdict(self) -> Verdict | None:
+        """What the chat model says of the best passages; None without one, and when it fails, with a warning."""
+        if self.judge is None:
+            return None
         analysis = self.analysed.analysis
         chunks = [ranked.chunk for ranked in self.evidence.leading]
         seconds = max(1.0, self.clock.seconds_left)
         try:
             with self.clock.phase("judging_ms"):
-                return await judge.judge(analysis.original_query, analysis.parts, chunks, seconds=seconds)
+                return await self.judge.judge(analysis.original_query, analysis.parts, chunks, seconds=seconds)
         except ChatError as error:
             self.warn(Caution(f"judging by {error.model} failed ({error.reason}); judged by numbers alone"))
+            self.judge = None  # it is not waited for in every round
             return None
 
     def _best_preview(self) -> float | None:

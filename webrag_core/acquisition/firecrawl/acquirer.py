@@ -47,6 +47,7 @@ class FirecrawlAcquirer:
         self._gate = gate
         self._max_age_s = settings.firecrawl_max_age
         self._max_bytes = settings.webrag_max_body_bytes
+        self._brief_map = settings.expansion_map_limit
         self._slots = asyncio.Semaphore(_CONCURRENT)
         self._announced: dict[str, asyncio.Future[Scraped | ScrapeFailure | None]] = {}
 
@@ -140,10 +141,11 @@ class FirecrawlAcquirer:
     async def site_map(
         self, url: str, *, html: str | None = None, absent: Collection[str] = (), brief: bool = False
     ) -> SiteMap:
-        """As the protocol says, from Firecrawl's own map of the site. `html` and `absent` are not sent."""
+        """As the protocol says, from Firecrawl's own map of the site, in which EXPANSION_MAP_LIMIT is the most of a
+        `brief` one. `html` and `absent` are not sent."""
         asked = canonicalise(url)
         try:
-            mapped = await self.map_site(asked, limit=_MAP_LIMIT)
+            mapped = await self.map_site(asked, limit=self._brief_map if brief else _MAP_LIMIT)
         except FetchError as error:
             failed = MapFile(asked, "firecrawl", "failed", error.reason)
             return SiteMap(files=(failed,), warnings=(Caution.on(asked, error.message),))
