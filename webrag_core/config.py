@@ -141,6 +141,12 @@ class Settings(BaseSettings):
     webrag_revisit_days: float = Field(
         default=30.0, gt=0, description="Days after which a page is asked again even if nothing says that it changed"
     )
+    webrag_failed_pages_warn: float = Field(
+        default=0.2, gt=0, le=1, description="Share of a source's pages that fail, from which on a check warns"
+    )
+    webrag_failed_pages_error: float = Field(
+        default=0.5, gt=0, le=1, description="Share of a source's pages that fail, from which on it is an error"
+    )
     firecrawl_api_key: SecretStr | None = Field(
         default=None, repr=False, description="Alone it means https://api.firecrawl.dev; unset = own acquirer"
     )

@@ -19,7 +19,7 @@ OTHER = "https://coffee.example/"
 DUE = {"ops": {"documents": {"config": {"pages": "due"}}}}
 """Nothing is due in these tests, so that a run mends nothing by fetching it again."""
 CHECKS = {
-    "documents": {"ledger_balances", "new_texts_are_taken"},
+    "documents": {"source_answers", "ledger_balances", "new_texts_are_taken"},
     "chunks": {"offsets_equal_slices", "counts_agree"},
     "embeddings": {"every_child_has_a_vector", "citations_still_valid"},
     "citations": {"answers_still_hold"},
@@ -69,7 +69,7 @@ def test_checks_executed_without_a_partition_cover_all_sources(
 ) -> None:
     """As *Execute all* on the Checks tab."""
     instance.add_dynamic_partitions("source", [KEY, "coffee.example"])
-    names = set().union(*CHECKS.values())
+    names = set().union(*CHECKS.values()) - {"source_answers"}  # it is part of a refresh
     keys = {key for key in definitions.resolve_asset_graph().asset_check_keys if key.name in names}
     job = definitions.resolve_implicit_global_asset_job_def().get_subset(
         asset_selection=set(), asset_check_selection=keys
@@ -126,22 +126,32 @@ def test_broken_data_stops_what_is_below_and_the_reason_can_be_read(
     assert {name for name in ("link_candidates", "chunks", "embeddings") if not materialized(instance, name)} == below
 
 
-def test_new_texts_that_are_held_back_are_a_warning_until_they_are_accepted(
+def test_new_texts_that_are_held_back_are_told_until_they_are_accepted(
     definitions: dg.Definitions, instance: dg.DagsterInstance, site: Path
 ) -> None:
-    write_site(
-        site, dict.fromkeys(SITE, page("Lorem", "Ipsum dolor sit amet consectetur adipiscing elit sed eiusmod."))
-    )
+    lorem = page("Lorem", "Ipsum dolor sit amet consectetur adipiscing elit sed eiusmod.")
+    fourth = page("White tea", "White tea is hardly brewed at all: seventy degrees for a minute or two.")
+    write_site(site, {**SITE, HOME + "white": fourth})
+    add(site, HOME + "white")
+    write_site(site, {**dict.fromkeys(SITE, lorem), HOME + "white": fourth})
     done = run_job(definitions, instance, site)
     assert done.success
-    found = evaluations(done)["new_texts_are_taken"]
-    assert (found.passed, found.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert [row["page"] for row in rows(found, "held_back")] == sorted(SITE)
-    assert "several pages show one new text" in (found.description or "")
+    found = evaluations(done)
+    held = found["new_texts_are_taken"]
+    assert (held.passed, held.severity) == (False, dg.AssetCheckSeverity.ERROR)
+    assert [row["page"] for row in rows(held, "held_back")] == sorted(SITE)
+    assert "several pages show one new text" in (held.description or "")
+    assert found["source_answers"].metadata["pages_failing"].value == 3
     assert done.asset_materializations_for_node("documents")[0].metadata["pages_held"].value == 3
+    write_site(site, {**dict.fromkeys(SITE, lorem), HOME + "white": lorem})
+    whole = run_job(definitions, instance, site)
+    assert not whole.success
+    [answers] = whole.get_asset_check_evaluations()
+    assert "no new text of tea.example was taken: 4 × held_back" in (answers.description or "")
     accepted = run_job(definitions, instance, site, config={"ops": {"documents": {"config": {"accept": True}}}})
     assert evaluations(accepted)["new_texts_are_taken"].passed
-    assert accepted.asset_materializations_for_node("documents")[0].metadata["pages_changed"].value == 3
+    assert evaluations(accepted)["source_answers"].passed
+    assert accepted.asset_materializations_for_node("documents")[0].metadata["pages_changed"].value == 4
 
 
 def test_vectors_alone_do_not_pass_by_broken_chunks_and_mending_cuts_them_again(

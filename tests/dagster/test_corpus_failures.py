@@ -11,12 +11,13 @@ from io import BytesIO
 from pathlib import Path
 
 import dagster as dg
+import psycopg
 import pytest
 from typer.testing import CliRunner
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from tests.dagster.corpus_runs import HOME, KEY, SITE, materialized, run_job, tea_site
+from tests.dagster.corpus_runs import HOME, SITE, materialized, run_job, tea_site
 from tests.dagster.small_warc import write_site
 from webrag_core.cli.main import app
 
@@ -106,19 +107,47 @@ def test_a_site_that_is_overloaded_is_asked_again_until_it_answers(
     assert materialized(stored_instance, "embeddings")[0].metadata["pages_became_current"].value == 1
 
 
-def test_a_site_that_lost_all_its_pages_keeps_them_until_that_is_confirmed(
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_site_that_lost_all_its_pages_fails_and_keeps_them_until_that_is_confirmed(
     definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
 ) -> None:
     tea_site(tmp_path)
     elsewhere = write_site(tmp_path / "later.warc.gz", {"https://other.example/": SITE[HOME]})
-    done = run_job(definitions, instance, elsewhere, assets=["documents"])
-    assert done.success
-    documents = materialized(instance, "documents", KEY)[0]
-    assert documents.metadata["pages"].value == 3
-    assert documents.metadata["pages_failed"].value == 3
-    failures = documents.metadata["failures"]
-    assert isinstance(failures, dg.TableMetadataValue)
-    assert [dict(record.data) for record in failures.records] == [{"reason": "not_found", "pages": 3}]
+    for status, reached in (("ready", 3), ("ready", 3), ("gone", 0)):
+        done = run_job(definitions, instance, elsewhere, assets=["documents"])
+        assert not done.success
+        assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 0
+        assert "no page of tea.example could be fetched: 3 × not_found" in (failure(done).description or "")
+        [check] = done.get_asset_check_evaluations()
+        assert (check.check_name, check.passed, check.severity) == (
+            "source_answers",
+            False,
+            dg.AssetCheckSeverity.ERROR,
+        )
+        assert check.metadata["pages"].value == reached
+        with psycopg.connect(corpus_environment, autocommit=True) as connection:
+            found = connection.execute("SELECT DISTINCT status FROM documents").fetchall()
+            assert found == [(status,)]
+            connection.execute("UPDATE documents SET last_miss = last_miss - interval '1 day'")
+
+
+@pytest.mark.usefixtures("corpus_environment")
+def test_a_scheduled_refresh_of_a_site_that_is_down_fails_after_all_its_attempts(
+    definitions: dg.Definitions, instance: dg.DagsterInstance, tmp_path: Path, corpus_environment: str
+) -> None:
+    site = tea_site(tmp_path)
+    with psycopg.connect(corpus_environment, autocommit=True) as connection:
+        connection.execute("UPDATE documents SET next_check = now() - interval '1 hour'")
+    write_site(site, SITE, status="503 Service Unavailable")
+    done = run_job(definitions, instance, site, config=DUE)
+    assert not done.success
+    assert steps(done, dg.DagsterEventType.STEP_UP_FOR_RETRY) == 3
+    assert "3 × http_status" in (failure(done).description or "")
+    [check] = done.get_asset_check_evaluations()
+    assert (check.passed, check.metadata["pages_failing"].value) == (False, 3)
+    again = run_job(definitions, instance, site, config=DUE)  # nothing is due: nobody is asked
+    assert again.success
+    assert not any(one.passed for one in again.get_asset_check_evaluations() if one.check_name == "source_answers")
 
 
 @pytest.mark.usefixtures("corpus_environment")

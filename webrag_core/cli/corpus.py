@@ -181,8 +181,7 @@ def refresh(
             )
             if tokens:
                 print_line(f"texts embedded{tokens_charged(tokens)}")
-        silent = (r.counts.failed and not r.counts.fetched and not r.counts.unchanged for r in reports)
-        return 1 if any(silent) or any(r.empty is not None or r.braked for r in reports) else 0
+        return 1 if any(r.silent or r.empty is not None or r.braked for r in reports) else 0
 
     raise typer.Exit(asyncio.run(work()))
 

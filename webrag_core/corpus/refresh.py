@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
@@ -31,6 +31,8 @@ from webrag_core.store.database import Database
 
 _MAP_PAYS_FROM = 10
 """From this many known pages, reading the sitemap is cheaper than checking each page."""
+_PROBES = 3
+"""Pages asked besides when none of the due ones answered: do they fail, or does the site?"""
 NO_MAP_FOR = timedelta(days=7)
 """Wait before requesting a sitemap or inventory again that did not exist."""
 
@@ -51,6 +53,7 @@ HeldBackError without recording it for a page that waits for the verdict."""
 class RefreshReport:
     """Result of a refresh. `failed` maps URLs to reasons, `changed` lists the URLs with a new text.
 
+    `counts` are those of this attempt; `failed` and `answered` (at least one page answered) those of the whole run.
     `transient` holds the failed URLs worth an early retry. `empty` is set for an attached source without any page: its
     failures, or the location of its start page. `held` are those of the failed whose new texts are held back.
     """
@@ -66,6 +69,12 @@ class RefreshReport:
     warnings: tuple[Caution, ...] = ()
     empty: Mapping[str, str] | None = None
     held: Mapping[str, Held] = field(default_factory=dict)
+    answered: bool = False
+
+    @property
+    def silent(self) -> bool:
+        """True when pages were asked and none answered, whatever the reason: the source failed, not a page."""
+        return bool(self.failed) and not self.answered
 
     @property
     def braked(self) -> bool:
@@ -100,6 +109,7 @@ class SourceRefresh:
         limit: int | None = None,
         shard: Shard = Shard(),  # noqa: B008 (frozen)
         accept: bool = False,
+        earlier: Sequence[str] = (),
         advance: Callable[[str], None] = lambda url: None,
     ) -> RefreshReport:
         """Refresh the known pages of `shard`: all, or (`due_only`) the due ones, at most `limit`.
@@ -107,6 +117,9 @@ class SourceRefresh:
         A source without pages begins with its start page. An attached source fetches its start page until it is
         stored, and adds new pages from its sitemap and links, up to its page limit. Failed pages are reported; their
         stored versions stay, as do those of new texts that are held back, unless they are to `accept`.
+
+        `earlier` are the refresh ids of attempts that this run repeats: what failed in them belongs to the report, and
+        is asked again, due or not, where that may help. When no page answers, a few that are not due are asked too.
 
         Raises InvalidInputError for an unknown source.
         """
@@ -118,13 +131,17 @@ class SourceRefresh:
         async with self._database.connection() as connection:
             pages = await store.known_pages(connection, source)
             records = await store.signal_records(connection, source)
+            before = await store.earlier_attempts(connection, earlier)
             with_start = not pages or (bool(source.page_limit) and not await store.start_is_stored(connection, source))
         interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
         crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance, Brake(accept))
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
-        await crawl.fetch(list(dict.fromkeys([*first, *plan.urls]))[:limit])
+        again = [url for url, error in before.failed.items() if error.transient and shard.holds(url)]
+        await crawl.fetch(list(dict.fromkeys([*first, *again, *plan.urls]))[:limit])
+        if crawl.asked and not crawl.answered and limit is None:
+            await crawl.fetch(_probes(source, known, crawl.asked))
         await crawl.settle()
         skipped = await self._add_new(source, shard, [page.url for page in known], crawl, limit)
         outcomes = Counter(crawl.outcomes.values())
@@ -139,17 +156,26 @@ class SourceRefresh:
         async with self._database.transaction() as connection:
             await store.record_signals(connection, source.id, _signal_checks(known, crawl))
             part = shard.index if shard.count > 1 else store.WHOLE
-            await store.record_refresh(connection, source, run_id, started, counts, warnings, part)
+            await store.record_refresh(connection, source, run_id, started, counts, map_entries, warnings, part)
             empty = await _why_empty(connection, source, shard, crawl)
         if not source.attached and not pages:
             async with self._database.transaction() as connection:
                 await sources.lock_host(connection, source.host)
                 await sources.drop_empty_sources(connection, source.host)
-        failed = {url: error.reason.value for url, error in sorted(crawl.failed.items())}
-        transient = frozenset(url for url, error in crawl.failed.items() if error.transient)
-        changed = tuple(sorted(crawl.changed))
-        held = dict(sorted(crawl.held.items()))
-        return RefreshReport(key, run_id, counts, map_entries, changed, failed, transient, tuple(warnings), empty, held)
+        errors = {url: error for url, error in before.failed.items() if url not in crawl.outcomes} | crawl.failed
+        return RefreshReport(
+            source=key,
+            run_id=run_id,
+            counts=counts,
+            map_entries=map_entries,
+            changed=tuple(sorted(crawl.changed)),
+            failed={url: error.reason.value for url, error in sorted(errors.items())},
+            transient=frozenset(url for url, error in errors.items() if error.transient),
+            warnings=tuple(warnings),
+            empty=empty,
+            held=dict(sorted(crawl.held.items())),
+            answered=before.answered or crawl.answered,
+        )
 
     async def _read_map(self, source: Source, *, due_only: bool) -> tuple[list[Caution], int | None]:
         """Read the sitemap where it saves requests or adds pages; return (warnings, entries or None)."""
@@ -299,6 +325,16 @@ class _Crawl:
     def changed(self) -> list[str]:
         return [url for url, outcome in self.outcomes.items() if outcome == "fetched"]
 
+    @property
+    def asked(self) -> set[str]:
+        """URLs asked so far, those that wait for the verdict included."""
+        return self.outcomes.keys() | self._brake.waiting.keys()
+
+    @property
+    def answered(self) -> bool:
+        """True when at least one page answered with a text that is taken, or with none that is new."""
+        return any(outcome != "failed" for outcome in self.outcomes.values())
+
     async def fetch(self, urls: Iterable[str]) -> None:
         """Fetch these pages, except those fetched before."""
         unknown = [url for url in urls if url not in self.outcomes]
@@ -331,6 +367,15 @@ class _Crawl:
             self.failed[url] = result
         self.outcomes[url] = "failed" if isinstance(result, FetchError) else result.outcome
         self._advance(url)
+
+
+def _probes(source: Source, known: Iterable[KnownPage], asked: Collection[str]) -> list[str]:
+    """Pages that were not asked: the start page, then those that were checked last."""
+    newest_first = sorted(
+        known, key=lambda page: page.last_checked.timestamp() if page.last_checked else 0, reverse=True
+    )
+    newest_first.sort(key=lambda page: page.url != source.start_url)
+    return [page.url for page in newest_first if page.url not in asked][:_PROBES]
 
 
 async def _why_empty(connection: AsyncConnection, source: Source, shard: Shard, crawl: _Crawl) -> dict[str, str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from psycopg import AsyncConnection, sql
@@ -15,7 +15,7 @@ from webrag_core.conversion.html import EXTRACTOR_VERSION
 from webrag_core.corpus.documents import UNREADABLE, find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source
-from webrag_core.errors import Reason
+from webrag_core.errors import FetchError, Reason
 from webrag_core.result_warnings import Caution
 from webrag_core.trace import current_trace_id
 
@@ -277,13 +277,14 @@ async def record_refresh(
     run_id: str,
     started: datetime,
     counts: RefreshCounts,
+    map_entries: int | None,
     warnings: Sequence[Caution],
     shard: int = WHOLE,
 ) -> None:
-    """Write the balance of one refresh, of one shard or of the whole source."""
+    """Write the balance of one refresh, of one shard or of the whole source. `map_entries`: None = no map was read."""
     await connection.execute(
         "INSERT INTO refresh_runs (source_id, run_id, shard, started_at, discovered, fetched, unchanged, failed,"
-        " skipped, not_due, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " skipped, not_due, map_entries, warnings) VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             source.id,
             run_id,
@@ -295,9 +296,37 @@ async def record_refresh(
             counts.failed,
             counts.skipped,
             counts.not_due,
+            map_entries,
             json.dumps([warning.stored for warning in warnings]),
         ),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierAttempts:
+    """What earlier attempts came to: URLs that failed and did not answer since, and whether any answered."""
+
+    failed: Mapping[str, FetchError] = field(default_factory=dict)
+    answered: bool = False
+
+
+async def earlier_attempts(connection: AsyncConnection, run_ids: Sequence[str]) -> EarlierAttempts:
+    """Read attempts from the ledger, by the ids of their refreshes."""
+    if not run_ids:
+        return EarlierAttempts()
+    cursor = await connection.execute(
+        "SELECT l.url, l.outcome, l.reason, l.http_status FROM (SELECT DISTINCT url FROM fetch_log"
+        " WHERE run_id = ANY(%s)) asked CROSS JOIN LATERAL (SELECT * FROM fetch_log f WHERE f.url = asked.url"
+        " AND f.outcome <> 'skipped' ORDER BY f.started_at DESC, f.id DESC LIMIT 1) l ORDER BY 1",
+        (list(run_ids),),
+    )
+    lines = await cursor.fetchall()
+    failed = {
+        url: FetchError(Reason(reason), "failed in an earlier attempt", status=status)
+        for url, outcome, reason, status in lines
+        if outcome == "failed" and reason != Reason.FORGOTTEN
+    }
+    return EarlierAttempts(failed, any(outcome != "failed" for _, outcome, _, _ in lines))
 
 
 APART = timedelta(hours=6)
@@ -349,7 +378,9 @@ async def due_sources(connection: AsyncConnection, revisit: timedelta) -> list[D
 
 @dataclass(frozen=True, slots=True)
 class LastRefresh:
-    """The newest refresh of a source in which its site answered, of any of its shards, and what is stored now."""
+    """The newest refresh of a source in which its site answered, of any of its shards, and what is stored now.
+
+    A site answered with a page, or, where no page failed, with its map. A refresh that asked nothing had no answer."""
 
     id: int
     key: str
@@ -370,7 +401,8 @@ async def last_refreshes(connection: AsyncConnection, keys: Sequence[str]) -> li
             "SELECT r.id, s.key, r.ended_at, r.fetched, r.unchanged, r.failed, r.not_due, s.paused, s.watched_at,"
             " (SELECT count(*) FROM documents d WHERE d.source_id = s.id AND d.status = 'ready') AS pages"
             " FROM sources s CROSS JOIN LATERAL (SELECT * FROM refresh_runs f WHERE f.source_id = s.id"
-            "  AND (f.fetched + f.unchanged > 0 OR f.failed = 0) ORDER BY f.started_at DESC LIMIT 1) r"
+            "  AND (f.fetched + f.unchanged > 0 OR f.failed = 0 AND f.map_entries > 0)"
+            "  ORDER BY f.started_at DESC LIMIT 1) r"
             " WHERE s.key = ANY(%s) ORDER BY s.key",
             (list(keys),),
         )

@@ -22,8 +22,6 @@ from webrag_dagster.markdown import block, code, link
 _ORDER = ("failed", "changed", "new", "unchanged", "not due")
 _PAGES, _LINES = 20, 40
 """Limits of what is shown of a refresh: pages, and lines of a page's changes."""
-_SITE_IS_DOWN = 0.5
-"""A site counts as down when no page was fetched and at least this share of its known pages failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,26 +44,20 @@ class Refreshed:
 
     @property
     def failure(self) -> dg.Failure | None:
-        """Failure of the whole source: no page was fetched, or an attached source holds no page. Retries are allowed
-        only for transient errors (overload, network), not for missing pages."""
+        """Failure of the whole source: none of the pages that were asked answered, whatever the reason, or an attached
+        source holds no page. Retries are allowed only where one of the errors is transient (overload, network)."""
         if self.report.empty is not None:
             return self._no_page(self.report.empty)
-        requested = self.report.counts.fetched + self.report.counts.unchanged
-        failed = self.report.failed
-        holds = [change for change in self.changes if change.characters is not None]
-        down = len(failed) >= _SITE_IS_DOWN * max(1, len(holds))
-        if requested or not failed or not down:
-            return None
-        if holds and not self.report.transient:
-            return None  # missing pages are reported one by one; the rest of the source is unaffected
-        return self._no_page(failed)
+        return self._no_page(self.report.failed) if self.report.silent else None
 
     def _no_page(self, failed: Mapping[str, str]) -> dg.Failure:
         transient = not self.report.transient.isdisjoint(failed)
         reasons = Counter(failed.values())
         shown = ", ".join(f"{count} × {reason}" for reason, count in reasons.most_common())
+        held = self.report.held.keys() >= failed.keys()
+        what = "no new text of {} was taken" if held else "no page of {} could be fetched"
         return dg.Failure(
-            description=f"no page of {self.report.source} could be fetched: {shown}",
+            description=f"{what.format(self.report.source)}: {shown}",
             metadata={
                 "reasons": shown,
                 "permanent": not transient,
@@ -86,12 +78,18 @@ async def layer_of(corpus: Corpus, key: str, name: str) -> tuple[list[Page], Lay
 
 
 async def refresh_source(
-    corpus: Corpus, key: str, run_id: str, *, due_only: bool = False, accept: bool = False
+    corpus: Corpus,
+    key: str,
+    run_id: str,
+    *,
+    due_only: bool = False,
+    accept: bool = False,
+    earlier: Sequence[str] = (),
 ) -> Refreshed:
     """Request every known page of the source, or only due and flagged pages.
 
-    A page that fails is a line of the result, not an error. `accept` takes new texts that would be held back. Nothing
-    is indexed here: that is for the assets below.
+    A page that fails is a line of the result, not an error. `accept` takes new texts that would be held back. `earlier`
+    are the ids of attempts that this one repeats. Nothing is indexed here: that is for the assets below.
     Raises StoreError, InvalidInputError.
     """
     name, shard = split_key(key)
@@ -105,10 +103,10 @@ async def refresh_source(
             return await ingestor.ingest(url, run_id=run_id, refresh=True, brake=brake)
 
         refresh = SourceRefresh(corpus.database, acquirer, corpus.settings, take)
-        report = await refresh.run(name, run_id=run_id, due_only=due_only, shard=shard, accept=accept)
+        report = await refresh.run(name, run_id=run_id, due_only=due_only, shard=shard, accept=accept, earlier=earlier)
     async with corpus.database.connection() as connection:
         after = {page.url: page for page in await source_pages(connection, key)}
-    requested = await _requested_urls(corpus, run_id)
+    requested = await _requested_urls(corpus, [*earlier, run_id])
     failed = report.failed
     changes = [_change(page, before.get(url), failed.get(url), url in requested) for url, page in after.items()]
     missing = failed.keys() - after.keys()
@@ -117,10 +115,12 @@ async def refresh_source(
     return Refreshed(changes, report)
 
 
-async def _requested_urls(corpus: Corpus, run_id: str) -> set[str]:
-    """Requested and final URLs of a refresh."""
+async def _requested_urls(corpus: Corpus, run_ids: Sequence[str]) -> set[str]:
+    """Requested and final URLs of the attempts of a refresh."""
     async with corpus.database.connection() as connection:
-        cursor = await connection.execute("SELECT url, final_url FROM fetch_log WHERE run_id = %s", (run_id,))
+        cursor = await connection.execute(
+            "SELECT url, final_url FROM fetch_log WHERE run_id = ANY(%s)", (list(run_ids),)
+        )
         return {url for row in await cursor.fetchall() for url in row if url is not None}
 
 

@@ -17,6 +17,8 @@ _UNFINISHED = [
 ]
 _MOST = 2_000
 
+MOST_RETRIES = 3
+"""Attempts of a refresh after the first one, within its run."""
 ANSWERS = {"webrag/kind": "answer"}
 """Tag of jobs that answer: their runs may fetch pages of any source, and report those themselves."""
 
@@ -35,6 +37,18 @@ def activity(instance: dg.DagsterInstance) -> Activity:
     runs = instance.get_runs(dg.RunsFilter(statuses=_UNFINISHED), limit=_MOST)
     keys = {run.tags["dagster/partition"] for run in runs if "dagster/partition" in run.tags}
     return Activity(frozenset(keys), any(run.tags.items() >= ANSWERS.items() for run in runs), len(runs))
+
+
+def refresh_ids(run: dg.DagsterRun, attempt: int) -> list[str]:
+    """Ids of the refreshes of a run, oldest first, up to this attempt of its step (0 = the first one). Those of a run
+    that it repeats, as it ended without a verdict, are among them."""
+    repeated = [run.tags[tag] for tag in ("dagster/root_run_id", "dagster/parent_run_id") if tag in run.tags]
+    ids = [_refresh_id(run_id, number) for run_id in dict.fromkeys(repeated) for number in range(MOST_RETRIES + 1)]
+    return ids + [_refresh_id(run.run_id, number) for number in range(attempt + 1)]
+
+
+def _refresh_id(run_id: str, attempt: int) -> str:
+    return f"dagster-{run_id}" + (f"-{attempt}" if attempt else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,8 @@ class Page:
     characters: int | None
     chunker: str | None
     is_current: bool
+    failing: bool
+    """Its last request gave no text that was taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ async def source_pages(connection: AsyncConnection, key: str) -> list[Page]:
         await cursor.execute(
             "SELECT d.id AS document_id, d.canonical_url AS url, d.status, d.reason, v.id AS version_id, v.sha256,"
             " v.title, v.characters, v.chunker,"
-            " coalesce(v.id = d.current_version, false) AS is_current"
+            " coalesce(v.id = d.current_version, false) AS is_current,"
+            " coalesce(d.status <> 'gone' AND d.last_outcome = 'failed', false) AS failing"
             " FROM sources s JOIN documents d ON d.source_id = s.id"
             " LEFT JOIN LATERAL (SELECT * FROM document_versions n WHERE n.document_id = d.id"
             " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"

@@ -1,6 +1,7 @@
 """Asset `documents`: the texts of a source's pages."""
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import dagster as dg
@@ -9,15 +10,19 @@ from pydantic import Field
 from webrag_dagster.conditions import refresh_on_change
 from webrag_dagster.corpus.layer_metadata import layer_metadata
 from webrag_dagster.corpus.layers import DOCUMENTS, SOURCES, WEB_PAGES, code_version
+from webrag_dagster.corpus.runs import MOST_RETRIES, refresh_ids
 from webrag_dagster.defs.corpus_checks import checked_keys, checked_name
 from webrag_dagster.metadata import MAX_ROWS, Metadata, page_path, short_title, table
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
 if TYPE_CHECKING:
+    from webrag_core.config import Settings
     from webrag_dagster.corpus.refreshing import PageChange, Refreshed
+    from webrag_dagster.corpus.state import Layer, Page
 
-RETRIES = dg.RetryPolicy(max_retries=3, delay=2, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
+ANSWERS = "source_answers"
+RETRIES = dg.RetryPolicy(max_retries=MOST_RETRIES, delay=2, backoff=dg.Backoff.EXPONENTIAL, jitter=dg.Jitter.PLUS_MINUS)
 """Retries for transient failures of a site: about 15 seconds in all. Longer outages wait for the next refresh."""
 _BY_ITSELF = ("dagster/from_automation_condition", "dagster/auto_materialize")
 
@@ -48,57 +53,96 @@ class RefreshConfig(dg.Config):
     code_version=code_version(DOCUMENTS),
     automation_condition=refresh_on_change(),
     retry_policy=RETRIES,
+    check_specs=[
+        dg.AssetCheckSpec(
+            ANSWERS,
+            asset=DOCUMENTS,
+            partitions_def=SOURCES,
+            description=(
+                "Share of the source's pages whose last request gave no text that was taken, whatever the reason: a"
+                " warning from WEBRAG_FAILED_PAGES_WARN, an error from WEBRAG_FAILED_PAGES_ERROR, and an error when no"
+                " page answered in a refresh, which then failed. A refresh that asked nothing changes nothing."
+            ),
+        )
+    ],
     description=(
         "Markdown of every known page of a source, one immutable version per distinct content. Materializing sends"
         " conditional requests. A page that fails keeps its last good version and is listed with its reason; a"
-        " source without any fetched page fails; only transient failures are retried."
+        " refresh in which no page answers fails; only transient failures are retried."
     ),
 )
 def documents(
     context: dg.AssetExecutionContext, config: RefreshConfig, corpus: CorpusResource
-) -> dg.MaterializeResult[None]:
+) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """Refresh one source."""
     from webrag_core.errors import InvalidInputError
     from webrag_dagster.corpus.layer_metadata import rows_of, table_metadata
-    from webrag_dagster.corpus.refreshing import changed_pages_markdown, layer_of, refresh_source
+    from webrag_dagster.corpus.refreshing import changed_pages_markdown, layer_of, refresh_source, retire_missing
 
     key = context.partition_key
-    attempt = f"-{context.retry_number}" if context.retry_number else ""
+    *earlier, run_id = refresh_ids(context.run, context.retry_number)
 
-    async def work() -> dg.MaterializeResult[None]:
+    async def work() -> "tuple[Refreshed, list[Page], Layer, str | None, Metadata]":
         if config.pages not in ("auto", "all", "due"):
             raise InvalidInputError(f"pages is {config.pages!r}: say auto, all or due")
         by_itself = any(tag in context.run.tags for tag in _BY_ITSELF)
         due_only = config.pages == "due" or (config.pages == "auto" and by_itself)
         async with corpus.open() as opened:
-            done = await refresh_source(
-                opened, key, f"dagster-{context.run.run_id}{attempt}", due_only=due_only, accept=config.accept
-            )
+            done = await refresh_source(opened, key, run_id, due_only=due_only, accept=config.accept, earlier=earlier)
+            if done.failure is not None:
+                await retire_missing(opened, key)  # the assets below, which do it otherwise, are not made
             pages, layer = await layer_of(opened, key, DOCUMENTS)
             async with opened.database.connection() as connection:
                 diffs = await changed_pages_markdown(connection, done.changes)
                 table_rows = await table_metadata(connection, DOCUMENTS, rows_of(DOCUMENTS, pages, layer))
-        for warning in done.report.warnings:
-            context.log.warning(warning)
-        failure = done.failure
-        if failure is not None:
-            if not failure.allow_retries or context.retry_number >= RETRIES.max_retries:
-                reasons = ",".join(sorted(set(done.report.failed.values())))
-                tags = {"webrag/failure": reasons[:63], "webrag/permanent": str(not failure.allow_retries).lower()}
-                context.instance.add_run_tags(context.run.run_id, tags)
-            raise failure
-        metadata = {
-            **_metadata(done.changes),
-            **layer_metadata(layer),
-            **_failed(done.changes),
-            **_held(done),
-            **table_rows,
-        }
-        if diffs is not None:
-            metadata["what_changed"] = dg.MetadataValue.md(diffs)
-        return dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest))
+        return done, pages, layer, diffs, table_rows
 
-    return run(work())
+    done, pages, layer, diffs, table_rows = run(work())
+    for warning in done.report.warnings:
+        context.log.warning(warning)
+    failure = done.failure
+    check = _answers(done, pages, corpus.settings())
+    if failure is not None:
+        if not failure.allow_retries or context.retry_number >= RETRIES.max_retries:
+            reasons = ",".join(sorted(set(done.report.failed.values())))
+            tags = {"webrag/failure": reasons[:63], "webrag/permanent": str(not failure.allow_retries).lower()}
+            context.instance.add_run_tags(context.run.run_id, tags)
+            yield check
+        raise failure
+    metadata = {
+        **_metadata(done.changes),
+        **layer_metadata(layer),
+        **_failed(done.changes),
+        **_held(done),
+        **table_rows,
+    }
+    if diffs is not None:
+        metadata["what_changed"] = dg.MetadataValue.md(diffs)
+    yield dg.MaterializeResult(metadata=metadata, data_version=dg.DataVersion(layer.digest), check_results=[check])
+
+
+def _answers(done: "Refreshed", pages: "list[Page]", settings: "Settings") -> dg.AssetCheckResult:
+    """Verdict on the source: of the refresh where no page answered, else of what is known of all pages."""
+    failing = sum(page.failing for page in pages)
+    asked = sum(page.status != "gone" for page in pages)
+    share = failing / asked if asked else 0.0
+    failure = done.failure
+    is_error = failure is not None or share >= settings.webrag_failed_pages_error
+    passed = failure is None and share < min(settings.webrag_failed_pages_warn, settings.webrag_failed_pages_error)
+    reasons = Counter(done.report.failed.values()).most_common()
+    said = f"{failing} of {asked} pages of {done.report.source} fail" if failure is None else failure.description
+    return dg.AssetCheckResult(
+        check_name=ANSWERS,
+        passed=passed,
+        severity=dg.AssetCheckSeverity.ERROR if is_error else dg.AssetCheckSeverity.WARN,
+        description=None if passed else said,
+        metadata={
+            "pages": dg.MetadataValue.int(asked),
+            "pages_failing": dg.MetadataValue.int(failing),
+            "share_failing": dg.MetadataValue.float(round(share, 4)),
+            "failures": table({"reason": reason, "pages": count} for reason, count in reasons),
+        },
+    )
 
 
 def _metadata(changes: "list[PageChange]") -> Metadata:
@@ -143,8 +187,8 @@ def _held(done: "Refreshed") -> Metadata:
     partitions_def=SOURCES,
     description=(
         "New texts that are held back, as they look like a loss of the site: one text on several pages, most pages"
-        " shrinking, a page with nothing of its former text. A warning: they are taken after days of the same text, or"
-        " at once by a refresh with `accept`."
+        " shrinking, a page with nothing of its former text. A warning for single pages, an error where several pages"
+        " together look so. They are taken after days of the same text, or at once by a refresh with `accept`."
     ),
 )
 def new_texts_are_taken(context: dg.AssetCheckExecutionContext, corpus: CorpusResource) -> dg.AssetCheckResult:
@@ -168,7 +212,9 @@ def new_texts_are_taken(context: dg.AssetCheckExecutionContext, corpus: CorpusRe
         counted = Counter(text.held.words for text in held).most_common()
         return dg.AssetCheckResult(
             passed=not held,
-            severity=dg.AssetCheckSeverity.WARN,
+            severity=dg.AssetCheckSeverity.ERROR
+            if any(text.held.of_source for text in held)
+            else dg.AssetCheckSeverity.WARN,
             description=f"{checked_name(keys)}: " + ", ".join(f"{count} × {words}" for words, count in counted)
             if held
             else None,
