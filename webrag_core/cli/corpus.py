@@ -246,6 +246,7 @@ def _refresh_json(report: RefreshReport) -> dict[str, Any]:
         "map_entries": report.map_entries,
         "changed": report.changed,
         "failed": dict(report.failed),
+        "still_gone": report.still_gone,
         "held": {url: held.value for url, held in report.held.items()},
         "warnings": report.warnings,
     }

@@ -20,6 +20,7 @@ from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
 from webrag_core.corpus.brake import Brake, Held, HeldBackError, held_warnings
+from webrag_core.corpus.documents import ABSENT
 from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
 from webrag_core.corpus.inventory import store_symbols
 from webrag_core.corpus.refresh_store import RefreshCounts
@@ -56,6 +57,7 @@ class RefreshReport:
     `counts` are those of this attempt; `failed` and `answered` (at least one page answered) those of the whole run.
     `transient` holds the failed URLs worth an early retry. `empty` is set for an attached source without any page: its
     failures, or the location of its start page. `held` are those of the failed whose new texts are held back.
+    `still_gone` are pages that were gone before and were asked again in vain: they are none of the failed.
     """
 
     source: str
@@ -69,6 +71,7 @@ class RefreshReport:
     warnings: tuple[Caution, ...] = ()
     empty: Mapping[str, str] | None = None
     held: Mapping[str, Held] = field(default_factory=dict)
+    still_gone: tuple[str, ...] = ()
     answered: bool = False
 
     @property
@@ -127,13 +130,14 @@ class SourceRefresh:
         started = datetime.now(UTC)
         async with self._database.connection() as connection:
             source = await sources.find_source(connection, key)
+        interval = timedelta(days=self._settings.webrag_revisit_days)
         warnings, map_entries = await self._read_map(source, due_only=due_only)
         async with self._database.connection() as connection:
             pages = await store.known_pages(connection, source)
             records = await store.signal_records(connection, source)
             before = await store.earlier_attempts(connection, earlier)
+            gone = await store.gone_pages(connection, source, cadence(source, interval))
             with_start = not pages or (bool(source.page_limit) and not await store.start_is_stored(connection, source))
-        interval = timedelta(days=self._settings.webrag_revisit_days)
         known = [page for page in at_cadence(pages, source, interval) if shard.holds(page.url)]
         plan = plan_refresh(known, records, started, interval, everything=not due_only, limit=limit)
         crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance, Brake(accept))
@@ -143,6 +147,9 @@ class SourceRefresh:
         if crawl.asked and not crawl.answered and limit is None:
             await crawl.fetch(_probes(source, known, crawl.asked))
         await crawl.settle()
+        once_more = [url for url in gone if shard.holds(url)]
+        crawl.were_gone.update(once_more)
+        await crawl.fetch(once_more[: None if limit is None else max(0, limit - len(crawl.outcomes))])
         skipped = await self._add_new(source, shard, [page.url for page in known], crawl, limit)
         outcomes = Counter(crawl.outcomes.values())
         warnings += map(Caution, held_warnings(source.key, crawl.held.values()))
@@ -163,17 +170,19 @@ class SourceRefresh:
                 await sources.lock_host(connection, source.host)
                 await sources.drop_empty_sources(connection, source.host)
         errors = {url: error for url, error in before.failed.items() if url not in crawl.outcomes} | crawl.failed
+        still_gone = [url for url, error in errors.items() if url in crawl.were_gone and error.reason in ABSENT]
         return RefreshReport(
             source=key,
             run_id=run_id,
             counts=counts,
             map_entries=map_entries,
             changed=tuple(sorted(crawl.changed)),
-            failed={url: error.reason.value for url, error in sorted(errors.items())},
+            failed={url: error.reason.value for url, error in sorted(errors.items()) if url not in still_gone},
             transient=frozenset(url for url, error in errors.items() if error.transient),
             warnings=tuple(warnings),
             empty=empty,
             held=dict(sorted(crawl.held.items())),
+            still_gone=tuple(sorted(still_gone)),
             answered=before.answered or crawl.answered,
         )
 
@@ -202,8 +211,9 @@ class SourceRefresh:
         while True:
             async with self._database.connection() as connection:
                 discovered = await store.new_urls(connection, source)
-            unseen = (new for new in discovered if new.url not in crawl.outcomes and shard.holds(new.url))
+            unseen = [new for new in discovered if new.url not in crawl.outcomes and shard.holds(new.url)]
             candidates = {new.url: new.skipped for new in unseen}
+            crawl.were_gone.update(new.url for new in unseen if new.was_gone)
             wave = selection.choose(candidates, None if limit is None else limit - len(crawl.outcomes))
             if not wave:
                 break
@@ -320,6 +330,7 @@ class _Crawl:
         self.outcomes: dict[str, str] = {}
         self.failed: dict[str, FetchError] = {}
         self.held: dict[str, Held] = {}
+        self.were_gone: set[str] = set()
 
     @property
     def changed(self) -> list[str]:
@@ -385,6 +396,11 @@ async def _why_empty(connection: AsyncConnection, source: Source, shard: Shard, 
     failed = {url: error.reason.value for url, error in sorted(crawl.failed.items())}
     elsewhere = await store.start_elsewhere(connection, source)
     return failed or {source.start_url: f"it is a page of another source, {elsewhere}" if elsewhere else "not fetched"}
+
+
+def cadence(source: Source, interval: timedelta) -> timedelta:
+    """Time between refreshes of a source: `interval` where it has none of its own."""
+    return interval if source.refresh_hours is None else timedelta(hours=source.refresh_hours)
 
 
 def at_cadence(pages: Iterable[KnownPage], source: Source, interval: timedelta) -> list[KnownPage]:

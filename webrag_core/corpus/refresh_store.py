@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 
 from webrag_core.acquisition.sitemaps.models import MapEntry, MapFile
 from webrag_core.conversion.html import EXTRACTOR_VERSION
-from webrag_core.corpus.documents import UNREADABLE, find_document
+from webrag_core.corpus.documents import CONFIRMATIONS, UNREADABLE, find_document
 from webrag_core.corpus.revisit import KnownPage, SignalRecord
 from webrag_core.corpus.sources import Source
 from webrag_core.errors import FetchError, Reason
@@ -152,31 +152,43 @@ async def count_pages(connection: AsyncConnection, source: Source) -> int:
 
 @dataclass(frozen=True, slots=True)
 class NewUrl:
-    """A URL of the section that nobody asked for yet; `skipped` is the reason why an earlier refresh left it out."""
+    """A URL of the section that is not stored; `skipped` is the reason why an earlier refresh left it out.
+
+    `was_gone`: it is known to be gone, and was named again since it was asked last.
+    """
 
     url: str
     skipped: str | None = None
+    was_gone: bool = False
 
 
 async def new_urls(connection: AsyncConnection, source: Source) -> list[NewUrl]:
-    """URLs of the source's section that its site map or its pages name and that are no documents, map first.
+    """URLs of the source's section that its site map or its pages name and that are not stored, map first.
 
-    Only those with the scheme of its start page, none of a section within that is another source.
+    The newest text of a page counts, current or not yet. Only URLs with the scheme of the source's start page, none of
+    a section within that is another source.
     """
     cursor = await connection.execute(
-        "SELECT u.url, bool_or(u.mapped) AS mapped, min(u.ordinal), min(k.reason) FROM ("
-        "  SELECT url, true AS mapped, 0 AS ordinal FROM site_map_pages WHERE source_id = %(source)s"
-        "  UNION ALL SELECT l.target_url, false, l.ordinal FROM documents d"
-        "  JOIN link_candidates l ON l.version_id = d.current_version"
-        "  WHERE (d.source_id = %(source)s OR d.canonical_url = %(start)s) AND NOT l.nofollow"
-        " ) u LEFT JOIN skipped_urls k ON k.source_id = %(source)s AND k.url = u.url"
-        " WHERE starts_with(u.url, %(scheme)s) AND in_section(u.url, %(place)s)"
-        " AND (%(follow)s = 'links' OR u.mapped AND %(follow)s = 'map')"
-        " AND NOT EXISTS (SELECT FROM sources n WHERE n.host = %(host)s AND length(n.place) > length(%(place)s)"
-        "  AND in_section(u.url, n.place))"
-        " AND NOT EXISTS (SELECT FROM documents o WHERE o.canonical_url = u.url)"
-        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = u.url) AND NOT is_forgotten(u.url)"
-        " GROUP BY u.url ORDER BY 2 DESC, 3, 1",
+        "SELECT n.url, n.skipped, known.id IS NOT NULL FROM ("
+        "  SELECT u.url, bool_or(u.mapped) AS mapped, min(u.ordinal) AS ordinal, min(k.reason) AS skipped,"
+        "   max(u.seen) AS seen FROM ("
+        "    SELECT url, true AS mapped, 0 AS ordinal, last_seen AS seen FROM site_map_pages"
+        "    WHERE source_id = %(source)s"
+        "    UNION ALL SELECT l.target_url, false, l.ordinal, d.last_checked FROM documents d"
+        "    JOIN link_candidates l ON l.version_id = d.newest_version"
+        "    WHERE (d.source_id = %(source)s OR d.canonical_url = %(start)s) AND d.status <> 'gone' AND NOT l.nofollow"
+        "   ) u LEFT JOIN skipped_urls k ON k.source_id = %(source)s AND k.url = u.url"
+        "   WHERE starts_with(u.url, %(scheme)s) AND in_section(u.url, %(place)s)"
+        "   AND (%(follow)s = 'links' OR u.mapped AND %(follow)s = 'map')"
+        "   AND NOT EXISTS (SELECT FROM sources n WHERE n.host = %(host)s AND length(n.place) > length(%(place)s)"
+        "    AND in_section(u.url, n.place))"
+        "   AND NOT is_forgotten(u.url) GROUP BY u.url) n"
+        " LEFT JOIN LATERAL (SELECT o.id, o.status, o.acquirer, o.last_checked FROM documents o"
+        "  WHERE o.id = coalesce((SELECT a.document_id FROM url_aliases a WHERE a.url = n.url),"
+        "   (SELECT c.id FROM documents c WHERE c.canonical_url = n.url))) known ON true"
+        " WHERE known.id IS NULL OR (known.status = 'gone' AND known.acquirer IS DISTINCT FROM 'git'"
+        "  AND n.seen > known.last_checked)"
+        " ORDER BY n.mapped DESC, n.ordinal, n.url",
         {
             "source": source.id,
             "start": source.start_url,
@@ -186,7 +198,28 @@ async def new_urls(connection: AsyncConnection, source: Source) -> list[NewUrl]:
             "follow": source.follow,
         },
     )
-    return [NewUrl(str(url), reason) for url, _, _, reason in await cursor.fetchall()]
+    return [NewUrl(*row) for row in await cursor.fetchall()]
+
+
+GONE_CHECKS = 6
+"""Times that a page is asked for after it was confirmed as gone, though nothing names it, at growing distances."""
+
+
+async def gone_pages(connection: AsyncConnection, source: Source, interval: timedelta) -> list[str]:
+    """Gone pages of the source to ask again: an interval after they were asked last, then two, four and so on."""
+    cursor = await connection.execute(
+        "SELECT d.canonical_url FROM documents d WHERE d.source_id = %(source)s AND d.status = 'gone'"
+        " AND d.acquirer IS DISTINCT FROM 'git' AND d.misses >= %(first)s AND d.misses < %(last)s"
+        " AND d.last_checked + %(interval)s * 2 ^ (d.misses - %(first)s) <= now()"
+        " AND NOT EXISTS (SELECT FROM url_aliases a WHERE a.url = d.canonical_url) ORDER BY d.canonical_url",
+        {
+            "source": source.id,
+            "first": CONFIRMATIONS,
+            "last": CONFIRMATIONS + GONE_CHECKS,
+            "interval": max(interval, timedelta(days=1)),
+        },
+    )
+    return [str(row[0]) for row in await cursor.fetchall()]
 
 
 async def record_skipped(

@@ -162,7 +162,8 @@ async def _flagged_by_dates(database: Database, settings: Settings, source: Sour
         if why == "flagged"
     ]
     selection = PageSelection(source, source.page_limit or 0, [page.url for page in known])
-    return flags + [Flag(url, "new", "") for url in selection.choose(new.url for new in unknown)]
+    # a gone page that is still named is asked with the next refresh: it is no reason for one
+    return flags + [Flag(url, "new", "") for url in selection.choose(new.url for new in unknown if not new.was_gone)]
 
 
 async def _flagged_by_text(

@@ -114,6 +114,7 @@ def documents(
         **layer_metadata(layer),
         **_failed(done.changes),
         **_held(done),
+        "pages_still_gone": dg.MetadataValue.int(len(done.report.still_gone)),
         **table_rows,
     }
     if diffs is not None:
