@@ -38,6 +38,7 @@ class StoredDocument:
     """A row of `documents`. `latest_version` is the last one fetched: not current yet while it is being indexed.
 
     `has_all_text`: it holds all that the page shows (None = there is none); `wants_all_text`: the next one is to.
+    `ask_whole`: why its next request is unconditional, `audit` or `lies`; `refresh_hours`: its source's cadence.
     """
 
     id: int
@@ -60,6 +61,8 @@ class StoredDocument:
     fetched_at: datetime | None
     has_all_text: bool | None
     wants_all_text: bool
+    ask_whole: str | None
+    refresh_hours: float | None
 
     @property
     def is_due(self) -> bool:
@@ -104,7 +107,8 @@ _DOCUMENT = (
     " d.etag, d.last_modified, d.last_checked, d.misses, d.miss_reason, d.last_miss, d.held_as, d.held_sketch,"
     " v.id AS latest_version,"
     " v.extractor, v.fetched_at, v.all_text AS has_all_text,"
-    " coalesce(d.all_text, (SELECT s.all_text FROM sources s WHERE s.id = d.source_id)) AS wants_all_text"
+    " coalesce(d.all_text, (SELECT s.all_text FROM sources s WHERE s.id = d.source_id)) AS wants_all_text,"
+    " d.ask_whole, (SELECT s.refresh_hours FROM sources s WHERE s.id = d.source_id) AS refresh_hours"
     " FROM documents d LEFT JOIN LATERAL (SELECT n.id, n.extractor, n.fetched_at, n.all_text FROM document_versions n"
     " WHERE n.document_id = d.id"
     " ORDER BY n.fetched_at DESC, n.number DESC LIMIT 1) v ON true"

@@ -25,6 +25,7 @@ from webrag_core.conversion.canonical import preferred_url
 from webrag_core.conversion.html import EXTRACTOR_VERSION, ConvertedPage
 from webrag_core.conversion.worker import convert_in_worker
 from webrag_core.corpus import documents, refresh_store
+from webrag_core.corpus.audits import note_audit
 from webrag_core.corpus.brake import Brake, HeldBackError, held_alone
 from webrag_core.corpus.documents import FetchRecord, StoredDocument
 from webrag_core.corpus.held_texts import change_by, is_confirmed, note_held
@@ -58,7 +59,8 @@ _PERMANENT = frozenset(
     }
 )
 _TRUST_VALIDATORS = 4
-"""Revisit intervals after which a page is fetched unconditionally: some servers always answer 304."""
+"""Intervals of its source after which a page is fetched unconditionally: some servers always answer 304."""
+_LEAST_TRUST = timedelta(days=1)
 CONCURRENT_PAGES = 4
 """Pages in progress at once. Requests per host are limited by its queue."""
 Item = TypeVar("Item")
@@ -217,7 +219,7 @@ class Ingestor:
                 await documents.choose_all_text(connection, document_id, all_text=all_text)
             async with connection.pipeline():
                 await write_stated(connection, version_id, converted.markdown, top_nodes(converted.markup))
-                same = stored is not None and stored.current_version == version_id
+                same = stored is not None and stored.latest_version == version_id and stored.status != "gone"
                 if stored is not None and stored.id == document_id:
                     await _learn_validators(connection, stored, page, changed=stored.latest_version != version_id)
                 outcome: Literal["fetched", "unchanged"] = "unchanged" if same else "fetched"
@@ -261,13 +263,13 @@ class Ingestor:
             return False
         if stored.is_due:
             return False
-        if not _has_validators(stored):
+        if not _has_validators(stored) or stored.ask_whole is not None:
             return False
-        if datetime.now(UTC) - stored.fetched_at > _TRUST_VALIDATORS * self._interval:
+        if datetime.now(UTC) - stored.fetched_at > max(_LEAST_TRUST, _TRUST_VALIDATORS * self._interval_of(stored)):
             return False
         async with self._database.connection() as connection:
             record = await refresh_store.signal_record(connection, stored.source_id, "validator")
-        return record.silence_reliable is not False
+        return not record.misses_changes
 
     async def _protect_version(
         self,
@@ -300,6 +302,9 @@ class Ingestor:
     @property
     def _interval(self) -> timedelta:
         return timedelta(days=self._settings.webrag_revisit_days)
+
+    def _interval_of(self, stored: StoredDocument) -> timedelta:
+        return self._interval if stored.refresh_hours is None else timedelta(hours=stored.refresh_hours)
 
     def _next_check(self, checked: datetime, error: FetchError | None = None) -> datetime:
         soon = error is not None and error.reason not in _PERMANENT
@@ -408,10 +413,12 @@ def _under_preferred_url(page: AcquiredPage, converted: ConvertedPage) -> Acquir
 async def _learn_validators(
     connection: AsyncConnection, stored: StoredDocument, page: AcquiredPage, *, changed: bool
 ) -> None:
-    """Record whether the validators of a fully fetched page predicted its change."""
-    if _has_validators(stored):
-        moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
-        await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
+    """Record whether the validators of a fully fetched page predicted its change, of a text made in the same way."""
+    if not _has_validators(stored) or stored.extractor != EXTRACTOR_VERSION or stored.is_due:
+        return
+    moved = (page.headers.get("etag"), page.headers.get("last-modified")) != (stored.etag, stored.last_modified)
+    await refresh_store.record_signals(connection, stored.source_id, {("validator", moved, changed): 1})
+    await note_audit(connection, stored.id, moved=moved, changed=changed)
 
 
 def same_web(acquirer: str) -> list[str]:

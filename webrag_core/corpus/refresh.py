@@ -19,6 +19,7 @@ from webrag_core.acquisition.urls import page_key
 from webrag_core.config import Settings
 from webrag_core.corpus import refresh_store as store
 from webrag_core.corpus import sources
+from webrag_core.corpus.audits import choose_audits
 from webrag_core.corpus.brake import Brake, Held, HeldBackError, held_warnings
 from webrag_core.corpus.documents import ABSENT
 from webrag_core.corpus.ingestor import CONCURRENT_PAGES, gather_bounded
@@ -143,7 +144,11 @@ class SourceRefresh:
         crawl = _Crawl(self._acquirer, self._store_page, self._pages, run_id, advance, Brake(accept))
         first = [source.start_url] if with_start and shard.holds(source.start_url) else []
         again = [url for url, error in before.failed.items() if error.transient and shard.holds(url)]
-        await crawl.fetch(list(dict.fromkeys([*first, *again, *plan.urls]))[:limit])
+        asked = list(dict.fromkeys([*first, *again, *plan.urls]))[:limit]
+        async with self._database.transaction() as connection:
+            audits = await choose_audits(connection, source.id, asked, run_id)
+        await crawl.fetch(audits)  # before the others: one lie, and they are asked whole too
+        await crawl.fetch(asked)
         if crawl.asked and not crawl.answered and limit is None:
             await crawl.fetch(_probes(source, known, crawl.asked))
         await crawl.settle()

@@ -42,6 +42,11 @@ class SignalRecord:
         return None if flagged < MIN_CHECKS else self.flagged_changed >= MIN_FLAG_PRECISION * flagged
 
     @property
+    def misses_changes(self) -> bool:
+        """True when it was silent at more than `MAX_MISSED_CHANGES` of the changes that are known."""
+        return self.silent_changed > MAX_MISSED_CHANGES * (self.silent_changed + self.flagged_changed)
+
+    @property
     def silence_reliable(self) -> bool | None:
         """True when silence means unchanged; None with too few checks."""
         silent = self.silent_changed + self.silent_same

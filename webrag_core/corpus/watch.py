@@ -196,7 +196,7 @@ async def _flagged_by_answers(
     frozen = acquirer.frozen
     async with database.connection() as connection:
         record = await store.signal_record(connection, source.id, "validator")
-        if not frozen and (record.flags_reliable is False or record.silence_reliable is False):
+        if not frozen and (record.flags_reliable is False or record.misses_changes):
             return []
         pages = await _to_probe(connection, source, _snapshot_time(settings, source), frozen=frozen)
     flags: list[Flag] = []
