@@ -421,6 +421,9 @@ class Settings(BaseSettings):
     alert_smtp: SecretStr | None = Field(
         default=None, repr=False, description="Mail server, as smtps://user:password@mail.example.org or smtp://host:25"
     )
+    alert_checks: Literal["warn", "error"] = Field(
+        default="error", description="Least severity of asset checks that are told when they begin to fail"
+    )
     alert_log: bool = Field(default=False, description="Whether alerts are lines in the logs of their sensors")
 
     # Stopping

@@ -9,7 +9,7 @@ from webrag_core.providers.alerts import Alert, send_alert
 from webrag_dagster.resources import CorpusResource
 from webrag_dagster.running import run
 
-_UNSET = "no alert is set up: ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG"
+UNSET = "no alert is set up: ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG"
 _STALE = "FAIL"
 _TAGS = {"dagster/partition": "source", "webrag/stop_reason": "reason", "webrag/failure": "reason"}
 """Run tags that an alert repeats: keys of sources and codes of ours, no words of a question, no message of an error."""
@@ -32,7 +32,7 @@ def alert_on_failed_runs(context: dg.RunFailureSensorContext, corpus: CorpusReso
     known = {name: failed.tags[tag] for tag, name in _TAGS.items() if tag in failed.tags}
     about = "".join(f"\n{name}: {value}" for name, value in known.items())
     title = f"WebRAG: run of {_job(failed)} failed"
-    _tell(context, settings, Alert("run_failed", title, f"run: /runs/{failed.run_id}{about}"))
+    tell(context, settings, "run_failed", title, f"run: /runs/{failed.run_id}{about}")
 
 
 @dg.sensor(
@@ -41,14 +41,14 @@ def alert_on_failed_runs(context: dg.RunFailureSensorContext, corpus: CorpusReso
     default_status=dg.DefaultSensorStatus.RUNNING,
     description=(
         "Sends an alert when an asset with a freshness policy (a declared source, the inventory, evaluations) starts to"
-        " violate it. Off until ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG is set."
+        " violate it, and when it is fresh again. Off until ALERT_WEBHOOK, ALERT_EMAIL or ALERT_LOG is set."
     ),
 )
 def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResource) -> dg.SensorResult | dg.SkipReason:
     """Compare with the cursor, which holds the assets that were told of."""
     settings = corpus.settings()
     if not settings.alerts_somewhere:
-        return dg.SkipReason(_UNSET)
+        return dg.SkipReason(UNSET)
     if context.repository_def is None:
         raise dg.DagsterInvariantViolationError("the sensor needs its code location")
     keys = [node.key for node in context.repository_def.asset_graph.asset_nodes if node.freshness_policy is not None]
@@ -56,15 +56,30 @@ def alert_on_staleness(context: dg.SensorEvaluationContext, corpus: CorpusResour
     stale = sorted(key.to_user_string() for key, record in states.items() if record.freshness_state.value == _STALE)
     told = _read_cursor(context.cursor)
     new = [name for name in stale if name not in told]
-    if new:
-        names = "\n".join(f"/assets/{name}" for name in new)
-        title = f"WebRAG: {new[0] if len(new) == 1 else f'{len(new)} assets'} not refreshed in time"
-        _tell(context, settings, Alert("not_fresh", title, names))
+    fresh = sorted(told.difference(stale) & {key.to_user_string() for key in keys})
+    for kind, which, what in (("not_fresh", new, "not refreshed in time"), ("recovered", fresh, "refreshed again")):
+        if which:
+            names = "\n".join(f"/assets/{name}" for name in which)
+            tell(
+                context,
+                settings,
+                kind,
+                f"WebRAG: {which[0] if len(which) == 1 else f'{len(which)} assets'} {what}",
+                names,
+            )
     said = f"{len(stale)} of {len(keys)} assets violate their freshness policy; {len(new)} of them new"
     return dg.SensorResult(skip_reason=said, cursor=json.dumps(stale))
 
 
-def _tell(context: dg.SensorEvaluationContext | dg.RunFailureSensorContext, settings: Settings, alert: Alert) -> None:
+def tell(
+    context: dg.SensorEvaluationContext | dg.RunFailureSensorContext,
+    settings: Settings,
+    kind: str,
+    title: str,
+    text: str,
+) -> None:
+    """Send one alert; what could not be sent is an error in the log of the tick."""
+    alert = Alert(kind, title, text)
     for problem in run(send_alert(settings, alert)):
         context.log.error(f"an alert could not be sent: {problem}")
     if settings.alert_log:
