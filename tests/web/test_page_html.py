@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -166,3 +167,35 @@ def test_a_part_that_begins_in_a_definition_is_no_code() -> None:
     assert [mark.text for mark in tree.iter("mark")] == ["Do step 40"]
     assert not list(tree.iter("pre"))
     assert len(list(tree.iter("dt"))) > 4
+
+
+@pytest.mark.parametrize("atom", ["|", " ", "_", "`", "[", "](", "![[](", "| a ", "a:\n:   b\n\n", "[](a)", "<"])
+def test_a_long_run_of_marks_is_shown_in_parts_of_bounded_length_and_time(atom: str) -> None:
+    text = (atom * 130_000)[:130_000]
+    place, parts = 0, 0
+    begun = time.thread_time()
+    part = part_around(text, [(300, 130_000)], 10_000)
+    assert part.end - part.start <= 60_000
+    while place is not None and parts < 2:
+        part = part_from(text, place)
+        assert part.start <= place < part.end <= part.start + 60_000
+        place, parts = part.after, parts + 1
+    assert time.thread_time() - begun < 20.0
+
+
+def test_a_part_within_a_long_block_is_shown_as_it_is_written_with_its_quote() -> None:
+    text = "# A\n\n```\n" + "x = 1 # <b>\n" * 20_000 + "```\n"
+    start = text.index("x", 150_000)
+    part = part_around(text, [(start, start + 5)], 100)
+    assert part.quote == ""
+    assert '<mark id="quote">x = 1</mark> # &lt;b&gt;' in part.html
+    assert start - 60_000 <= part.start <= start - 100
+    assert part.before is not None
+    assert part.before < part.start
+
+
+@pytest.mark.parametrize("address", ["http://user@[::g]/", "http://[", "https://]", "//[a", "http://a:b:c@[1]"])
+def test_a_malformed_address_costs_its_link_alone(address: str) -> None:
+    html = page_html(f"Before [the words]({address}) and [more](https://tea.example/).").html
+    assert "the words" in html
+    assert 'href="https://tea.example/"' in html

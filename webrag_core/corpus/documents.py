@@ -18,6 +18,7 @@ from webrag_core.corpus.markup import store_markup
 from webrag_core.corpus.periods import EXTENDING, REPEATED, Sighting, basis_of, record_sighting
 from webrag_core.errors import FetchError, Reason
 from webrag_core.language.detection import UNCLEAR, detected_page
+from webrag_core.text_work import beside_loop
 from webrag_core.trace import current_trace_id
 
 CONFIRMATIONS = 3
@@ -226,8 +227,9 @@ async def store_version(
     a text that a history has, which nobody saw as the page.
     Raises FetchError(FORGOTTEN).
     """
+    language = await beside_loop(detected_page, converted.markdown) or UNCLEAR
     async with connection.pipeline():  # what nobody waits for costs no way to the server and back
-        stored = await _write_version(connection, page, converted, acquirer, next_check, sighting=sighting)
+        stored = await _write_version(connection, page, converted, language, acquirer, next_check, sighting=sighting)
         forgotten = await _clear_links(connection, stored[1], converted.links)
     await _copy_links(connection, stored[1], [link for link in converted.links if link.target_url not in forgotten])
     return stored
@@ -237,6 +239,7 @@ async def _write_version(
     connection: AsyncConnection,
     page: AcquiredPage,
     converted: ConvertedPage,
+    language: str,
     acquirer: str,
     next_check: datetime,
     *,
@@ -282,7 +285,7 @@ async def _write_version(
             "title": converted.title,
             "description": converted.description,
             "language": converted.language,
-            "detected": detected_page(converted.markdown) or UNCLEAR,
+            "detected": language,
             "status": page.status,
             "media_type": page.media_type or "text/html",
             "fetched_at": page.fetched_at,

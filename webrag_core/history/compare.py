@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import datetime
 
 from psycopg import AsyncConnection
@@ -15,6 +14,7 @@ from webrag_core.history.models import HistoryPeriod
 from webrag_core.history.pages import seen_at, seen_history
 from webrag_core.markdown_text import fenced, prose
 from webrag_core.readable import Readable, counted
+from webrag_core.text_work import beside_loop
 
 
 class VersionText(Readable, BaseModel):
@@ -80,7 +80,7 @@ async def compare(connection: AsyncConnection, url: str, before: str, after: str
     other = await _version(connection, url, history.periods, after)
     same = one.sha256 == other.sha256
     note = f"both are version {one.version}: nothing changed" if same else None
-    diff = await asyncio.to_thread(recent_diff, one.text, other.text)
+    diff = await beside_loop(recent_diff, one.text, other.text)
     return PageComparison(url=history.url, before=one, after=other, diff=diff, note=note)
 
 

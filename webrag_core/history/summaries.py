@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from webrag_core.history.diff import PageDiff, recent_diff
 from webrag_core.history.facts import Fact
 from webrag_core.history.models import HistoryPeriod
 from webrag_core.recently_used import RecentlyUsed
+from webrag_core.text_work import beside_loop
 
 _CHARACTERS = 400_000  # of texts that are compared for one list
 _CACHED = 2_000
@@ -58,7 +58,7 @@ async def change_summaries(
     texts = await version_texts(connection, [version for _, *versions in chosen for version in versions])
     for pair, one_id, other_id in chosen:
         if one_id in texts and other_id in texts:
-            diff = await asyncio.to_thread(recent_diff, texts[one_id], texts[other_id])
+            diff = await beside_loop(recent_diff, texts[one_id], texts[other_id])
             _SUMMARIES.put(pair, summary_of(diff))
     return [_SUMMARIES.get(pair) for pair in hashes]
 

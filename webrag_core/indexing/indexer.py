@@ -52,6 +52,7 @@ from webrag_core.providers.embedder import Embedder, WordLlamaEmbedder
 from webrag_core.store.database import Database
 from webrag_core.store.vacuum import vacuum_grown
 from webrag_core.store.vector_tables import vector_table
+from webrag_core.text_work import beside_loop
 
 _LOADED = (
     *("chunks", "documents", "document_versions", "document_sizes", "lexical_documents", "lexical_postings"),
@@ -308,7 +309,7 @@ class Indexer:
     async def _load(self, connection: AsyncConnection, version_id: int) -> StoredVersion:
         version = await documents.load_version(connection, version_id)
         if version is not None and version.detected_language is None:  # of an earlier version of the software
-            language = await asyncio.to_thread(detected_page, version.markdown) or UNCLEAR
+            language = await beside_loop(detected_page, version.markdown) or UNCLEAR
             await connection.execute(
                 "UPDATE document_versions SET detected_language = %s WHERE id = %s", (language, version_id)
             )

@@ -35,8 +35,10 @@ _ONE_LANGUAGE |= {"Malayalam": "ml", "Gujarati": "gu", "Gurmukhi": "pa", "Sinhal
 _LETTERS = 1_000  # characters whose scripts are counted
 _SCRIPT_SHARE = 0.5  # of the letters, from which on the script decides
 
-_CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1|`[^`\n]*`", re.DOTALL | re.MULTILINE)
-_ADDRESS = re.compile(r"\b(?:https?|ftp|mailto):[^\s)>\]]+|\]\([^)\s]*\)")
+_FENCE = re.compile(r"`{3,}|~{3,}")
+_CODE_IN_LINE = re.compile(r"`[^`\n]*`")
+# a bracket within an address only in pairs: a text of brackets then costs no more than its length
+_ADDRESS = re.compile(r"\b(?:https?|ftp|mailto):[^\s)>\]]+|\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _INVISIBLE = re.compile(f"[{FORMAT}]")
 
 
@@ -73,7 +75,7 @@ def _is_long_enough(text: str) -> bool:
 
 
 def _detected(text: str, least: float) -> str | None:
-    plain = " ".join(_INVISIBLE.sub("", _CODE.sub(" ", text)).split())
+    plain = " ".join(_INVISIBLE.sub("", _without_code(text)).split())
     shares = script_shares(plain[:_LETTERS])
     if not shares or sum(map(str.isalpha, plain[:_LETTERS])) < _LEAST_LETTERS:
         return None
@@ -94,10 +96,28 @@ def _detected(text: str, least: float) -> str | None:
     return None
 
 
+def _without_code(text: str) -> str:
+    """The text with a blank for each piece of code. A fence that nothing closes begins no code."""
+    kept: list[str] = []
+    inside: list[str] = []  # lines since the last fence
+    mark = ""
+    for line in text.split("\n"):
+        if mark and line.startswith(mark):
+            mark, inside = "", []
+            kept.append(" ")
+        elif mark:
+            inside.append(line)
+        elif fence := _FENCE.match(line):
+            mark, inside = fence[0], [line]
+        else:
+            kept.append(line)
+    return _CODE_IN_LINE.sub(" ", "\n".join([*kept, *inside]))
+
+
 def detected_page(markdown: str) -> str | None:
     """The language that most of a page's prose is in, from samples of it without code and addresses; None when it is
     not clear. What the page declares plays no part."""
-    prose = _ADDRESS.sub(" ", _CODE.sub(" ", markdown[:_READ]))
+    prose = _ADDRESS.sub(" ", _without_code(markdown[:_READ]))
     if len(prose) > _SAMPLE:
         step = len(prose) // _SAMPLES
         prose = " ".join(prose[at : at + _SAMPLE // _SAMPLES] for at in range(0, step * _SAMPLES, step))

@@ -16,6 +16,7 @@ from webrag_core.answering.models import Answer, SentenceCitation
 from webrag_core.answering.stored import load_answer
 from webrag_core.application.refusals import Refusal, RefusedError
 from webrag_core.application.services import Services
+from webrag_core.foreign_values import whole_number
 from webrag_core.history.answers import OpenedAnswer, StoredAnswer, list_answers, open_answer
 from webrag_core.history.citations import citation_states
 from webrag_core.orchestration.models import COMPLETE_AT
@@ -25,6 +26,7 @@ from webrag_core.showing.html import Links, render_page, write_html
 from webrag_core.showing.markdown import render_markdown
 from webrag_core.showing.view import view
 from webrag_core.store.database import Database
+from webrag_core.text_work import beside_loop
 from webrag_core.web.paging import pager
 from webrag_core.web.paths import ask_path
 from webrag_core.web.query import page_number
@@ -97,8 +99,9 @@ async def show_answer(request: Request) -> Response:
     services: Services = await request.app.state.services()
     opened, answer = await _load(services, request.path_params["number"])
     states = {one.number: one for one in opened.citations}
-    text = request.query_params.get("quote", "")
-    chosen = int(text) if text.isascii() and text.isdigit() and int(text) in states else _first(opened, answer)
+    chosen = whole_number(request.query_params.get("quote", ""), 0, 2**31 - 1)
+    if chosen not in states:
+        chosen = _first(opened, answer)
     async with services.corpus.database.connection() as connection:
         shown = None if chosen is None else await _shown_quote(connection, opened.answer.answer_id, chosen, answer)
     links = _Beside(opened.answer.answer_id, opened.answer.query, 0 if shown is None else shown.number)
@@ -140,7 +143,8 @@ async def download(request: Request) -> Response:
     suffix = request.path_params["suffix"]
     if suffix not in ("html", "md"):
         raise RefusedError(Refusal(404, "not_stored", "Answers are there as .html and .md"))
-    text, kind = (render_page(answer), "text/html") if suffix == "html" else (render_markdown(answer), "text/markdown")
+    write, kind = (render_page, "text/html") if suffix == "html" else (render_markdown, "text/markdown")
+    text = await beside_loop(write, answer)
     name = f"answer-{answer.answer_id}.{suffix}"
     return Response(text, headers={"Content-Disposition": f'attachment; filename="{name}"'}, media_type=kind)
 
@@ -190,7 +194,7 @@ async def _shown_quote(
         if highlight.citation == number and highlight.marks:
             spans = [(start + one, start + other) for one, other in sorted(highlight.marks)]
     version = await load_version(connection, version_id)
-    part = None if version.markdown is None else part_around(version.markdown, spans, _REACH)
+    part = None if version.markdown is None else await beside_loop(part_around, version.markdown, spans, _REACH)
     return _ShownQuote(number, version, part, start, end)
 
 

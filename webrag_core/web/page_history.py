@@ -16,6 +16,7 @@ from webrag_core.history.latest_changes import CHANGE_KINDS, latest_changes
 from webrag_core.history.models import HistoryPeriod, PageHistory, TimeAxis
 from webrag_core.history.summaries import ChangeSummary, change_summaries, summary_of
 from webrag_core.retrieval.dates import moment
+from webrag_core.text_work import beside_loop
 from webrag_core.web.addresses import typed_url
 from webrag_core.web.comparing import comparison_part
 from webrag_core.web.paging import pager
@@ -76,7 +77,7 @@ async def show_page_at(request: Request) -> Response:
         answer = await History.of(url=typed_url(url), at=at, time=time).then(services.corpus.database)
     except (InvalidInputError, FetchError) as error:
         return _unknown(request, url, error)
-    part = part_from(answer.text, 0) if answer.text else None
+    part = await beside_loop(part_from, answer.text, 0) if answer.text else None
     return page(request, "history_at", answer=answer, part=part)
 
 
@@ -94,8 +95,8 @@ async def show_comparison(request: Request) -> Response:
         request,
         "comparison",
         comparison=comparison,
-        summary=summary_of(comparison.diff),
-        part=comparison_part(comparison, page_number(query)),
+        summary=await beside_loop(summary_of, comparison.diff),
+        part=await beside_loop(comparison_part, comparison, page_number(query)),
         url=comparison.url,
     )
 

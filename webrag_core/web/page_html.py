@@ -4,28 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 from mdit_py_plugins.deflist import deflist_plugin
 
+from webrag_core.foreign_values import scheme_of
 from webrag_core.indexing.unit_text import FENCE, LINE_MARKS
 from webrag_core.page_text import visible
+from webrag_core.text_work import CpuBudget
 
 # no stored text can hold a lone surrogate, and reading Markdown leaves them where they are
 _START, _END = "\ud801", "\ud802"
 _BORDER = re.compile(f"([{_START}{_END}])")
 _OPENING = re.compile(r"[*_`\[]*")
-_CLOSING = re.compile(r"(?:[\s|]*(?<!\\)\|)?_*\s*\Z")
 _DESTINATION = re.compile(r"\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)")
 _HEADING_SHIFT = 2  # headings of a page stand below those of ours
 _LOWEST_HEADING = 6
+_LONGEST = 20_000  # characters of a paragraph or cell whose marks are read
+_CPU_SECONDS = 1.0  # for reading marks; what is left then is shown as it is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,23 @@ def page_html(markdown: str, spans: Sequence[tuple[int, int]] = ()) -> PageHtml:
 
 @dataclass(slots=True)
 class _State:
-    """Whether the quote has begun and not ended, and whether a mark was written."""
+    """Whether the quote has begun and not ended, and whether a mark was written; the tags that end open links."""
 
     is_inside: bool = False
     is_marked: bool = False
+    link_ends: list[str] = field(default_factory=list)
+
+
+def plain_html(text: str, spans: Sequence[tuple[int, int]] = ()) -> PageHtml:
+    """The text as it is written, `spans` of it marked: for a part that begins within a block."""
+    state = _State()
+    pieces, position = [], 0
+    for start, end in sorted(spans):
+        if position <= start < end:
+            pieces += [text[position:start], _START, text[start:end], _END]
+            position = end
+    html = _marked("".join([*pieces, text[position:]]), {"state": state})
+    return PageHtml(Markup("<pre>{}</pre>\n").format(Markup(html)), is_marked=state.is_marked)
 
 
 def _rendered(markdown: str, state: _State) -> Markup:
@@ -83,8 +99,18 @@ def _inside(markdown: str, start: int, end: int) -> tuple[int, int]:
         end = link.end() if link.start() + 1 < end < link.end() else end
     opening = _OPENING.match(markdown, start)
     start = min(end, opening.end() if opening is not None else start)
-    closing = _CLOSING.search(markdown[start:end])
-    return start, end if closing is None else start + closing.start()
+    return start, start + _words_end(markdown[start:end])
+
+
+def _words_end(text: str) -> int:
+    """Where the text ends without blanks and marks behind its last word: emphasis, and the borders of table cells."""
+    bare = text.rstrip().rstrip("_")
+    if not bare.endswith("|") or bare.endswith("\\|"):
+        return len(bare)
+    place = len(bare)
+    while place and (bare[place - 1] == "|" or bare[place - 1].isspace()):
+        place -= 1
+    return place
 
 
 class _Renderer(RendererHTML):
@@ -114,15 +140,16 @@ class _Renderer(RendererHTML):
     def link_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A link to the live web, which learns nothing of this page."""
         address = _BORDER.sub("", str(tokens[idx].attrGet("href") or ""))
-        if urlsplit(address).scheme not in ("http", "https"):
+        is_web = scheme_of(address) in ("http", "https")
+        env["state"].link_ends.append("</a>" if is_web else "</span>")
+        if not is_web:
             return "<span>"
         return f'<a href="{escape(visible(address))}" rel="noreferrer noopener nofollow" target="_blank">'
 
     def link_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """The end of what `link_open` began."""
-        opened = next(token for token in reversed(tokens[:idx]) if token.type == "link_open")
-        address = _BORDER.sub("", str(opened.attrGet("href") or ""))
-        return "</a>" if urlsplit(address).scheme in ("http", "https") else "</span>"
+        state: _State = env["state"]
+        return state.link_ends.pop()
 
     def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         """A heading, below those of our own page."""
@@ -169,4 +196,19 @@ def _marked(text: str, env: EnvType) -> str:
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     options = {"maxNesting": 50, "html": False, "linkify": False}
-    return MarkdownIt("commonmark", options, renderer_cls=_Renderer).enable("table").use(deflist_plugin)
+    parser = MarkdownIt("commonmark", options, renderer_cls=_Renderer).enable("table").use(deflist_plugin)
+    parser.core.ruler.at("inline", _read_marks)
+    return parser
+
+
+def _read_marks(state: StateCore) -> None:
+    """The parser's rule for marks in lines, within bounds: text beyond them stands as it is written."""
+    budget = CpuBudget(_CPU_SECONDS)
+    for token in state.tokens:
+        if token.type != "inline":
+            continue
+        if len(token.content) <= _LONGEST and not budget.is_spent:
+            token.children = []
+            state.md.inline.parse(token.content, state.md, state.env, token.children)
+        else:
+            token.children = [Token("text", "", 0, content=token.content)]

@@ -17,12 +17,16 @@ from starlette.routing import Route
 
 from webrag_core.application.services import Services
 from webrag_core.errors import InvalidInputError
+from webrag_core.foreign_values import whole_number
 from webrag_core.history.left_out import left_out_words
 from webrag_core.indexing.markdown import parse_blocks
-from webrag_core.web.page_html import page_html
+from webrag_core.indexing.unit_text import FENCE
+from webrag_core.text_work import beside_loop
+from webrag_core.web.page_html import page_html, plain_html
 from webrag_core.web.rendering import page
 
 _PART = 30_000  # characters of a page shown at once
+_MOST = 2 * _PART  # of blocks that cannot be cut
 _BEFORE_QUOTE = 10_000
 _VERSION = """
 SELECT v.id AS version_id, d.canonical_url AS url, v.title, v.number, v.sha256, v.markdown, v.fetched_at,
@@ -89,23 +93,61 @@ def part_from(markdown: str, start: int) -> PagePart:
 
 
 def _part(markdown: str, low: int, high: int, spans: Sequence[tuple[int, int]]) -> PagePart:
-    """The part between two characters, cut between blocks."""
-    starts = [block.start for block in parse_blocks(markdown)]
-    first = max(0, bisect_right(starts, max(low, 0)) - 1)
-    last = bisect_left(starts, min(high, len(markdown)))
-    start = starts[first] if first else 0
-    end = starts[last] if last < len(starts) else len(markdown)
-    text, places = _outdented(markdown[start:end], [(one - start, other - start) for one, other in spans])
-    shown = page_html(text, places)
-    before = max(0, bisect_left(starts, start - _PART))
+    """The part between two characters, cut between blocks, or within one that is longer than a part may be. What it
+    costs follows from the length of a part, not from that of the text."""
+    low, high = max(low, 0), min(high, len(markdown))
+    base = _top_level(markdown, low)
+    window = markdown[base : low + _MOST + _PART]
+    starts = [base + block.start for block in parse_blocks(window)]
+    first = bisect_right(starts, low) - 1
+    start = starts[first] if first > 0 else base
+    is_cut = low - start > _PART
+    start = low if is_cut else start
+    last = bisect_left(starts, max(high, start + 1))
+    end = min(starts[last] if last < len(starts) else base + len(window), start + _MOST)
+    held = [(max(one, start), min(other, end)) for one, other in spans]
+    held = [(one, other) for one, other in held if one < other]
+    places = [(one - start, other - start) for one, other in held]
+    shown = plain_html(markdown[start:end], places) if is_cut else page_html(*_outdented(markdown[start:end], places))
     return PagePart(
         shown.html,
         start,
         end,
-        quote="" if shown.is_marked else "\n".join(markdown[one:other] for one, other in spans),
-        before=(starts[before] if before else 0) if start else None,
+        quote="" if shown.is_marked else "\n".join(markdown[one:other] for one, other in held),
+        before=_top_level(markdown, start - _PART) if start else None,
         after=end if end < len(markdown) else None,
     )
+
+
+def _top_level(markdown: str, place: int) -> int:
+    """Where the last block at or before `place` begins that stands in no other and in no code; where it is further
+    away than a part is long, a character as far before."""
+    if place <= 0:
+        return 0
+    lowest = max(0, place - _MOST)
+    fences = _fenced(markdown, place)
+    end = place + 1
+    while (end := markdown.rfind("\n\n", lowest, end)) >= 0:
+        start = end + 2
+        within = bisect_right(fences, start, key=lambda fence: fence[0]) - 1
+        if start <= place and not markdown[start : start + 1].isspace() and (within < 0 or start >= fences[within][1]):
+            return start
+        end += 1
+    return lowest
+
+
+def _fenced(markdown: str, most: int) -> list[tuple[int, int]]:
+    """[start, end) of the blocks of code between fences that begin before character `most`."""
+    blocks: list[tuple[int, int]] = []
+    mark, begun = "", 0
+    for line in FENCE.finditer(markdown, 0, most):
+        written = line[0].strip()
+        if not mark:
+            mark, begun = written[: len(written) - len(written.lstrip(written[0]))], line.start()
+        elif written.startswith(mark) and not written.strip(mark[0]):
+            blocks.append((begun, line.end()))
+            mark = ""
+    return [*blocks, (begun, len(markdown))] if mark else blocks
 
 
 def _outdented(text: str, spans: Sequence[tuple[int, int]]) -> tuple[str, list[tuple[int, int]]]:
@@ -137,9 +179,10 @@ async def show_page(request: Request) -> Response:
     if version.markdown is not None:
         length = len(version.markdown)
         if 0 <= start < end <= length:
-            part = part_around(version.markdown, [(start, end)], _BEFORE_QUOTE)
+            part = await beside_loop(part_around, version.markdown, [(start, end)], _BEFORE_QUOTE)
         else:
-            part = part_from(version.markdown, min(max(_number(request, "from"), 0), length))
+            place = min(max(_number(request, "from"), 0), length)
+            part = await beside_loop(part_from, version.markdown, place)
     return page(
         request,
         "stored_page",
@@ -152,8 +195,8 @@ async def show_page(request: Request) -> Response:
 
 def _number(request: Request, name: str) -> int:
     """A number of the query; -1 for none."""
-    value = request.query_params.get(name, "")
-    return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else -1
+    number = whole_number(request.query_params.get(name, ""), 0, 2**31 - 1)
+    return -1 if number is None else number
 
 
 ROUTES = [Route("/pages/{version:int}", show_page, methods=["GET"])]
