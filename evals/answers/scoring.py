@@ -28,11 +28,6 @@ def gold_shares(golden: GoldenQuery, url: str, text: str) -> dict[int, float]:
     return shares
 
 
-def needs_held(golden: GoldenQuery, texts: list[tuple[str, str]]) -> set[int]:
-    """The needs of which one of `texts` (URL, text) holds a quote (`HIT`)."""
-    return {need for url, text in texts for need, share in gold_shares(golden, url, text).items() if share >= HIT}
-
-
 def _share(quote: str, letters: str) -> float:
     if quote in letters:
         return 1.0

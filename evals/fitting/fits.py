@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from webrag_core.answering.confidence import Logistic
 from webrag_core.config import Settings
 from webrag_core.providers.embedder import identity_of
 from webrag_core.retrieval.calibration import model_name
@@ -58,6 +59,11 @@ def isotonic(x: Array, y: Array, weights: Array) -> tuple[Array, Array]:
     fitted = isotonic_regression(y[order], weights=weights[order])
     first, last = fitted.blocks[:-1], fitted.blocks[1:] - 1
     return (x[order][first] + x[order][last]) / 2, fitted.x[first]
+
+
+def table_of(fitted: Logistic, features: Sequence[str]) -> dict[str, Any]:
+    """As it is stored."""
+    return {"features": list(features), "constant": fitted.constant, "coefficients": list(fitted.coefficients)}
 
 
 def print_table(table: Mapping[str, Any], path: Path, *, write: bool) -> None:

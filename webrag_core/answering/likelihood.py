@@ -1,7 +1,7 @@
 """How probably the first passage that is shown instead of sentences holds the answer.
 
-A logistic regression like the confidence (`confidence.LIKELY_FEATURES`), fitted on answer keys and on passages that
-were labelled by reading, by `python -m evals.fitting.stored_confidence`.
+A logistic regression like the confidence (`confidence.CONFIDENCE_FEATURES`), fitted on answer keys and on passages that
+were labelled by reading, by `python -m evals.fitting.confidence`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def passage_features(first: Shown, draft: Draft, supports: Sequence[Array]) -> t
     unit = draft.units[first.units[0]]
     inside = [index for index, other in enumerate(draft.units) if other.chunk.chunk_id == unit.chunk.chunk_id]
     rows = [
-        confidence.stored_features(float(support[inside].max()), unit, draft.units, score)
+        confidence.passage_features(float(support[inside].max()), unit, draft.units, score)
         for support, score in zip(supports, draft.scores, strict=True)
     ]
     return confidence.reader_of(draft.scores[0]), np.array(rows).max(axis=0)

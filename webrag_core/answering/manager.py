@@ -300,7 +300,7 @@ class Manager:
         elif report is not None:
             draft = gathering.composition.draft
             sure = (
-                confidence.lifted(confidence.confidence_of(statements.choices, draft, gathered))
+                confidence.lifted(confidence.confidence_of(statements.choices, draft))
                 if verdict is None
                 else judgement.said_with(gathering.composition, statements.choices, verdict)
             )

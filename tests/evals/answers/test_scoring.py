@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from evals.answers.proofs import corruptions
-from evals.answers.scoring import gold_shares, needs_held
+from evals.answers.scoring import gold_shares
 from evals.walks.goldens import GoldenQuery
 
 PAGE = "https://example.org/tea"
@@ -28,7 +28,6 @@ def test_a_sentence_counts_by_the_share_of_the_quote_that_it_holds() -> None:
     assert 0.5 < half[0] < 1
     assert gold_shares(GOLDEN, PAGE, "Black tea is brewed at ninety degrees.") == {}
     assert gold_shares(GOLDEN, "https://example.org/coffee", QUOTE) == {}
-    assert needs_held(GOLDEN, [(PAGE, "Tea is green."), (PAGE, QUOTE)]) == {0}
 
 
 def test_corruptions_change_the_sentence() -> None:
