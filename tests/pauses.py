@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webrag_core.providers import retry as patience
+from webrag_core.providers import rate_limits, retry
 
 
 def noted_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
@@ -14,5 +14,6 @@ def noted_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     async def pause(seconds: float) -> None:
         waited.append(seconds)
 
-    monkeypatch.setattr(patience, "sleep", pause)
+    for module in (retry, rate_limits):
+        monkeypatch.setattr(module, "sleep", pause)
     return waited

@@ -12,7 +12,7 @@ from tests.acquisition.local_server import gate_to, reply, serving
 from webrag_core.acquisition.http import HttpAcquirer
 from webrag_core.acquisition.politeness import HostQueues, RetryLater
 from webrag_core.errors import FetchError, Reason
-from webrag_core.providers.retry import MAX_RETRY_AFTER_S, retry_after_s
+from webrag_core.providers.rate_limits import MAX_RETRY_AFTER_S, retry_after_s
 
 A, B = "https://a.example/", "https://b.example/"
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

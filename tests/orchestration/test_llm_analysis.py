@@ -17,7 +17,7 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.llm_analysis import Analysed, Analyst, system_prompt
 from webrag_core.orchestration.query_analyzer import alternative_sub_queries, analyze_query
-from webrag_core.providers import retry as patience
+from webrag_core.providers import rate_limits
 from webrag_core.providers.structured_answers import fenced, read_answer, strict_schema
 
 QUERY = "How is green tea brewed and how long does it keep?"
@@ -163,7 +163,7 @@ FAILURES: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("name", FAILURES)
 def test_a_model_that_fails_is_replaced_by_the_rules_and_it_is_said(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "_FIRST_PAUSE_S", 0.0)
+    monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.0)
     answer, reason = FAILURES[name]
     with serving(lambda call: answer) as server:
         found = analyse(chat_settings(server.url, orchestration_llm_api_key=KEY), intent="factual")

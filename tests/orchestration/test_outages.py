@@ -21,7 +21,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult, Round
-from webrag_core.providers import retry
+from webrag_core.providers import rate_limits
 
 QUESTION = "What is the longest bridge span?"
 SPAN = "The longest bridge span of all measures 2,023 metres."
@@ -88,7 +88,7 @@ def test_evidence_survives_an_embedding_endpoint_that_fails_later(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, working: int
 ) -> None:
     """Requests: the seed's texts, the query, then the texts of the previews and the query again."""
-    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.01)
     with serving(Reply({}, 500), *[embeddings] * working) as server:
         site = bridges()
         result = ask(embedded_by(settings, server.url), site, expansion_budget=2)
@@ -103,7 +103,7 @@ def test_evidence_survives_an_embedding_endpoint_that_fails_later(
 def test_an_embedding_endpoint_that_fails_before_there_is_evidence_is_an_error(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.01)
     with serving(Reply({}, 500)) as server, pytest.raises(EmbeddingError):
         ask(embedded_by(settings, server.url), bridges())
     assert runs(settings) == [("failed", "embedding_failed")]

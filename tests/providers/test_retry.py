@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from tests.pauses import noted_pauses
+from webrag_core.providers.rate_limits import asked_wait_s
 from webrag_core.providers.retry import Failure, RetryingEndpoint
 
 BUSY = Failure("busy", again=True, status=503)
@@ -58,6 +59,40 @@ def test_a_failure_says_which_settings_to_look_at_and_how_long_to_wait() -> None
     later = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
     assert Failure.of_status(429, "TEA", {"retry-after": later}).wait == pytest.approx(90, abs=30)
     assert Failure.of_status(429, "TEA", {"retry-after": "soon"}).wait is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
+        ({"retry-after": "9", "x-ratelimit-reset-requests": "1s"}, 9.0),
+        ({"x-ratelimit-reset-requests": "1s", "x-ratelimit-reset-tokens": "6m0.5s"}, 360.5),
+        ({"x-ratelimit-reset-requests": "20ms"}, 0.02),
+        ({"x-ratelimit-reset-requests": "1h2m"}, 3720.0),
+        (
+            {
+                "x-ratelimit-remaining-requests": "0",
+                "x-ratelimit-reset-requests": "2s",
+                "x-ratelimit-remaining-tokens": "900",
+                "x-ratelimit-reset-tokens": "50s",
+            },
+            2.0,
+        ),
+        ({"x-ratelimit-reset": "12"}, 12.0),
+        ({"ratelimit-reset": "12.5"}, 12.5),
+        ({"x-ratelimit-reset": "1800000030"}, 30.0),
+        ({"x-ratelimit-reset": "1800000030000"}, 30.0),
+        ({"x-ratelimit-reset-requests": "2027-01-15T08:00:45Z"}, 45.0),
+        ({"x-ratelimit-reset-requests": "soon"}, None),
+        ({"x-ratelimit-reset-requests": ""}, None),
+        ({"x-ratelimit-reset-requests": "9" * 500}, None),
+        ({"retry-after-ms": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_headers_of_rate_limits_say_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    now = datetime.fromtimestamp(1_800_000_000, UTC)
+    assert asked_wait_s(headers, now) == (None if seconds is None else pytest.approx(seconds))
 
 
 def test_pauses_grow_and_are_not_the_same_for_everybody(pauses: list[float]) -> None:

@@ -23,7 +23,7 @@ from webrag_core.acquisition.urls import canonicalise
 from webrag_core.acquisition.xhtml import XHTML, is_xhtml
 from webrag_core.errors import FetchError, InvalidInputError, Reason
 from webrag_core.plugins import FORMATS
-from webrag_core.providers.retry import retry_after_s
+from webrag_core.providers.rate_limits import retry_after_s
 
 ACCEPT = "text/html,application/xhtml+xml,text/markdown;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 MAP_ACCEPT = "application/xml,text/xml,application/rss+xml,application/atom+xml,text/plain;q=0.9,*/*;q=0.5"

@@ -30,8 +30,8 @@ _NO_CHAT = Failure(
     f"the answer is empty, larger than {LARGEST_ANSWER / 1e6:.0f} MB, or not one of a chat endpoint"
     " (check ORCHESTRATION_LLM_BASE_URL)"
 )
-_REFUSED = Failure("the model refused to answer")
-_FILTERED = Failure("the endpoint's content filter withheld the answer")
+_REFUSED = Failure("the model refused to answer", decided=True)
+_FILTERED = Failure("the endpoint's content filter withheld the answer", decided=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +235,7 @@ def _failures() -> Iterator[list[Failure]]:
         failures.append(Failure.of_status(error.status_code, _PREFIX, error.response.headers))
     except openai.APIConnectionError as error:
         failures.append(Failure.of_connection(error.__cause__, _PREFIX))
-    except (openai.OpenAIError, ValueError, AttributeError, TypeError, RecursionError):
+    except (openai.OpenAIError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
         failures.append(_NO_CHAT)  # no JSON, or JSON of another shape, on which the SDK stumbles
 
 

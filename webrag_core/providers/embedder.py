@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
@@ -21,12 +22,14 @@ from webrag_core.errors import EmbeddingError
 from webrag_core.extras import OPENAI, require_extra
 from webrag_core.providers.endpoint import key_or_dummy, load_package, only_our_headers, trust_store
 from webrag_core.providers.input_types import InputType, convention_of
-from webrag_core.providers.retry import Failure, RetryingEndpoint
+from webrag_core.providers.retry import Failure, RetryingEndpoint, through
 from webrag_core.providers.static_model import text_vectors, token_ids
 from webrag_core.store.breakers import Breakers
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+logger = logging.getLogger(__name__)
 
 Vectors = NDArray[np.float32]
 
@@ -49,6 +52,9 @@ class _Form:
 _FORMS = (_Form("base64", True), _Form("base64", False), _Form("float", True), _Form("float", False))
 
 
+_SHARES = (0.75, 0.5, 0.25)  # of a refused text that are tried
+
+
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
     """What makes vectors comparable: two models that differ in any field never meet in one search.
@@ -69,18 +75,62 @@ class ModelIdentity:
         return "/".join(filter(None, parts))
 
 
+class RefusedTextsError(EmbeddingError):
+    """The endpoint works and takes some of the texts not even in part.
+
+    `vectors` has a row for every text, zero where it was refused; `refused` has the reasons by position.
+    """
+
+    def __init__(self, model: str, vectors: Vectors, refused: Mapping[int, str]) -> None:
+        reason = next(iter(refused.values()))
+        super().__init__(f"{model} refuses {len(refused)} of {len(vectors)} texts: {reason}")
+        self.vectors = vectors
+        self.refused = refused
+
+
 class Embedder(Protocol):
     """Turns texts into vectors."""
 
     identity: ModelIdentity
 
     async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
-        """Return unit-length float32 vectors, shape (len(texts), dimensions). Raises EmbeddingError."""
+        """Return unit-length float32 vectors, shape (len(texts), dimensions). Raises EmbeddingError; RefusedTextsError
+        with the vectors of the others where the model takes all but some of the texts."""
         ...
 
     async def aclose(self) -> None:
         """Release connections, if there are any."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """What requests for texts of one input type have in common: further fields, a text that no model refuses, seconds
+    that they wait for a limiting endpoint, whether a refused text may be cut."""
+
+    body: dict[str, str]
+    sample: str
+    patience: float
+    cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Embedded:
+    """A row for each text, zero where the endpoint refused it; the reasons by position; texts of the largest request
+    among those it was divided into."""
+
+    vectors: Vectors
+    refused: dict[int, str] = field(default_factory=dict)
+    largest: int = 0
+
+    def followed_by(self, other: _Embedded) -> _Embedded:
+        """Both, in this order."""
+        count = len(self.vectors)
+        return _Embedded(
+            np.concatenate([self.vectors, other.vectors]),
+            self.refused | {count + place: reason for place, reason in other.refused.items()},
+            max(self.largest, other.largest),
+        )
 
 
 class WordLlamaEmbedder:
@@ -128,8 +178,8 @@ class OpenAIEmbedder:
         self._size = settings.embedding_batch_size
         self._slots = asyncio.Semaphore(settings.embedding_max_workers)
         self._convention = convention_of(settings)
-        breaker = None if breakers is None else breakers.of("embeddings", self._url)
-        self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, breaker=breaker)
+        self._breaker = None if breakers is None else breakers.of("embeddings", self._url)
+        self._endpoint = RetryingEndpoint(_FORMS, attempts=_ATTEMPTS, shares_pauses=True)
         self._under_way: set[asyncio.Future[None]] = set()
         self._queries: dict[str, Vectors] = {}
         self._opened: AsyncOpenAI | None = None
@@ -139,8 +189,10 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str], input_type: InputType = "document") -> Vectors:
         """Return unit-length float32 vectors, shape (len(texts), dimensions). Recent queries are not sent again.
 
-        A blank text is embedded as a full stop: providers refuse empty input. Raises EmbeddingError when the
-        endpoint fails, answers something else or gives a vector that cannot be one.
+        A blank text is embedded as a full stop: providers refuse empty input. A batch that the endpoint does not take
+        is sent in halves, down to single texts; the size that it takes is remembered. Of a document that it refuses
+        the beginning is embedded. Raises EmbeddingError when the endpoint fails, answers something else or gives a
+        vector that cannot be one; RefusedTextsError where that happens with some of the documents alone.
         """
         if not texts:
             return np.empty((0, self.identity.dimensions), dtype=np.float32)
@@ -161,19 +213,33 @@ class OpenAIEmbedder:
 
     async def _embed(self, texts: Sequence[str], input_type: InputType) -> Vectors:
         inputs = [self._convention.text(text if text.strip() else ".", input_type) for text in texts]
-        body = self._convention.body(input_type)
-        patience = self._patience if input_type == "document" else 0.0  # behind a query somebody waits
-        batches = [inputs[start : start + self._size] for start in range(0, len(inputs), self._size)]
-        tasks: list[asyncio.Task[Vectors]] = []
+        kind = _Kind(
+            self._convention.body(input_type),
+            self._convention.text("text", input_type),
+            self._patience if input_type == "document" else 0.0,  # behind a query somebody waits
+            cut=input_type == "document",
+        )
+        size = self._size
+        batches = [inputs[start : start + size] for start in range(0, len(inputs), size)]
+        tasks: list[asyncio.Task[_Embedded]] = []
         failed: list[EmbeddingError] = []
         try:
             async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(self._batch(batch, body, patience)) for batch in batches]
+                tasks = [group.create_task(self._batch(batch, kind)) for batch in batches]
         except* EmbeddingError as errors:
             failed = [error for error in errors.exceptions if isinstance(error, EmbeddingError)]
         if failed:
             raise failed[0]
-        return np.concatenate([task.result() for task in tasks])
+        embedded = [task.result() for task in tasks]
+        vectors = np.concatenate([part.vectors for part in embedded])
+        refused = {
+            number * size + place: reason
+            for number, part in enumerate(embedded)
+            for place, reason in part.refused.items()
+        }
+        if refused:
+            raise RefusedTextsError(self.identity.name, vectors, refused)
+        return vectors
 
     async def aclose(self) -> None:
         """Close the connections; the next `embed` opens new ones."""
@@ -181,31 +247,104 @@ class OpenAIEmbedder:
             client, self._opened = self._opened, None
             await client.close()
 
-    async def _batch(self, texts: list[str], body: dict[str, str], patience: float) -> Vectors:
+    async def _batch(self, texts: list[str], kind: _Kind) -> _Embedded:
         """One batch, with retries. The error is raised outside any handler: the SDK's own errors, which hold the
         request and so the key, must not hang on it."""
         async with self._slots:  # a long text has many batches: waiting for the others does not count
-            answer = await self._send(texts, body, patience)
+            answer = await self._send(texts, kind)
             if isinstance(answer, Failure) and answer.retry_at is not None:
                 # one of the others may be the breaker's probe, which an error raised here would cancel, every time
                 # anew; it may also have ended while this batch was being refused
                 if self._under_way:
                     await asyncio.wait(set(self._under_way))
-                answer = await self._send(texts, body, patience)
+                answer = await self._send(texts, kind)
         if isinstance(answer, Failure):
             error = answer.on(EmbeddingError(f"embedding with {self.identity.name}: {answer.reason}"))
             error.transient = answer.transient or answer.retry_at is not None
             raise error
         return answer
 
-    async def _send(self, texts: list[str], body: dict[str, str], patience: float) -> Vectors | Failure:
+    async def _send(self, texts: list[str], kind: _Kind) -> _Embedded | Failure:
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._under_way.add(done)
         try:
-            return await self._endpoint.ask(lambda form: self._ask(texts, body, form), self._seconds, patience=patience)
+            return await through(self._breaker, lambda: self._whole(texts, kind))
         finally:
             self._under_way.discard(done)
             done.set_result(None)
+
+    async def _whole(self, texts: list[str], kind: _Kind) -> _Embedded | Failure:
+        """The vectors of a batch, in parts where the endpoint does not take all of it at once."""
+        if len(texts) > self._size:  # learned since the batch was made
+            return await self._in_parts(texts, self._size, kind)
+        answer = await self._request(texts, kind)
+        if not isinstance(answer, Failure):
+            return _Embedded(answer)
+        if not _may_be_of_the_texts(answer) or (not kind.cut and (len(texts) == 1 or answer.timed_out)):
+            return answer
+        # whether the endpoint works at all decides who is at fault; one that is down is not asked for every text
+        if isinstance(await self._request([kind.sample], kind, attempts=1), Failure):
+            return answer
+        return await self._divided(texts, answer, kind)
+
+    async def _divided(self, texts: list[str], failure: Failure, kind: _Kind) -> _Embedded | Failure:
+        """The vectors of texts that the endpoint did not take together, by halves; see `_in_parts`."""
+        if len(texts) == 1:
+            return await self._cut(texts[0], failure, kind)
+        size = (len(texts) + 1) // 2
+        parts = await self._in_parts(texts, size, kind)
+        if not isinstance(parts, Failure) and not parts.refused and parts.largest < self._size:
+            self._size = parts.largest
+            logger.warning(
+                "the endpoint of %s takes %d texts in a request, not %d (EMBEDDING_BATCH_SIZE): %s",
+                *(self.identity.name, parts.largest, len(texts), failure.reason),
+            )
+        return parts
+
+    async def _in_parts(self, texts: list[str], size: int, kind: _Kind) -> _Embedded | Failure:
+        """The vectors of texts in requests of `size` and fewer, of each failed one again in halves. A failure that is
+        not due to the texts is one of all of them."""
+        whole = _Embedded(np.empty((0, self.identity.dimensions), dtype=np.float32))
+        start = 0
+        while start < len(texts):
+            some = texts[start : start + min(size, self._size)]
+            answer = await self._request(some, kind, attempts=1 if len(some) > 1 else 2, any_form=False)
+            if not isinstance(answer, Failure):
+                part: _Embedded | Failure = _Embedded(answer, largest=len(some))
+            elif _may_be_of_the_texts(answer):
+                part = await self._divided(some, answer, kind)
+            else:
+                part = answer
+            if isinstance(part, Failure):
+                return part
+            whole = whole.followed_by(part)
+            start += len(some)
+        return whole
+
+    async def _cut(self, text: str, failure: Failure, kind: _Kind) -> _Embedded | Failure:
+        """The vector of the beginning of a text that the endpoint refuses as a whole, or of no text."""
+        for share in _SHARES if kind.cut else ():
+            answer = await self._request([text[: max(1, int(share * len(text)))]], kind, attempts=1, any_form=False)
+            if not isinstance(answer, Failure):
+                logger.warning(
+                    "%s: %.0f %% of a text were embedded (%s)", self.identity.name, 100 * share, failure.reason
+                )
+                return _Embedded(answer, largest=1)
+            if not _may_be_of_the_texts(answer):
+                return answer
+        nothing = np.zeros((1, self.identity.dimensions), dtype=np.float32)
+        return _Embedded(nothing, {0: failure.reason})
+
+    async def _request(
+        self, texts: list[str], kind: _Kind, *, attempts: int | None = None, any_form: bool = True
+    ) -> Vectors | Failure:
+        return await self._endpoint.ask(
+            lambda form: self._ask(texts, kind.body, form),
+            self._seconds,
+            patience=kind.patience,
+            attempts=attempts,
+            any_form=any_form,
+        )
 
     async def _ask(self, texts: list[str], body: dict[str, str], form: _Form) -> Vectors | Failure:
         import openai
@@ -222,7 +361,7 @@ class OpenAIEmbedder:
             return Failure.of_status(error.status_code, _PREFIX, error.response.headers)
         except openai.APIConnectionError as error:
             return Failure.of_connection(error.__cause__, _PREFIX)
-        except (openai.OpenAIError, ValueError, AttributeError, TypeError):
+        except (openai.OpenAIError, ValueError, AttributeError, TypeError, OverflowError, RecursionError):
             answer = None  # no JSON, or JSON of another shape, on which the SDK stumbles
         rows = _rows(answer)
         if rows is None:
@@ -230,17 +369,22 @@ class OpenAIEmbedder:
         tokens = _tokens(answer)
         self.tokens += tokens
         self.unrecorded += tokens
-        return self._vectors(rows, len(texts))
+        try:
+            return self._vectors(rows, len(texts))
+        except EmbeddingError as error:
+            return Failure(error.message)
 
     def _vectors(self, rows: list[tuple[object, object]], count: int) -> Vectors | Failure:
         """The rows in the order of the input, normalised. Raises EmbeddingError, through `checked`, too."""
+        if len(rows) == count and all(index is None for index, _ in rows):
+            rows = [(place, values) for place, (_, values) in enumerate(rows)]
         by_index = {index: values for index, values in rows if type(index) is int}
         if len(rows) != count or by_index.keys() != set(range(count)):
             return Failure(f"{len(rows)} rows for {count} texts, or rows that are not numbered 0 to {count - 1}")
         try:
             with np.errstate(over="ignore"):  # a number too large becomes infinite, which `checked` reports
                 raw = np.asarray([_numbers(by_index[index]) for index in range(count)], dtype=np.float32)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):  # of an integer that is no float
             return Failure("a row that is not a list of numbers, or rows of different lengths")
         raw = checked(raw, count, self.identity)
         lengths = np.linalg.norm(raw.astype(np.float64), axis=1, keepdims=True)
@@ -264,6 +408,17 @@ class OpenAIEmbedder:
                 ),
             )
         return self._opened
+
+
+def _may_be_of_the_texts(failure: Failure) -> bool:
+    """Whether fewer or other texts may be taken: not where the key, the address or a limit of requests is at fault, nor
+    where nobody answers. A request that ran out of time may have been too large."""
+    return (
+        failure.status not in (401, 402, 403, 404, 429, 503)
+        and not failure.is_redirect
+        and failure.asked
+        and (not failure.is_lost or failure.timed_out)
+    )
 
 
 def _tokens(answer: object) -> int:

@@ -3,46 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import random
-import re
 from asyncio import sleep
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
 from webrag_core.errors import WebragError
 from webrag_core.providers.endpoint import http_reason
+from webrag_core.providers.rate_limits import LIMITED, Limit, SharedPause, asked_wait_s, backoff_s
 from webrag_core.store.breakers import Breaker
 
 Answer = TypeVar("Answer")
 Form = TypeVar("Form")
 Raised = TypeVar("Raised", bound=WebragError)
 
-MAX_RETRY_AFTER_S = 30 * 24 * 3600.0
-
-_FIRST_PAUSE_S = 0.5  # doubles with every attempt
 _BROKEN = frozenset(["ReadError", "RemoteProtocolError", "WriteError"])  # raised on an open connection
-_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
-
-
-def retry_after_s(value: str, now: datetime) -> float | None:
-    """Parse a Retry-After header to seconds from `now` (aware), at most 30 days; None if invalid.
-
-    Accepts both forms of RFC 9110 and fractions of seconds, which some APIs send. Past dates are zero.
-    """
-    value = value.strip()
-    if _SECONDS.fullmatch(value):
-        return min(float(value), MAX_RETRY_AFTER_S)
-    try:
-        moment = parsedate_to_datetime(value)
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
-        return min(max((moment - now).total_seconds(), 0.0), MAX_RETRY_AFTER_S)
-    except (ValueError, OverflowError, TypeError, IndexError):
-        return None
+_REFUSES_OPTIONS = frozenset([400, 422])
+_OF_NO_FORM = frozenset([401, 402, 403, 408, 425, 429, 502, 503, 504])
+"""HTTP statuses that another form of the same request does not change."""
+_NOT_BUILT = frozenset([501, 505])  # errors of servers that do not pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +32,8 @@ class Failure:
 
     `again` = retryable, `wait` = Retry-After in seconds. `transient`: the endpoint may be down or overloaded, which
     counts for its breaker. `asked` is False where the request never left; `retry_at` = it is not asked before then.
+    `timed_out` = no answer within the time given. `decided`: the endpoint understood the request and will
+    not answer it in any form.
     """
 
     reason: str
@@ -60,6 +43,23 @@ class Failure:
     transient: bool = field(default=False, kw_only=True)
     asked: bool = field(default=True, kw_only=True)
     retry_at: datetime | None = field(default=None, kw_only=True)
+    timed_out: bool = field(default=False, kw_only=True)
+    decided: bool = field(default=False, kw_only=True)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there was no connection, or no answer in time."""
+        return self.transient and self.status is None
+
+    @property
+    def is_redirect(self) -> bool:
+        """Whether the endpoint is elsewhere: it is not followed."""
+        return self.status is not None and 300 <= self.status < 400
+
+    @property
+    def limit(self) -> Limit | None:
+        """The wait that a limiting endpoint asks for; None for a failure of another kind."""
+        return Limit(self.wait) if self.status in LIMITED else None
 
     def on(self, error: Raised) -> Raised:
         """The error that tells of this failure, with the time of the next try."""
@@ -69,8 +69,8 @@ class Failure:
     @classmethod
     def of_status(cls, status: int | None, prefix: str, headers: Mapping[str, str] | None = None) -> Failure:
         """Build from an HTTP error of the endpoint configured by `<prefix>_…`."""
-        again = status is not None and (status in (408, 425, 429) or status >= 500)
-        wait = retry_after_s((headers or {}).get("retry-after", ""), datetime.now(UTC))
+        again = status is not None and (status in (408, 425, 429) or (status >= 500 and status not in _NOT_BUILT))
+        wait = asked_wait_s(headers or {}, datetime.now(UTC))
         return cls(http_reason(status, prefix), again, wait, status, transient=again)
 
     @classmethod
@@ -102,14 +102,19 @@ async def through(breaker: Breaker | None, ask: Callable[[], Awaitable[Answer | 
 
 
 class RetryingEndpoint(Generic[Form]):
-    """An endpoint with several request forms, richest first. Refused forms are not tried again."""
+    """An endpoint with several request forms, richest first. The form that worked is used from then on."""
 
-    def __init__(self, forms: Sequence[Form], *, attempts: int, breaker: Breaker | None = None) -> None:
-        """`attempts` of one request, refused forms not counted. The request as a whole goes through `breaker`."""
+    def __init__(
+        self, forms: Sequence[Form], *, attempts: int, breaker: Breaker | None = None, shares_pauses: bool = False
+    ) -> None:
+        """`attempts` of one request, other forms not counted. The request as a whole goes through `breaker`. With
+        `shares_pauses` all requests wait together where the endpoint limits them (HTTP 429 and 503)."""
         self._forms = forms
         self._breaker = breaker
+        self._pause = SharedPause()
+        self._shares_pauses = shares_pauses
         self._attempts = attempts
-        self._first = 0  # first form not refused
+        self._first = 0  # form to begin with
 
     async def ask(
         self,
@@ -117,55 +122,118 @@ class RetryingEndpoint(Generic[Form]):
         seconds: float,
         slots: AbstractAsyncContextManager[object] | None = None,
         patience: float = 0.0,
+        attempts: int | None = None,
+        any_form: bool = True,
     ) -> Answer | Failure:
-        """Call `send` with the first accepted form (HTTP 400 and 422 refuse one) and return its result.
+        """Call `send` with the form that worked last and return its result.
 
-        Transient failures are retried within `seconds`, after Retry-After or exponential backoff. Up to `patience`
-        seconds that the endpoint asks to wait (Retry-After) come on top. `slots` is held for all attempts; waiting for
-        it counts. Failures are returned, not raised: the caller raises them outside any handler, since SDK errors
-        contain the request and so the key.
+        HTTP 400 and 422 and answers that cannot be used lead to the other forms; other failures that may be due to the
+        form (`_OF_NO_FORM` are not) lead to the plainest once, after their retries. `any_form=False` keeps to one.
+
+        Transient failures are retried within `seconds`, after what the endpoint asks to wait or exponential backoff.
+        Up to `patience` seconds that it asks to wait come on top; where pauses are shared also those of backoff at
+        HTTP 429 and 503, which then cost no attempt. `slots` is held for all attempts; waiting for it counts. Failures
+        are returned, not raised: the caller raises them outside any handler, since SDK errors contain the request and
+        so the key.
         """
-        return await through(self._breaker, lambda: self._patiently(send, seconds, slots, patience))
+        asked = _Request(self._attempts if attempts is None else attempts, seconds, patience, any_form)
+        return await through(self._breaker, lambda: self._patiently(send, asked, slots))
 
     async def _patiently(
         self,
         send: Callable[[Form], Awaitable[Answer | Failure]],
-        seconds: float,
+        asked: _Request,
         slots: AbstractAsyncContextManager[object] | None,
-        patience: float,
     ) -> Answer | Failure:
+        seconds, patience = asked.seconds, asked.patience
         failure = Failure(f"no answer within {seconds:.4g} s", asked=False)
         clock = asyncio.get_running_loop().time
         ends = clock() + seconds
         try:
             async with asyncio.timeout_at(ends) as limit, slots or nullcontext():
-                failure = replace(failure, transient=True, asked=True)
+                failure = replace(failure, transient=True, asked=True, timed_out=True)
                 form, attempt = self._first, 0
+                tried, failures = [form], list[Failure]()
                 while True:
-                    answer = await send(self._forms[form])
+                    wait = self._pause.remaining
+                    if wait > patience and clock() + wait >= ends:
+                        return _not_before(wait, failure, max(seconds, asked.patience))
+                    limit.reschedule(ends + patience)
+                    async with self._pause.turn() as note:
+                        beyond = min(max(0.0, clock() - ends), patience)
+                        patience, ends = patience - beyond, ends + beyond
+                        limit.reschedule(ends)
+                        answer = await send(self._forms[form])
+                        note(answer.limit if self._shares_pauses and isinstance(answer, Failure) else None)
                     if not isinstance(answer, Failure):
-                        self._first = max(form, self._first)
+                        if len(tried) > 1:
+                            self._first = form
                         return answer
                     failure = answer
-                    if failure.status in (400, 422) and form + 1 < len(self._forms):
-                        form += 1
+                    failures.append(failure)
+                    other = self._other_form(tried, failures) if asked.any_form else None
+                    limited = self._shares_pauses and failure.limit is not None
+                    wait = backoff_s(attempt + 1) if failure.wait is None else failure.wait
+                    wait = self._pause.remaining if limited else wait
+                    on_top = (limited or failure.wait is not None) and wait <= patience
+                    attempt += failure.again and not (limited and on_top)
+                    if not failure.again or attempt >= asked.attempts:
+                        if other is None:
+                            return failure
+                        form = other
+                        tried.append(form)
+                        attempt -= failure.again  # one more, in the other form
                         continue
-                    attempt += 1
-                    wait = _FIRST_PAUSE_S * 2 ** (attempt - 1) * random.uniform(0.8, 1.2)
-                    wait = wait if failure.wait is None else failure.wait
-                    if not failure.again or attempt == self._attempts:
-                        return failure
-                    if failure.wait is not None and wait <= patience:
-                        patience -= wait
-                        ends += wait
+                    if on_top:
+                        patience, ends = patience - wait, ends + wait
                         limit.reschedule(ends)
                     elif clock() + wait >= ends:
-                        most = max(seconds, patience)
+                        most = max(seconds, asked.patience)
                         reason = f"{failure.reason}; waiting {wait:.0f} s exceeds the limit of {most:.4g} s"
                         return replace(failure, reason=reason, again=False, wait=None, status=None)
-                    await sleep(wait)
+                    if not limited:
+                        await sleep(wait)
         except TimeoutError:
             if failure.status is not None:
                 late = f"{failure.reason}, then no answer within {seconds:.4g} s"
                 failure = replace(failure, reason=late, again=False, wait=None, status=None)
         return failure
+
+    def _other_form(self, tried: Sequence[int], failures: Sequence[Failure]) -> int | None:
+        """The form to try after these, in which these failures came; None where no other can help."""
+        failure = failures[-1]
+        left = [form for form in range(len(self._forms)) if form not in tried]
+        if not left or failure.decided or failure.is_lost or failure.status in _OF_NO_FORM or failure.is_redirect:
+            return None
+        if failure.status in _REFUSES_OPTIONS:
+            return next((form for form in left if form > tried[-1]), left[0])
+        plainest = len(self._forms) - 1
+        if plainest in left:
+            return plainest
+        if len(tried) == 1 or (failure.status is None and failure.reason != failures[-2].reason):
+            return left[0]  # of the plainest, which worked once; or the plainest is wrong in another way
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """Limits of one request; see `RetryingEndpoint.ask`."""
+
+    attempts: int
+    seconds: float
+    patience: float
+    any_form: bool
+
+
+def _not_before(wait: float, failure: Failure, most: float) -> Failure:
+    """The failure of a request that is not made, since the endpoint asked all to wait longer than it may."""
+    reason = f"the endpoint asked to wait; waiting {wait:.0f} s exceeds the limit of {most:.4g} s"
+    return replace(
+        failure,
+        reason=reason,
+        again=False,
+        status=None,
+        transient=False,
+        asked=False,
+        retry_at=datetime.now(UTC) + timedelta(seconds=wait),
+    )

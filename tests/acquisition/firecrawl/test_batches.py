@@ -21,7 +21,7 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.corpus.refresh import RefreshReport
 from webrag_core.errors import FetchError, Reason
 from webrag_core.indexing.pipeline import Corpus
-from webrag_core.providers import retry
+from webrag_core.providers import rate_limits
 
 HOST = "https://docs.example"
 NAMES = {"docs.example": ["93.184.216.34"], "inside.example": ["10.0.0.7"], "site.example": ["93.184.216.35"]}
@@ -32,7 +32,7 @@ ASKED = "GET /v2/batch/scrape/job-1"
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.02)
+    monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.02)
     monkeypatch.setattr(batches, "_POLL_S", 0.02)
 
 

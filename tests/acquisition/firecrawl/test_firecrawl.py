@@ -25,7 +25,7 @@ from webrag_core.config import Settings, load_settings
 from webrag_core.conversion.convert import convert_page
 from webrag_core.corpus.ingestor import make_acquirer
 from webrag_core.errors import FetchError, InvalidInputError, Reason
-from webrag_core.providers import retry
+from webrag_core.providers import rate_limits
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ def refusal(server: Provider, url: str = URL, **settings: Any) -> FetchError:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.02)
+    monkeypatch.setattr(rate_limits, "_FIRST_PAUSE_S", 0.02)
 
 
 def test_what_goes_over_the_wire() -> None:

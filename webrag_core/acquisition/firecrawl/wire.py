@@ -19,7 +19,8 @@ from pydantic import BaseModel
 from webrag_core.acquisition.dates import parse_date
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.errors import FetchError, Reason
-from webrag_core.providers.retry import Failure, retry_after_s
+from webrag_core.providers.rate_limits import retry_after_s
+from webrag_core.providers.retry import Failure
 
 _HREF = re.compile(r"""href\s*=\s*["']([^"'>]*)["']""", re.IGNORECASE)
 _END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)  # the parser drops what comes after them

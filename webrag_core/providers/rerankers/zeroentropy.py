@@ -51,6 +51,6 @@ class ZeroEntropyReranker(RemoteReranker):
             return Failure.of_status(error.status_code, PREFIX)
         except zeroentropy.APIConnectionError:
             return UNREACHABLE
-        except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError):
+        except (zeroentropy.ZeroEntropyError, ValueError, AttributeError, TypeError, OverflowError):
             return GARBAGE  # no JSON, or JSON of another shape, on which the SDK stumbles
         return getattr(answer, "results", None)
