@@ -210,7 +210,7 @@ class Settings(BaseSettings):
     embedding_max_wait: float = Field(
         default=90.0,
         ge=0,
-        description="Seconds that a batch of documents waits besides where the endpoint limits requests (HTTP 429, 503)",
+        description="Seconds that a batch of documents waits besides, when the endpoint limits requests (429, 503)",
     )
 
     # Breakers

@@ -75,6 +75,7 @@ def answer_metadata(result: OrchestrationResult, *, pages_from: str) -> Metadata
         "url": dg.MetadataValue.url(result.url),
         "rule": dg.MetadataValue.text(result.final_decision.rule),
         "reason": dg.MetadataValue.text(result.final_decision.reason),
+        "confidence": dg.MetadataValue.float(result.confidence),
         "probability_complete": dg.MetadataValue.float(round(result.probability_complete, 4)),
         "quotes": dg.MetadataValue.int(len(result.citations)),
         "top_score": dg.MetadataValue.float(round(result.rounds[-1].signals.top_score, 4)),
@@ -116,14 +117,12 @@ def _trace(done: Round) -> dict[str, Cell]:
 def answer_markdown(result: OrchestrationResult) -> str:
     """Question, verbatim quotes with their sources but for those of low relevance, why the search stopped, pages,
     warnings."""
-    from webrag_core.retrieval.citations import relevant
-
     decision = result.final_decision
     lines = [f"**{result.verdict_line()}**", "", "### Question", "", prose(result.query), ""]
     lines += ["### Evidence" if result.status == "answered" else "### The nearest passages", ""]
     if not result.citations:
         lines += ["*No evidence was found.*", ""]
-    shown = relevant(result.citations)[:MAX_QUOTES]
+    shown = result.best_first[:MAX_QUOTES]
     for citation in shown:
         lines += [*_cited(citation, result.query), ""]
     if len(result.citations) > len(shown):

@@ -37,6 +37,11 @@ class Composition:
     passage: float = 0.0
     verdict: Verdict | None = None
 
+    @property
+    def is_said(self) -> bool:
+        """Whether the sentences are sure enough to be said."""
+        return bool(self.choices) and self.sure >= confidence.ANSWERED_AT
+
     def is_enough(self, min_confidence: float) -> bool:
         """Whether nothing more need be looked for: a judge finds the whole answer, or without a judge the sentences are
         sure enough."""

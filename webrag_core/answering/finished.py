@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from psycopg import AsyncConnection
 from psycopg.rows import dict_row
@@ -18,10 +19,11 @@ from webrag_core.origin import ANSWER
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a stored run of the loop says beside its quotes."""
+    """What a stored run of the loop says beside its quotes. `confidence` is None in runs from before it was kept."""
 
     url: str
     status: Status
+    confidence: float | None
     probability_complete: float
     rule: str
     reason: str
@@ -48,7 +50,8 @@ async def finished_answers(
     that gathered evidence for another answer, none older than the column of origins."""
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(
-            "SELECT a.id, a.kind, a.origin, a.query, a.seed_url, a.ended_at, a.probability, a.rule,"
+            "SELECT a.id, a.kind, a.origin, a.query, a.seed_url, a.ended_at, a.probability, a.rule, a.status,"
+            " a.confidence,"
             " r.decision ->> 'reason' AS reason, coalesce((r.signals ->> 'best_raw_score')::float, 0) AS best,"
             " coalesce(r.round + 1, 0) AS rounds"
             " FROM answer_runs a LEFT JOIN LATERAL (SELECT * FROM answer_rounds o WHERE o.answer_id = a.id"
@@ -61,7 +64,7 @@ async def finished_answers(
     return [await _finished(connection, row) for row in rows]
 
 
-async def _finished(connection: AsyncConnection, row: dict[str, object]) -> FinishedAnswer:
+async def _finished(connection: AsyncConnection, row: dict[str, Any]) -> FinishedAnswer:
     number, ended_at = int(str(row["id"])), row["ended_at"]
     assert isinstance(ended_at, datetime)
     prose = await load_answer(connection, number) if row["kind"] == "prose" else None
@@ -71,7 +74,8 @@ async def _finished(connection: AsyncConnection, row: dict[str, object]) -> Fini
         probability = float(str(row["probability"]))
         evidence = Evidence(
             url=str(row["seed_url"]),
-            status=status_of(probability, float(str(row["best"])), len(citations)),
+            status=row["status"] or status_of(probability, float(str(row["best"])), len(citations)),
+            confidence=row["confidence"],
             probability_complete=probability,
             rule=str(row["rule"]),
             reason=str(row["reason"] or ""),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from webrag_core.answering import confidence
 from webrag_core.answering.composition import compose
 from webrag_core.answering.gathering import Gathered
 from webrag_core.answering.judgement import judged
@@ -53,7 +52,6 @@ async def recompose(database: Database, settings: Settings, answer_id: int) -> R
         gathered.add(execution, iteration)
     question = Question(answer.question, form=answer.form)
     composition = judged(await compose(question, gathered, settings), answer.verdict)
-    is_said = composition.sure >= confidence.ANSWERED_AT
-    said = [choice.saying.text for choice in composition.choices] if is_said else []
-    shows = bool(composition.passages) and not is_said and not gathered.findings
+    said = [choice.saying.text for choice in composition.choices] if composition.is_said else []
+    shows = bool(composition.passages) and not composition.is_said and not gathered.findings
     return Recomposed(answer, said, cut(composition.passage if shows else composition.sure), unproved)

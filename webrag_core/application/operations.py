@@ -11,6 +11,7 @@ from pydantic import Field
 from webrag_core.acquisition.urls import canonicalise
 from webrag_core.answering import guard
 from webrag_core.answering.events import AnswerEvent
+from webrag_core.answering.evidence import conclusion_by
 from webrag_core.answering.models import Answer
 from webrag_core.application.inputs import (
     LONGEST,
@@ -165,7 +166,8 @@ class GatherEvidence(Operation):
 
     async def run(self, services: Services, progress: Progress | None = None) -> OrchestrationResult:
         """Gather evidence."""
-        return await services.engine.run(self.as_request(services.settings), progress)
+        conclude = conclusion_by(services.settings)
+        return await services.engine.run(self.as_request(services.settings), progress, conclude=conclude)
 
 
 class Search(Operation):

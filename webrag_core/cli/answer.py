@@ -25,6 +25,7 @@ from webrag_core.cli.progress import Show, show_progress
 from webrag_core.cli.quotes import Proof, print_citation, print_hidden
 from webrag_core.config import load_settings
 from webrag_core.errors import InvalidInputError
+from webrag_core.percentages import percent
 
 if TYPE_CHECKING:
     from webrag_core.history.models import TimeAxis
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Modes = Literal["auto", "chunk", "full_context"]
 Intents = Literal["factual", "comparison", "how_to", "exploratory"]
 
-_STYLES = {"answered": "bold green", "partial": "bold yellow", "not_found": "bold red"}
+_STYLES = {"answered": "bold green", "partial": "bold yellow", "likely": "bold yellow", "not_found": "bold red"}
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGE = re.compile(r"([0-9]{1,9})([smhdw]?)")
 
@@ -200,14 +201,12 @@ def _print_past(results: CorpusSearch, quotes: int, *, show_all: bool, proof: bo
 def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = False, proof: bool = False) -> None:
     """Print the verdict, the quotes and the trace of the run. At most one quote for `not_found`, none of low relevance
     (full context cites them) unless `show_all`."""
-    from webrag_core.retrieval.citations import relevant
-
     print_line(result.verdict_line(), style=_STYLES[result.status])
     print_line(f"Question: {result.query}", style="bold")
     print_line(f"Start page: {result.url}")
     print_line("")
     most = 1 if result.status == "not_found" else quotes
-    shown = result.citations if show_all else relevant(result.citations)[:most]
+    shown = result.citations if show_all else result.best_first[:most]
     if shown and result.status == "not_found":
         print_line("Nearest passage:", style="dim")
     for citation in shown:
@@ -234,6 +233,7 @@ def print_answer(result: OrchestrationResult, *, quotes: int, show_all: bool = F
     for step in result.expansion_steps:
         print_line(f"  round {step.iteration - 1}: {step.decision} [{step.rule}] {step.reason}")
     print_line(f"Stopped: {decision.rule} ({result.policy}): {decision.reason}")
+    print_line(f"Confidence: {percent(result.confidence)}")
     print_line(f"Estimated completeness: {result.probability_complete:.0%} ({result.probability_note})")
     print_line(f"Time: {result.timing.total_ms / 1000:.2f} s, mode {result.mode}, answer {result.answer_id}")
     for warning in result.warnings:

@@ -302,11 +302,13 @@ def _print_answers(answers: Sequence[StoredAnswer]) -> None:
 
 
 def _verdict(answer: StoredAnswer, walk: StoredRun | None) -> str:
-    """The verdict of a run as it was given; where its rounds are no longer kept, its probability alone."""
+    """The verdict of a run as it was given; before it was kept, by its rounds, else its probability alone."""
     from webrag_core.orchestration.verdict import status_of
 
     if answer.reason or answer.probability is None:
         return f"Failed: {reason_words(answer.reason)}" if answer.reason else f"No result: {answer.state}"
+    if answer.status is not None:
+        return f"{answer.status.replace('_', ' ').capitalize()}: confidence {answer.percent()}"
     estimate = f"estimated completeness {answer.percent()}"
     best = walk.rounds[-1].signals.get("best_raw_score") if walk and walk.rounds else None
     if best is None:

@@ -20,7 +20,8 @@ from webrag_core.store.database import Database
 class StoredAnswer(BaseModel):
     """An answer run: of `evidence`, or in `prose`, which begins at no page when it asks the stored ones. `state` is
     that of the run (running, done, failed), `citations` their number. `probability`: that the evidence holds all that
-    is needed, or that the sentences hold the whole answer."""
+    is needed, or that the sentences hold the whole answer. `status` and `confidence` are the verdict on evidence; None
+    in answers in prose, and in runs from before they were kept."""
 
     answer_id: int
     query: str
@@ -32,10 +33,14 @@ class StoredAnswer(BaseModel):
     started_at: datetime
     citations: int
     trace_id: str | None = None
+    status: str | None = None
+    confidence: float | None = None
 
     def percent(self) -> str:
-        """The probability as the answer itself shows it: that of evidence rounded, as in its reasons. The state of a
-        run that has none."""
+        """How sure it is, as the answer itself shows it; of a run of before the probability, rounded. The state of a
+        run that has neither."""
+        if self.confidence is not None:
+            return percent(self.confidence)
         if self.probability is None:
             return self.state
         return f"{self.probability:.0%}" if self.kind == "evidence" else percent(self.probability)
@@ -60,7 +65,7 @@ class OpenedAnswer(Readable, BaseModel):
     def to_markdown(self) -> str:
         """The quotes with their states today."""
         answer = self.answer
-        asked = f"Asked {answer.started_at:%Y-%m-%d %H:%M} UTC, complete with probability {answer.percent()}"
+        asked = f"Asked {answer.started_at:%Y-%m-%d %H:%M} UTC, confidence {answer.percent()}"
         lines = [
             f"# {prose(answer.query)}",
             "",
@@ -77,6 +82,7 @@ class OpenedAnswer(Readable, BaseModel):
 _HIGHEST = 2**63 - 1  # of PostgreSQL's numbers
 _ANSWERS = """
 SELECT a.id AS answer_id, a.kind, a.query, a.seed_url, a.state, a.reason, a.probability, a.started_at, a.trace_id,
+       a.status, a.confidence,
        (SELECT count(*) FROM citations c WHERE c.answer_id = a.id) AS citations
 FROM {answers} a ORDER BY a.id DESC
 """

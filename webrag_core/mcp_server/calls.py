@@ -62,8 +62,9 @@ from webrag_core.mcp_server.response import (
     search_stats,
 )
 from webrag_core.mcp_server.session_memory import SessionMemories, SessionMemory
-from webrag_core.orchestration.models import COMPLETE_AT, OrchestrationResult, Round, progress_line
+from webrag_core.orchestration.models import OrchestrationResult, Round, progress_line
 from webrag_core.origin import asked_by
+from webrag_core.percentages import percent
 from webrag_core.retrieval.dates import moments
 from webrag_core.retrieval.request import ScopeFilter
 from webrag_core.showing.model import render_for_model
@@ -424,8 +425,10 @@ def _doubts(result: OrchestrationResult) -> list[str]:
     doubts = []
     if result.final_decision.rule == TIMEOUT:
         doubts.append("the time limit was reached: this is only part of the evidence.")
-    elif result.probability_complete < COMPLETE_AT and result.citations:
-        doubts.append(f"the evidence is probably not complete (probability {result.probability_complete:.2f}).")
+    elif result.status == "likely":
+        doubts.append(f"no sentence is sure enough; a passage probably answers ({percent(result.confidence)}).")
+    elif result.status != "answered" and result.citations:
+        doubts.append(f"the evidence may not answer (status {result.status}, confidence {percent(result.confidence)}).")
     failed = sum(one.outcome == "failed" and one.link_depth == 0 for one in result.documents)
     if failed:
         doubts.append(f"{failed} of the requested pages could not be fetched (EXPANSION TRACE).")

@@ -30,6 +30,7 @@ def answer_data(result: OrchestrationResult, results: Results) -> dict[str, Any]
     decision = result.final_decision
     return {
         "status": result.status,
+        "confidence": result.confidence,
         "query": result.query,
         "answer_id": result.answer_id,
         "policy": result.policy,

@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from webrag_core.corpus.quotes import Quote
 from webrag_core.errors import InvalidInputError, StoreError, WebragError
-from webrag_core.orchestration.models import ExpansionDecision, Round
+from webrag_core.orchestration.models import ExpansionDecision, Round, Status
 from webrag_core.origin import current_origin
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.models import CitationSpan
@@ -118,10 +118,13 @@ async def finish_run(
     connection: AsyncConnection,
     answer_id: int,
     decision: ExpansionDecision,
-    citations: Sequence[CitationSpan],
-    warnings: Sequence[Caution],
+    *,
+    status: Status,
+    confidence: float,
+    citations: Sequence[CitationSpan] = (),
+    warnings: Sequence[Caution] = (),
 ) -> None:
-    """Store citations and final state. Call inside a transaction."""
+    """Store citations, verdict and final state. Call inside a transaction."""
     quotes = {
         citation.number: CitedQuote(citation.as_quote(), citation.section_heading, citation.relevance)
         for citation in citations
@@ -129,12 +132,14 @@ async def finish_run(
     await insert_citations(connection, answer_id, quotes)
     await connection.execute(
         "UPDATE answer_runs SET state = 'done', reason = NULL, action = %s, rule = %s, probability = %s, warnings = %s,"
-        " ended_at = now() WHERE id = %s",
+        " status = %s, confidence = %s, ended_at = now() WHERE id = %s",
         (
             decision.action,
             decision.rule,
             decision.probability_complete,
             Jsonb([warning.stored for warning in warnings]),
+            status,
+            confidence,
             answer_id,
         ),
     )

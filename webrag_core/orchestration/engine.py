@@ -10,6 +10,7 @@ from webrag_core.indexing.pipeline import Corpus
 from webrag_core.judging.chat_judge import make_judge
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
+from webrag_core.orchestration.conclusion import Conclude
 from webrag_core.orchestration.events import Finished, Progress, RunEvent, Tell, telling
 from webrag_core.orchestration.frontier import Frontier
 from webrag_core.orchestration.llm_analysis import Analyst
@@ -36,20 +37,26 @@ class OrchestratorEngine:
         self._analyst = Analyst(self._settings, corpus.breakers)
 
     async def run(
-        self, request: AnswerRequest, progress: Progress | None = None, *, tell: Tell | None = None
+        self,
+        request: AnswerRequest,
+        progress: Progress | None = None,
+        *,
+        tell: Tell | None = None,
+        conclude: Conclude | None = None,
     ) -> OrchestrationResult:
         """Find evidence for `request.query`, starting at `request.urls` (the first is the seed).
 
         `progress(phase, round)` is called when a phase begins and when a round ends, `tell(event)` with every event of
         `stream` but the last. Every stop has one rule id. A deadline or a failing embedding model ends the run with the
-        evidence so far, and a warning.
+        evidence so far, and a warning. `conclude` judges the evidence in the end (`answering.evidence`); without it the
+        status is that of the loop's own numbers.
 
         Raises InvalidInputError for an unusable request before anything is written, FetchError when no given URL
         can be fetched, EmbeddingError when the model fails before there is evidence, StoreError when the database
         fails.
         """
         with traced():
-            return await self._run(request, telling(progress, tell))
+            return await self._run(request, telling(progress, tell), conclude)
 
     def stream(self, request: AnswerRequest) -> AsyncGenerator[RunEvent]:
         """As `run`, told step by step: phases, pages and rounds as they come, then the result (`orchestration.events`).
@@ -59,11 +66,11 @@ class OrchestratorEngine:
         """
 
         async def run(tell: Callable[[RunEvent], None]) -> None:
-            tell(Finished(result=await self._run(request, tell)))
+            tell(Finished(result=await self._run(request, tell, None)))
 
         return streamed(run)
 
-    async def _run(self, request: AnswerRequest, tell: Tell) -> OrchestrationResult:
+    async def _run(self, request: AnswerRequest, tell: Tell, conclude: Conclude | None) -> OrchestrationResult:
         most = self._settings.webrag_answer_timeout
         clock = Clock(most if request.seconds is None else min(most, request.seconds))
         seeds = request.seeds()
@@ -92,6 +99,7 @@ class OrchestratorEngine:
             policy=policy,
             reranker=self._reranker,
             judge=self._judge,
+            conclude=conclude,
             analysed=analysed,
             budget=budget,
             frontier=Frontier(seeds, visited=set(request.excluded_pages())),

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from webrag_core.judging.verdict import Verdict
 from webrag_core.markdown_text import address, code, prose
+from webrag_core.percentages import percent
 from webrag_core.readable import Readable, counted, shortened
 from webrag_core.result_warnings import Caution
 from webrag_core.retrieval.citations import relevant
@@ -16,7 +17,9 @@ from webrag_core.retrieval.quotes_markdown import citations_markdown
 
 QueryType = Literal["factual", "comparison", "how_to", "exploratory"]
 Action = Literal["stop", "expand_breadth", "expand_intent"]
-Status = Literal["answered", "partial", "not_found"]
+Status = Literal["answered", "partial", "likely", "not_found"]
+"""The evidence answers the question, or a part of it; a passage probably does, and no sentence is sure enough; nothing
+does."""
 
 _PHASES = {
     "stored": "searching what is stored",
@@ -204,7 +207,9 @@ class OrchestrationResult(Readable, Contract):
 
     `status` says first whether it answers the query (see `verdict`), `probability_note` how far
     `probability_complete` can be trusted. `look_next` are the URLs that the run would have read next, best first,
-    `map_files` those it requested for what the site says about its pages (`Acquirer.site_map`).
+    `map_files` those it requested for what the site says about its pages (`Acquirer.site_map`). `confidence`, in [0,
+    1], is that of the status: that the best sentences answer the question, or that the quote number `best_citation`
+    does.
     """
 
     status: Status
@@ -229,7 +234,14 @@ class OrchestrationResult(Readable, Contract):
     look_next: list[str] = Field(default_factory=list)
     probability_complete: float
     probability_note: str
+    confidence: float = 0.0
+    best_citation: int | None = None
     warnings: list[Caution]
+
+    @property
+    def best_first(self) -> list[CitationSpan]:
+        """The relevant citations, the best of all before them."""
+        return sorted(relevant(self.citations), key=lambda one: one.number != self.best_citation)
 
     def read_documents(self) -> list[RunDocument]:
         """The pages that the evidence was taken from, and those that failed, without previews."""
@@ -241,7 +253,10 @@ class OrchestrationResult(Readable, Contract):
         read = f"{pages} page{'' if pages == 1 else 's'} read"
         if self.status == "not_found":
             return f"Not found: {read}, no passage answers the question"
-        verdict = f"{self.status.capitalize()}: estimated completeness {self.probability_complete:.0%}, {read}"
+        if self.status == "likely":
+            quote = "" if self.best_citation is None else f", first quote [{self.best_citation}]"
+            return f"Likely: a passage holds the answer with probability {percent(self.confidence)}{quote}, {read}"
+        verdict = f"{self.status.capitalize()}: confidence {percent(self.confidence)}, {read}"
         if self.status == "answered":
             return verdict
         part = self.rounds[-1].signals.part if self.rounds else None
@@ -249,14 +264,14 @@ class OrchestrationResult(Readable, Contract):
         return f"{verdict}{least}; the nearest passages follow"
 
     def summary(self) -> str:
-        """Status, completeness and size."""
+        """Status, confidence and size."""
         size = f"{counted(len(self.citations), 'quote')}, {counted(len(self.rounds), 'round')}"
         number = "" if self.answer_id is None else f"{self.answer_id} "
-        return f"{number}{self.status} ({self.probability_complete:.0%}): {size}, query {shortened(self.query)}"
+        return f"{number}{self.status} ({percent(self.confidence)}): {size}, query {shortened(self.query)}"
 
     def to_markdown(self) -> str:
         """The verdict, the relevant quotes, each with its source, why the run stopped, its pages and warnings."""
-        quotes = relevant(self.citations)
+        quotes = self.best_first
         if self.status == "not_found":
             quotes = quotes[:1]
         lines = [f"# {prose(self.query)}", "", f"**{prose(self.verdict_line())}**", ""]

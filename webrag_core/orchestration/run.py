@@ -17,6 +17,7 @@ from webrag_core.judging.verdict import Verdict
 from webrag_core.language.detection import detected
 from webrag_core.orchestration import answers
 from webrag_core.orchestration.clock import Clock
+from webrag_core.orchestration.conclusion import Conclude, Conclusion
 from webrag_core.orchestration.events import PageSeen, PhaseBegun, RoundDone, Tell
 from webrag_core.orchestration.evidence import Evidence
 from webrag_core.orchestration.frontier import (
@@ -50,6 +51,7 @@ from webrag_core.orchestration.query_analyzer import MAX_SUB_QUERIES, alternativ
 from webrag_core.orchestration.request import AnswerRequest
 from webrag_core.orchestration.signals import compute_signals
 from webrag_core.orchestration.verdict import probability_note, status_of
+from webrag_core.percentages import cut
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval import merging
@@ -86,6 +88,7 @@ class Run:
     policy: StopPolicy
     reranker: Reranker | None
     judge: ChatJudge | None
+    conclude: Conclude | None
     analysed: Analysed
     budget: int
     frontier: Frontier
@@ -527,12 +530,8 @@ class Run:
         with self.clock.phase("locality_ms"):
             nearby = await evidence.nearby(best)
         chunks = merging.fit_budget([*best, *nearby], self.settings.retrieval_context_budget)
-        async with self.corpus.database.transaction() as connection:
-            await prove_citations(connection, citations)
-            citations = await with_pages(connection, citations)
-            await answers.finish_run(connection, self.answer_id, decision, citations, self.warnings)
-        return OrchestrationResult(
-            status=status_of(decision.probability_complete, evidence.best_raw_score, len(citations)),
+        result = OrchestrationResult(
+            status="not_found",  # until it is concluded
             answer_id=self.answer_id,
             trace_id=current_trace_id(),
             query=self.request.query,
@@ -560,6 +559,34 @@ class Run:
                 self.history[-1],
             ),
             warnings=self.warnings,
+        )
+        result = await self._concluded(result)
+        async with self.corpus.database.transaction() as connection:
+            await prove_citations(connection, citations)
+            result = result.model_copy(update={"citations": await with_pages(connection, citations)})
+            await answers.finish_run(
+                connection,
+                self.answer_id,
+                decision,
+                status=result.status,
+                confidence=result.confidence,
+                citations=result.citations,
+                warnings=self.warnings,
+            )
+        return result
+
+    async def _concluded(self, result: OrchestrationResult) -> OrchestrationResult:
+        """The result with its status, its confidence and its best citation."""
+        probability, citations = result.probability_complete, result.citations
+        own = status_of(probability, self.evidence.best_raw_score, len(citations))
+        conclusion = Conclusion(own, probability) if self.conclude is None else await self.conclude(result)
+        best = next((one.number for one in citations if one.chunk_id == conclusion.passage), None)
+        return result.model_copy(
+            update={
+                "status": conclusion.status if citations else "not_found",
+                "confidence": cut(conclusion.confidence),
+                "best_citation": best,
+            }
         )
 
     def _warn_of_previews(self) -> None:

@@ -108,8 +108,14 @@ def _materialization(answer: "FinishedAnswer") -> dg.AssetMaterialization:
 
 
 def _metadata(answer: "FinishedAnswer", evidence: "Evidence") -> Metadata:
-    complete = f"estimated completeness {evidence.probability_complete:.0%}"
-    verdict = f"{evidence.status.replace('_', ' ').capitalize()}: {complete}"
+    from webrag_core.percentages import percent
+
+    sure = (
+        f"estimated completeness {evidence.probability_complete:.0%}"
+        if evidence.confidence is None
+        else f"confidence {percent(evidence.confidence)}"
+    )
+    verdict = f"{evidence.status.replace('_', ' ').capitalize()}: {sure}"
     lines = [f"**{verdict}**", "", "### Question", "", prose(answer.question), ""]
     lines += ["### Evidence" if evidence.status == "answered" else "### The nearest passages", ""]
     for citation in answer.citations[:MAX_QUOTES]:
