@@ -602,6 +602,12 @@ class Settings(BaseSettings):
             return self.expansion_min_candidate_score
         return 0.12 if self.webrag_link_scorer == "seed-weights" else 0.02
 
+    @property
+    def searches_offline(self) -> bool:
+        """Whether a search asks no endpoint, which may be paid for."""
+        embeds = self.embedding_base_url is not None or self.embedding_api_key is not None
+        return not embeds and self.reranker_provider in ("local", "none")
+
     @cached_property
     def allowed_private(self) -> frozenset[tuple[str, int]]:
         """`webrag_allow_hosts` as (host, port) pairs, host in lower case.

@@ -466,18 +466,20 @@ def test_a_run_whose_provider_refuses_is_ranked_locally_and_says_so(
     assert result.warnings == [
         f"reranking by {provider} failed (HTTP 429 (rate limit or quota)); ranked locally instead"
     ]
-    assert len(server.calls) == len(result.rounds)  # after a failure the provider is left alone for the round
+    queries, rounds = len(result.query_analysis.sub_queries), len(result.rounds)
+    assert len(server.calls) < queries + rounds  # after a failure it is asked one by one, and no more in that round
     assert result.warnings[0] in caplog.text
     assert KEY not in caplog.text + result.model_dump_json()
 
 
 def test_all_queries_of_a_round_are_scored_by_one_reranker(settings: Settings) -> None:
-    """The second sub-query fails, so the first one's scores, on another scale, are not used either."""
+    """One sub-query fails, so the scores of the others, on another scale, are not used either."""
     local = ask(settings, expansion_budget=0)
-    assert len(local.query_analysis.sub_queries) > 1
+    queries = len(local.query_analysis.sub_queries)
+    assert queries > 1
     with serving(lambda call: Reply({}, 503), good("jina")) as server:
         result = ask(provided(settings, "jina", server), expansion_budget=0)
-    assert len(server.calls) == 2
+    assert len(server.calls) <= queries
     assert evidence(result) == evidence(local)
 
 

@@ -102,8 +102,9 @@ class Core:
             await corpus.indexer.model_id()
             await asyncio.to_thread(count_tokens, ["warm"])
             opened.set_result(services)
-            with suppress(WebragError):  # load models before the first query
-                await search(corpus, SearchRequest(query="warm up", top_k=1))
+            if self.settings.searches_offline:  # load models before the first query
+                with suppress(WebragError):
+                    await search(corpus, SearchRequest(query="warm up", top_k=1))
             await self._closing.wait()
 
     async def __aenter__(self) -> Self:

@@ -28,6 +28,7 @@ from webrag_core.corpus.sources import Source
 from webrag_core.errors import EmbeddingError, FetchError, Reason
 from webrag_core.indexing.indexer import Indexer
 from webrag_core.providers.embedder import Embedder, make_embedder
+from webrag_core.providers.rerankers.memory import RankingMemory
 from webrag_core.result_warnings import Caution
 from webrag_core.store.breakers import Breakers
 from webrag_core.store.database import Database
@@ -54,6 +55,7 @@ class Corpus:
         self.database = database
         self.settings = settings
         self.breakers = Breakers.for_settings(database, settings)
+        self.rankings = RankingMemory()
         self.ingestor = Ingestor(database, acquirer, settings)
         self.indexer = Indexer(database, embedder or make_embedder(settings, self.breakers), settings)
 

@@ -32,7 +32,7 @@ class OrchestratorEngine:
     def __init__(self, corpus: Corpus) -> None:
         self._corpus = corpus
         self._settings: Settings = corpus.settings
-        self._reranker = make_reranker(self._settings, corpus.breakers)
+        self._reranker = make_reranker(self._settings, corpus.breakers, corpus.rankings)
         self._judge = make_judge(self._settings, corpus.breakers)
         self._analyst = Analyst(self._settings, corpus.breakers)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -107,8 +106,7 @@ class Evidence:
         are searched.
         """
         with self.clock.phase("retrieval_ms"), span("retrieve", queries=len(sub_queries)):
-            searches = (self.searcher.retrieve(query, scope, mode=self.request.mode) for query in sub_queries)
-            results: list[RetrievalResult] = await asyncio.gather(*searches)
+            results = await self.searcher.retrieve_all(sub_queries, scope, mode=self.request.mode)
         self.degraded = any(result.degraded for result in results)
         if self.ranked and self.degraded:
             return False
@@ -119,17 +117,16 @@ class Evidence:
         results, skipped = without_known(results, self.request.known_context, self.settings.redundancy_ceiling)
         if skipped:
             self.warn(KNOWN_SKIPPED)
-        top_n = self.settings.reranker_top_n
-        if self.mode == "full_context":  # everything is returned
-            top_n = max(top_n, *(len(result.chunks) for result in results))
         with self.clock.phase("reranking_ms"):
-            ranking = await self._rerank(sub_queries, results, top_n)
+            ranking = await self._rerank(sub_queries, results)
         # redundant passages stay: redundancy is a signal of the round, and is removed at the end
-        limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)
+        top_n = self.settings.reranker_top_n
+        limit = top_n if self.mode == "chunk" else max(top_n, self.stats.total_parent_chunks)  # everything is returned
         self.ranked = merging.accumulate(self.ranked, merging.merge_sub_queries(ranking.chunks, limit=limit))
         return True
 
-    async def _rerank(self, sub_queries: Sequence[str], results: Sequence[RetrievalResult], top_n: int) -> Ranking:
+    async def _rerank(self, sub_queries: Sequence[str], results: Sequence[RetrievalResult]) -> Ranking:
+        top_n = self.settings.reranker_top_n
         searched = list(zip(sub_queries, results, strict=True))
         ranking = await rank(self.reranker, searched, top_n=top_n, instruction=self.instruction)
         for warning in ranking.warnings:

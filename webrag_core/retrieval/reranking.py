@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,8 +10,9 @@ from webrag_core.config import Settings
 from webrag_core.errors import RerankError
 from webrag_core.indexing.markdown import plain_text
 from webrag_core.providers.embedder import WordLlamaEmbedder
+from webrag_core.providers.rerankers.memory import RankingMemory, RememberingReranker
 from webrag_core.providers.rerankers.plugins import plugin_reranker
-from webrag_core.providers.rerankers.protocol import Reranker
+from webrag_core.providers.rerankers.protocol import Reranked, Reranker
 from webrag_core.retrieval.local_reranker import LocalReranker
 from webrag_core.retrieval.models import RankedChunk, RetrievalResult, RetrievedChunk
 from webrag_core.store.breakers import Breakers
@@ -38,10 +40,12 @@ async def rank(
     top_n: int,
     instruction: str | None,
 ) -> Ranking:
-    """Rerank the `top_n` best chunks of each query; all of them in full-context mode, where nothing is cut.
+    """Rerank the `top_n` best chunks of each query. In full-context mode, where nothing is cut, the others come behind
+    them: with the retrieval score, but with no more than the last of them.
 
-    One reranker scores all queries of a call: the scores of two are not comparable. When a provider fails, all of them
-    are ranked locally, with a warning. Raises EmbeddingError when a local model fails.
+    A provider is asked for all queries at the same time. One reranker scores all queries of a call: the scores of two
+    are not comparable. When a provider fails, all of them are ranked locally, with a warning. Raises EmbeddingError
+    when a local model fails.
     """
     if reranker is None:
         return Ranking([_as_retrieved(query, _candidates(result, top_n)) for query, result in results], [])
@@ -69,32 +73,61 @@ def _as_retrieved(query: str, chunks: Sequence[RetrievedChunk]) -> list[RankedCh
 async def _rank(
     reranker: Reranker, results: Sequence[tuple[str, RetrievalResult]], *, top_n: int, instruction: str | None
 ) -> Ranking:
+    if isinstance(reranker, LocalReranker):  # retrieval has scored these texts already
+        local = [reranker.judge(_candidates(result, top_n), instruction) for _, result in results]
+        return _ranking(results, local)
+    slots = asyncio.Semaphore(reranker.at_once if isinstance(reranker, RememberingReranker) else 1)
+    failures: list[RerankError] = []
+
+    async def ask(query: str, result: RetrievalResult) -> Reranked:
+        async with slots:
+            if failures:  # the provider is left alone
+                raise failures[0]
+            passages = [passage_of(chunk) for chunk in result.chunks[:top_n]]
+            try:
+                return await reranker.rerank(query, passages, term_idf=result.term_idf, instruction=instruction)
+            except RerankError as error:
+                failures.append(error)
+                raise
+
+    answers = await asyncio.gather(*(ask(*one) for one in results), return_exceptions=True)  # none is left under way
+    reranked = []
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise failures[0] if failures else answer
+        reranked.append(answer)
+    return _ranking(results, reranked)
+
+
+def _ranking(results: Sequence[tuple[str, RetrievalResult]], answers: Sequence[Reranked]) -> Ranking:
+    """The chunks of each query in the order of its answer; behind them those of the full context that were not sent."""
     ranking = Ranking([], [])
-    for query, result in results:
-        chunks = _candidates(result, top_n)
-        if isinstance(reranker, LocalReranker):
-            reranked = reranker.judge(chunks, instruction)  # retrieval has scored these texts already
-        else:
-            reranked = await reranker.rerank(
-                query, [passage_of(chunk) for chunk in chunks], term_idf=result.term_idf, instruction=instruction
-            )
+    for (query, result), reranked in zip(results, answers, strict=True):
         ranking.warnings.extend(reranked.warnings)
-        ranking.chunks.append(
-            [
-                RankedChunk(
-                    chunk=chunks[row.index],
-                    reranked_score=row.relevance_score,
-                    confidence=row.confidence,
-                    source_sub_query=query,
-                )
-                for row in reranked.results
-            ]
-        )
+        chunks = [
+            RankedChunk(
+                chunk=result.chunks[row.index],
+                reranked_score=row.relevance_score,
+                confidence=row.confidence,
+                source_sub_query=query,
+            )
+            for row in reranked.results
+        ]
+        rest = result.chunks[len(chunks) :] if result.mode == "full_context" else []
+        last = chunks[-1].reranked_score if chunks else 1.0
+        others = [
+            one.model_copy(update={"reranked_score": min(one.reranked_score, last)})
+            for one in _as_retrieved(query, rest)
+        ]
+        ranking.chunks.append([*chunks, *others])
     return ranking
 
 
-def make_reranker(settings: Settings, breakers: Breakers | None = None) -> Reranker | None:
-    """The configured reranker; None for `RERANKER_PROVIDER=none`, which keeps the retrieval scores.
+def make_reranker(
+    settings: Settings, breakers: Breakers | None = None, memory: RankingMemory | None = None
+) -> Reranker | None:
+    """The configured reranker; None for `RERANKER_PROVIDER=none`, which keeps the retrieval scores. With a `memory` a
+    provider is asked only for what it does not hold.
 
     Raises InvalidInputError when the provider has neither key nor URL, or its package is not installed, PluginError.
     """
@@ -103,7 +136,8 @@ def make_reranker(settings: Settings, breakers: Breakers | None = None) -> Reran
         return None
     if provider == "local":
         return local_reranker(settings)
-    return plugin_reranker(provider, settings, breakers)
+    reranker = plugin_reranker(provider, settings, breakers)
+    return reranker if memory is None else RememberingReranker(reranker, memory)
 
 
 def local_reranker(settings: Settings | None = None) -> LocalReranker:

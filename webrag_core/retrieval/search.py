@@ -138,7 +138,7 @@ async def finish_search(
 ) -> CorpusSearch:
     """Rerank and cite what was retrieved. Raises InvalidInputError for an unusable reranker."""
     settings = corpus.settings
-    reranker = make_reranker(settings, corpus.breakers) if request.pattern.reranks else None
+    reranker = make_reranker(settings, corpus.breakers, corpus.rankings) if request.pattern.reranks else None
     top_n = max(settings.reranker_top_n, request.top_k or 0)
     query = respelled(request.query, retrieved.spellings)
     ranking = await rank(reranker, [(query, retrieved)], top_n=top_n, instruction=instruction)

@@ -7,6 +7,7 @@ a candidate and nothing is cut, but scores are computed all the same: one scorin
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -70,13 +71,31 @@ class Searcher:
         `relaxed` doubles the number of candidates and lowers the similarity floor once per unit. `mode="auto"` takes
         the full context when it fits RETRIEVAL_FULL_CONTEXT_THRESHOLD. Raises InvalidInputError for an invalid query.
         """
-        request = SearchRequest(query=query, mode=mode, context_budget=context_budget)
+        [result] = await self.retrieve_all([query], scope, mode=mode, relaxed=relaxed, context_budget=context_budget)
+        return result
+
+    async def retrieve_all(
+        self,
+        queries: Sequence[str],
+        scope: Scope,
+        *,
+        mode: Mode = "auto",
+        relaxed: int = 0,
+        context_budget: int | None = None,
+    ) -> list[RetrievalResult]:
+        """As `retrieve` for each of the queries, at the same time; their vectors are one request."""
+        requests = [SearchRequest(query=query, mode=mode, context_budget=context_budget) for query in queries]
         started = time.perf_counter()
-        vectors, failure = await self._embed(request)
+        vectors, failure = await self._embed(queries, Pattern.RERANKED)
         embedded = time.perf_counter()
-        async with self._database.pipelined_snapshot() as connection:
-            result, _ = await self._search(connection, request, vectors, scope, relaxed)
-        return _finished(result, failure, started, embedded)
+
+        async def search(at: int) -> RetrievalResult:
+            vector = None if vectors is None else vectors[at : at + 1]
+            async with self._database.pipelined_snapshot() as connection:
+                result, _ = await self._search(connection, requests[at], vector, scope, relaxed)
+            return _finished(result, failure, started, embedded)
+
+        return await asyncio.gather(*map(search, range(len(requests))))
 
     async def search(self, request: SearchRequest) -> RetrievalResult:
         """Run `request` over the ready pages that match its filters; ranks and scores as `retrieve`.
@@ -105,7 +124,7 @@ class Searcher:
     async def _find(self, request: SearchRequest) -> tuple[RetrievalResult, list[Spelling]]:
         """What is found for the words as they are, and what those that are written nowhere may be meant for."""
         started = time.perf_counter()
-        vectors, failure = await self._embed(request)
+        vectors, failure = await self._embed(request.queries, request.pattern)
         embedded = time.perf_counter()
         async with self._database.pipelined_snapshot() as connection:
             live = await self._ask_live(connection)
@@ -161,13 +180,13 @@ class Searcher:
             window=window,
         )
 
-    async def _embed(self, request: SearchRequest) -> tuple[Vectors | None, EmbeddingError | None]:
+    async def _embed(self, queries: Sequence[str], pattern: Pattern) -> tuple[Vectors | None, EmbeddingError | None]:
         try:
-            return await self._embedder.embed(request.queries, "query"), None
+            return await self._embedder.embed(queries, "query"), None
         except EmbeddingError as error:
-            if request.pattern is Pattern.SEMANTIC:
+            if pattern is Pattern.SEMANTIC:
                 raise EmbeddingError(
-                    f"{request.pattern} needs the embedding model, which failed: {error.message}", code=error.code
+                    f"{pattern} needs the embedding model, which failed: {error.message}", code=error.code
                 ) from None
             return None, error
 

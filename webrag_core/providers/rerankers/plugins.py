@@ -59,4 +59,5 @@ class GuardedReranker:
         if not passages:
             return Reranked([])
         checked = checked_ranking(self.name, list(ranking.results), len(passages))
-        return Reranked(checked.results, (*map(str, ranking.warnings), *checked.warnings))
+        warnings = (*map(str, ranking.warnings), *checked.warnings)
+        return Reranked(checked.results, warnings, checked.squashed)

@@ -21,10 +21,12 @@ class RerankResult(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """One result per passage, best first; equal scores keep the input order. `warnings` are for the user."""
+    """One result per passage, best first; equal scores keep the input order. `warnings` are for the user; `squashed`:
+    the provider's scores lay outside of [0, 1]."""
 
     results: list[RerankResult]
     warnings: tuple[str, ...] = ()
+    squashed: bool = False
 
 
 @runtime_checkable

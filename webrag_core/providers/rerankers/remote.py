@@ -142,7 +142,7 @@ def checked_ranking(provider: str, rows: object, count: int) -> Reranked:
             f"{provider} gave scores from {low:.3g} to {high:.3g} instead of 0 to 1; they were squashed into that range"
             " in the same order, and thresholds fit them badly"
         )
-    return Reranked(results, tuple(warnings))
+    return Reranked(results, tuple(warnings), squashed=logits)
 
 
 def _field(row: object, name: str) -> object:
