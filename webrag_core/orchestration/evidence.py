@@ -16,7 +16,13 @@ from webrag_core.orchestration.request import (
     reranker_instruction,
     without_known,
 )
-from webrag_core.orchestration.signals import PassageFeatures, ScoredPassage, best_features, leading_passages
+from webrag_core.orchestration.signals import (
+    PassageFeatures,
+    ScoredPassage,
+    best_features,
+    leading_passages,
+    mediocre_floor,
+)
 from webrag_core.orchestration.verdict import LOCAL_RERANKERS
 from webrag_core.providers.rerankers.protocol import Reranker
 from webrag_core.retrieval import merging
@@ -42,6 +48,7 @@ class Coverage:
     queries: tuple[str, ...]  # the question, then the part, if it is about one
     passage: PassageFeatures = field(default_factory=PassageFeatures)
     reading: float | None = None  # what the reader says; None without one
+    provider_score: float | None = None  # what a provider's reranker says of the best passage; None without one
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,7 +61,7 @@ class Evidence:
     settings: Settings
     searcher: Searcher
     reranker: Reranker | None
-    own_reader: Reader | None
+    reader: Reader | None
     clock: Clock
     warn: Callable[[str], None]
     ranked: list[RankedChunk] = field(default_factory=list)
@@ -70,13 +77,8 @@ class Evidence:
 
     @property
     def judged_locally(self) -> bool:
-        """Whether raw scores are retrieval's own. A provider's reranker takes the reader's place, too."""
+        """Whether no provider's reranker orders the passages."""
         return self.judged_by in LOCAL_RERANKERS
-
-    @property
-    def reader(self) -> Reader | None:
-        """The reader, where its judgement counts."""
-        return self.own_reader if self.judged_locally else None
 
     @property
     def instruction(self) -> str | None:
@@ -85,14 +87,20 @@ class Evidence:
 
     @property
     def weakest(self) -> Coverage:
-        """The part covered worst: the evidence is complete only when this one is."""
-        ordered = sorted(self.coverage, key=lambda one: one.passage.raw_score if one.reading is None else one.reading)
-        return next(iter(ordered), Coverage((self.question,)))
+        """The part covered worst: the evidence is complete only when this one is. One that a provider finds mediocre
+        comes before all others."""
+        floor = mediocre_floor(self.settings)
+
+        def order(one: Coverage) -> tuple[bool, float]:
+            mediocre = one.provider_score is not None and one.provider_score < floor
+            return not mediocre, one.passage.raw_score if one.reading is None else one.reading
+
+        return min(self.coverage, key=order, default=Coverage((self.question,)))
 
     @property
-    def best_raw_score(self) -> float:
-        """Raw score in [0, 1] of the best passage for any part."""
-        return max((one.passage.raw_score for one in self.coverage), default=0.0)
+    def best_score(self) -> float:
+        """Score in [0, 1] of the best passage for any part, by retrieval or by a provider's reranker."""
+        return max((max(one.passage.raw_score, one.provider_score or 0.0) for one in self.coverage), default=0.0)
 
     @property
     def leading(self) -> list[RankedChunk]:
@@ -140,7 +148,15 @@ class Evidence:
             leading = [self._leading_passages(results[place], ranking.chunks[place]) for place in places]
             passage = best_features(leading[-1], results[places[-1]].term_idf)
             chunks = {one.chunk.chunk_id: one.chunk for found in leading for one in found[:_READ]}
-            self.coverage.append(Coverage(queries, passage, await self._read(queries, list(chunks.values()))))
+            scored = bool(leading[-1]) and not self.judged_locally
+            self.coverage.append(
+                Coverage(
+                    queries,
+                    passage,
+                    reading=await self._read(queries, list(chunks.values())),
+                    provider_score=leading[-1][0].score if scored else None,
+                )
+            )
         return ranking
 
     async def _read(self, queries: Sequence[str], chunks: Sequence[RetrievedChunk]) -> float | None:
@@ -153,14 +169,16 @@ class Evidence:
         return max(readings, default=None)
 
     def _leading_passages(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> list[ScoredPassage]:
-        """The best passages for one sub-query by the configured reranker, after the discount for lines of links.
-
-        The local reranker's probabilities depend on the rank; its features hold retrieval's raw score instead.
+        """The best passages for one sub-query by the configured reranker, after the discount for lines of links. Their
+        features hold retrieval's raw score, for which the tables of completeness were fitted.
         """
         if self.judged_locally:
             scored = [ScoredPassage(chunk, chunk.score, chunk.raw_score) for chunk in result.chunks]
         else:
-            scored = [ScoredPassage(one.chunk, one.reranked_score, one.reranked_score) for one in ranked]
+            scored = [
+                ScoredPassage(one.chunk, one.reranked_score, one.chunk.raw_score)
+                for one in ranked[: self.settings.reranker_top_n]  # which it has read
+            ]
         return leading_passages(scored, result.term_idf, _READ)
 
     def fitting(self) -> tuple[list[RankedChunk], list[CitationSpan]]:

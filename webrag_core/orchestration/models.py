@@ -82,6 +82,7 @@ class EvaluationSignals(Contract):
     previews_left: int = 0  # previewed pages that are not read
     best_preview_score: float | None = None  # raw score of the best passage on them
     reading: float | None = None  # what the reader says of the best passage of the evidence
+    provider_score: float | None = None  # what a provider's reranker says of it; a veto, see `Calibrated`
     preview_reading: float | None = None  # and of the best passage of the previews
     verdict: Verdict | None = None  # of the chat model that read the evidence; None where it was not asked
 

@@ -140,7 +140,7 @@ class Run:
             settings=settings,
             searcher=Searcher(self.corpus.database, indexer.embedder, await indexer.model_id(), settings),
             reranker=self.reranker,
-            own_reader=make_reader(settings),
+            reader=make_reader(settings),
             clock=self.clock,
             warn=lambda text: self.warn(Caution(text)),
         )
@@ -409,9 +409,10 @@ class Run:
             joins_parts=joins_parts(judged),
             query_terms=len(set(terms(judged, detected(judged)))),
             previews_left=len(self.previews),
-            best_preview_score=self._best_preview(),
+            best_preview_score=max((one.score for one in self.previews), default=None),
             reading=weakest.reading,
             preview_reading=max((one.reading for one in self.previews if one.reading is not None), default=None),
+            provider_score=weakest.provider_score,
         )
 
     async def _verdict(self) -> Verdict | None:
@@ -428,12 +429,6 @@ class Run:
             self.warn(Caution(f"judging by {error.model} failed ({error.reason}); judged by numbers alone"))
             self.judge = None  # it is not waited for in every round
             return None
-
-    def _best_preview(self) -> float | None:
-        """Raw score of the best preview; None when the evidence was scored by a provider, on another scale."""
-        if not self.evidence.judged_locally:
-            return None
-        return max((preview.score for preview in self.previews), default=None)
 
     async def _record(self, signals: EvaluationSignals, decision: ExpansionDecision, elapsed_ms: float) -> None:
         """Store the round, and the step that led to it."""
@@ -578,7 +573,7 @@ class Run:
     async def _concluded(self, result: OrchestrationResult) -> OrchestrationResult:
         """The result with its status, its confidence and its best citation."""
         probability, citations = result.probability_complete, result.citations
-        own = status_of(probability, self.evidence.best_raw_score, len(citations))
+        own = status_of(probability, self.evidence.best_score, len(citations))
         conclusion = Conclusion(own, probability) if self.conclude is None else await self.conclude(result)
         best = next((one.number for one in citations if one.chunk_id == conclusion.passage), None)
         return result.model_copy(

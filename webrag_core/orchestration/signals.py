@@ -67,7 +67,7 @@ def has_high_redundancy(redundancy_ratio: float, settings: Settings) -> bool:
 class PassageFeatures:
     """How well the best passage fits the query; each in [0, 1], each 0 without a passage.
 
-    `raw_score` is the score before calibration: retrieval's own, or that of a remote reranker. `term_share` is the
+    `raw_score` is retrieval's own score, before calibration. `term_share` is the
     share of the query's terms that occur in the passage, its title and headings. It is not weighted by rarity: in a
     small scope an absent term would weigh most. Lines that consist of links only promise an answer and give none:
     terms that occur only there do not count, and the raw score shrinks in proportion. In a list of links, which has
@@ -165,6 +165,7 @@ def compute_signals(
     best_preview_score: float | None = None,
     reading: float | None = None,
     preview_reading: float | None = None,
+    provider_score: float | None = None,
 ) -> EvaluationSignals:
     """Numbers of one round (specification 000, section 9).
 
@@ -235,4 +236,5 @@ def compute_signals(
         best_preview_score=best_preview_score,
         reading=reading,
         preview_reading=preview_reading,
+        provider_score=provider_score,
     )

@@ -8,16 +8,16 @@ from webrag_core.providers.embedder import ModelIdentity
 from webrag_core.retrieval.calibration import Provenance, model_name
 
 RELEVANT_AT = 0.25
-"""Raw score of the best passage from which it counts as relevant. Below it, one claim in ten is right (measured on
+"""Score of the best passage from which it counts as relevant. Below it, one claim in ten is right (measured on
 sites outside the fit)."""
 
 LOCAL_RERANKERS = frozenset({"local", "none"})
-"""Rerankers under which the signals hold retrieval's own raw scores, for which the completeness table was fitted."""
+"""Rerankers that choose the passages for which the completeness tables were fitted."""
 
 
-def status_of(probability_complete: float, best_raw_score: float, citations: int) -> Status:
+def status_of(probability_complete: float, best_score: float, citations: int) -> Status:
     """`answered`: complete and relevant; `not_found`: neither, or no citation at all; `partial`: one of both."""
-    complete, relevant = probability_complete >= COMPLETE_AT, best_raw_score >= RELEVANT_AT
+    complete, relevant = probability_complete >= COMPLETE_AT, best_score >= RELEVANT_AT
     if citations and complete and relevant:
         return "answered"
     return "partial" if citations and (complete or relevant) else "not_found"

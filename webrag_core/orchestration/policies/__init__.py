@@ -13,6 +13,7 @@ from webrag_core.errors import InvalidInputError
 from webrag_core.orchestration.models import COMPLETE_AT, EvaluationSignals, ExpansionDecision
 from webrag_core.orchestration.policies.calibrated import Calibrated
 from webrag_core.orchestration.policies.seed_matrix import SeedMatrix
+from webrag_core.orchestration.signals import mediocre_floor
 
 
 class StopPolicy(Protocol):
@@ -79,7 +80,7 @@ class FixedRounds:
 _MAX_DIGITS = 9
 
 POLICIES: dict[str, Callable[[Settings], StopPolicy]] = {
-    Calibrated.name: lambda _: Calibrated(),
+    Calibrated.name: lambda settings: Calibrated(floor=mediocre_floor(settings)),
     SeedMatrix.name: SeedMatrix,
     "stop-at-once": lambda _: FixedRounds("stop-at-once", 0),
     "fixed-k": lambda _: FixedRounds("fixed-k", DEFAULT_ROUNDS),

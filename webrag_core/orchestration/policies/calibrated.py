@@ -22,6 +22,7 @@ from webrag_core.retrieval.calibration import Provenance
 COMPLETE, INCOMPLETE, SPENT = "complete", "incomplete", "budget-spent"
 
 _ONE_BY_ONE = 3  # rounds that read a single page: early on every page counts, later two at a time find more
+_VETOED = COMPLETE_AT - 0.01  # at most, where a provider finds the best passage mediocre
 _MANY_TERMS = 12  # from which on a question is long
 
 _SHARE, _SCORE = "share of the question's terms", "best raw score"
@@ -92,7 +93,8 @@ class Calibrated:
     """Stops when the evidence is complete with probability `COMPLETE_AT`, or when the budget is spent.
 
     Otherwise it reads the best preview, from the fourth round on the best two. The probability depends on `features`: a
-    preview with a better passage, for instance, makes complete evidence less likely. Pure.
+    preview with a better passage, for instance, makes complete evidence less likely. A provider's reranker has a veto:
+    evidence whose best passage it scores below `floor` (MEDIOCRE_SCORE_FLOOR) is never complete. Pure.
     """
 
     name: ClassVar[str] = "calibrated"
@@ -100,8 +102,9 @@ class Calibrated:
     looks_ahead: ClassVar[bool] = True
     claims: ClassVar[bool] = True
 
-    def __init__(self, table: CompletenessTable | None = None) -> None:
+    def __init__(self, table: CompletenessTable | None = None, *, floor: float = 0.5) -> None:
         self._table = table
+        self._floor = floor
 
     def decide(self, history: Sequence[EvaluationSignals]) -> ExpansionDecision:
         """Decide by `history`. Raises InvalidInputError for an empty history."""
@@ -109,8 +112,13 @@ class Calibrated:
             raise InvalidInputError("a policy needs the signals of at least one round")
         now = history[-1]
         probability = (self._table or completeness_tables()[table_of(now)]).probability(now)
+        vetoed = now.provider_score is not None and now.provider_score < self._floor
+        if now.provider_score is not None and vetoed:
+            probability = min(_VETOED, probability * now.provider_score / self._floor)
         rival = "" if now.best_preview_score is None else f", the best of a preview {now.best_preview_score:.2f}"
         reading = "" if now.reading is None else f", the reader says {now.reading:.2f}"
+        if now.provider_score is not None:
+            reading += f", the reranker {now.provider_score:.2f}{' (mediocre)' if vetoed else ''}"
         part = "" if now.part is None else f'of the part "{now.part}" '
         seen = (
             f"{part}the best passage scores {now.best_raw_score:.2f} and holds {now.term_share:.0%} of the question's"
