@@ -184,9 +184,13 @@ class EmbeddingError(WebragError):
 
 
 class RerankError(WebragError):
-    """A reranking provider failed or answered something that is no ranking. The caller can rank without it."""
+    """A reranking provider failed or answered something that is no ranking. The caller can rank without it.
+
+    `refused`: it does not serve who asks (key, credits, rights), so that asking again is of no use.
+    """
 
     code = "rerank_failed"
+    refused: bool = False
 
     def __init__(self, provider: str, reason: str) -> None:
         super().__init__(f"{provider}: {reason}")

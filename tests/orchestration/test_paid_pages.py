@@ -18,6 +18,7 @@ from webrag_core.config import Settings
 from webrag_core.indexing.pipeline import Corpus
 from webrag_core.orchestration.engine import AnswerRequest, OrchestratorEngine
 from webrag_core.orchestration.models import OrchestrationResult
+from webrag_core.providers import retry
 
 QUESTION = "How do I rotate the signing keys?"
 ANSWER = "To rotate the signing keys, run vault keys rotate. Old signing keys stay valid for two days after you rotate."
@@ -66,13 +67,15 @@ def provider_of(pages: dict[str, str], listed: tuple[str, ...] = ()) -> Any:
     return answer
 
 
-def ask(settings: Settings, server: Provider, times: int = 1, **options: Any) -> list[OrchestrationResult]:
+def ask(
+    settings: Settings, server: Provider, times: int = 1, direct: LocalSite | None = None, **options: Any
+) -> list[OrchestrationResult]:
     """The results of the same question, asked `times` times of one corpus."""
     configured = settings.model_copy(update={"firecrawl_api_url": server.url, "webrag_warc": None})
     gate = NetworkGate(configured, resolver=resolver({"site.example": ["93.184.216.34"]}))
 
     async def run() -> list[OrchestrationResult]:
-        acquirer = FallbackAcquirer(FirecrawlAcquirer(configured, gate), LocalSite({}, name="http"))
+        acquirer = FallbackAcquirer(FirecrawlAcquirer(configured, gate), direct or LocalSite({}, name="http"))
         async with Corpus.open(configured, acquirer) as corpus:
             request = AnswerRequest(**{"urls": (f"{SITE}/",), "query": QUESTION, **options})
             return [await OrchestratorEngine(corpus).run(request) for _ in range(times)]
@@ -176,3 +179,42 @@ def test_no_page_is_bought_while_words_alone_are_searched(settings: Settings) ->
     assert bought(server) == ["/"]
     assert result.final_decision.rule == "provider-failed"
     assert any("searched by words only" in warning for warning in result.warnings)
+
+
+def refusing(status: int, pages: dict[str, str], headers: dict[str, str] | None = None) -> tuple[Any, LocalSite]:
+    """A provider that serves nobody, and the site to be fetched directly."""
+    reply = Reply({"success": False, "error": "no"}, status, headers or {})
+    return reply, LocalSite(pages, name="http")
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+def test_a_provider_that_refuses_is_asked_once(settings: Settings, status: int) -> None:
+    pages = site("Nothing of this here.", **{"/keys": page("Keys", "Keys are kept.")})
+    reply, direct = refusing(status, pages)
+    with serving(reply) as server:
+        [result] = ask(settings, server, direct=direct, policy="fixed-k:1")
+    assert len(server.calls) == 1
+    assert len(direct.requests) > 3
+    warnings = [warning for warning in result.warnings if "fetched directly" in warning]
+    assert len(warnings) == 1
+    assert warnings[0].endswith(f"fetched directly instead, and {len(direct.requests) - 1} more pages")
+
+
+def test_a_provider_that_limits_requests_is_asked_for_less(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(retry, "_FIRST_PAUSE_S", 0.01)
+    reply, direct = refusing(429, site("Nothing of this here."))
+    with serving(reply) as server:
+        [result] = ask(settings, server, direct=direct, expansion_budget=2, policy="calibrated")
+    scraped = bought(server)
+    assert scraped.count("/") == 3, "the first caller asks again"
+    assert all(scraped.count(path) == 1 for path in set(scraped) - {"/"})
+    assert max(len(done.previews) for done in result.rounds) == 1
+    assert len([warning for warning in result.warnings if "fetched directly" in warning]) == 1
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+def test_a_reranker_that_refuses_is_asked_once(settings: Settings, status: int) -> None:
+    with serving(provider_of(site(ANSWER))) as server, serving(Reply({}, status)) as reranker:
+        first, _ = ask(with_reranker(settings, reranker.url), server, times=2)
+    assert len(reranker.calls) == len(first.query_analysis.sub_queries)
+    assert len([warning for warning in first.warnings if "jina" in warning]) == 1

@@ -108,6 +108,17 @@ class Acquirer(Protocol):
         ...
 
 
+FETCHED_DIRECTLY = "fetched directly instead"
+"""End of the warning of a page that came another way than by the acquirer that was asked."""
+
+
+@runtime_checkable
+class LimitedAcquirer(Protocol):
+    """An acquirer behind a limit of requests. `limited`: it was told a short time ago to ask for less."""
+
+    limited: bool
+
+
 @runtime_checkable
 class BatchAcquirer(Protocol):
     """An acquirer that gets many pages by one request."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from webrag_core.acquisition.acquirer import FETCHED_DIRECTLY, LimitedAcquirer
 from webrag_core.config import Settings
 from webrag_core.corpus.refresh import describe_site
 from webrag_core.errors import ChatError, EmbeddingError, FetchError, Reason
@@ -53,6 +55,7 @@ from webrag_core.orchestration.signals import compute_signals
 from webrag_core.orchestration.verdict import probability_note, status_of
 from webrag_core.percentages import cut
 from webrag_core.providers.rerankers.protocol import Reranker
+from webrag_core.readable import counted
 from webrag_core.result_warnings import Caution, log_warning
 from webrag_core.retrieval import merging
 from webrag_core.retrieval.citations import prove_citations, with_pages
@@ -109,6 +112,7 @@ class Run:
     looked: Expansion = field(default_factory=Expansion)
     previews: list[RankedPreview] = field(default_factory=list)
     map_files: list[str] = field(default_factory=list)
+    direct: dict[str, list[str]] = field(default_factory=dict)  # pages that came another way, by warning
     map_seeds: list[int] = field(default_factory=list)
     described: bool = False
     warnings: list[Caution] = field(default_factory=list)
@@ -154,8 +158,13 @@ class Run:
         return await self._finish(decision)
 
     def warn(self, warning: Caution) -> None:
-        """Log a degradation once and add it to the result."""
-        if warning not in self.warnings:
+        """Log a degradation once and add it to the result. Pages that came another way are counted, see `_finish`."""
+        if warning.about is not None and warning.message.endswith(FETCHED_DIRECTLY):
+            pages = self.direct.setdefault(warning.message, [])
+            if not pages:
+                log_warning(logger, warning)
+            pages.append(warning.about)
+        elif warning not in self.warnings:
             log_warning(logger, warning)
             self.warnings.append(warning)
 
@@ -286,7 +295,9 @@ class Run:
         if decision.action == "expand_breadth":
             await self._rerank_links()
             most = self.settings.max_candidates_per_iteration
-            to_choose_from = min(METERED_PREVIEWS, self.settings.webrag_previews)
+            acquirer = self.corpus.ingestor.acquirer
+            limited = isinstance(acquirer, LimitedAcquirer) and acquirer.limited
+            to_choose_from = min(1 if limited else METERED_PREVIEWS, self.settings.webrag_previews)
             await self._look_ahead(max(to_choose_from, min(most, decision.pages or most)) - len(self.previews))
         return signals, decision
 
@@ -520,6 +531,7 @@ class Run:
         """Cite what is relevant and fits the budget, add neighbours. Citations are proved before they are stored."""
         evidence = self.evidence
         self._warn_of_previews()
+        self.warnings += [_counted(message, pages) for message, pages in self.direct.items()]
         with self.clock.phase("merge_ms"):
             best, citations = evidence.fitting()
         with self.clock.phase("locality_ms"):
@@ -597,6 +609,13 @@ class Run:
             (url, error), others = failed[0], len(failed) - 1
             more = f", and {others} more linked pages (see the list of pages)" if others else ""
             self.warn(Caution.on(url, f"{_failure(error)}{more}"))
+
+
+def _counted(message: str, pages: Sequence[str]) -> Caution:
+    """One warning for all pages with the same message."""
+    others = len(set(pages)) - 1
+    more = f", and {counted(others, 'more page')}" if others else ""
+    return Caution.on(pages[0], f"{message}{more}")
 
 
 def _failure(error: FetchError) -> str:

@@ -91,5 +91,5 @@ def test_pages_of_both_live_acquirers_are_used_again(settings: Settings) -> None
 def test_a_seed_fetched_directly_is_a_warning_too(settings: Settings) -> None:
     with firecrawl(Reply({"success": False, "error": "pay"}, status=402)) as server:
         result = answer(settings, server.url, LocalSite(PAGES, name="http"))
-    assert f"{SITE}/: {REFUSED}" in result.warnings
+    assert f"{SITE}/: {REFUSED}, and 1 more page" in result.warnings
     assert KEY not in str(result)

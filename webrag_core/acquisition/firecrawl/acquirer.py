@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 
 from webrag_core.acquisition.acquirer import AcquiredPage
@@ -49,6 +49,7 @@ class FirecrawlAcquirer:
         self._max_bytes = settings.webrag_max_body_bytes
         self._brief_map = settings.expansion_map_limit
         self._slots = asyncio.Semaphore(_CONCURRENT)
+        self._one_by_one = asyncio.Lock()
         self._announced: dict[str, asyncio.Future[Scraped | ScrapeFailure | None]] = {}
 
     async def fetch(self, url: str, *, etag: str | None = None, last_modified: str | None = None) -> AcquiredPage:
@@ -65,11 +66,16 @@ class FirecrawlAcquirer:
         delivered = None if announced is None else await asyncio.shield(announced)
         if delivered is not None:
             return await self._page(canonicalise(url), delivered)
-        async with self._slots:
+        async with self._slots, self._one_by_one if self.limited else nullcontext():
             asked = await self._admit(url)
             scraped = await self._api.patiently(lambda left: self._api.scrape(asked, left))
             # raised here and not in a handler: the SDK's errors hold the request and so the key
             return await self._page(asked, scraped)
+
+    @property
+    def limited(self) -> bool:
+        """See `LimitedAcquirer`: pages are then asked for one by one, and not again where that is refused."""
+        return self._api.limited
 
     @asynccontextmanager
     async def announced(self, urls: Sequence[str]) -> AsyncIterator[None]:

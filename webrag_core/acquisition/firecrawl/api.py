@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 _CLOUD = "https://api.firecrawl.dev"
+_REFUSALS = frozenset({401, 402, 403})
 _ORIGIN = "webrag"  # the SDK would send the name of the package that calls it
 _ATTEMPTS = 3
 _RECENT_MS = 120_000
@@ -66,14 +67,39 @@ class FirecrawlApi:
         breaker = None if breakers is None else breakers.of("firecrawl", self._url)
         self._endpoint = RetryingEndpoint((None,), attempts=_ATTEMPTS, breaker=breaker)
         self._key = settings.firecrawl_api_key
+        self._pause = settings.breaker_seconds
+        self._refused: tuple[ScrapeFailure, float] | None = None  # and until when nothing is asked
+        self.limited = False
         self._max_age_ms = round(settings.firecrawl_max_age * 1000)
         self._opened: AsyncFirecrawl | None = None
 
     async def patiently(self, ask: Callable[[float], Awaitable[T | ScrapeFailure]]) -> T | ScrapeFailure:
-        """`ask`, given the seconds left, until it succeeds, fails for good or FIRECRAWL_TIMEOUT is over."""
+        """`ask`, given the seconds left, until it succeeds, fails for good or FIRECRAWL_TIMEOUT is over.
+
+        Who is refused (HTTP 401, 402, 403) asks nothing more for BREAKER_SECONDS. While the server limits requests
+        (HTTP 429) one caller waits and asks again, the others give up.
+        """
         clock = asyncio.get_running_loop().time
         ends = clock() + self.seconds
-        answer = await self._endpoint.ask(lambda _: ask(ends - clock()), self.seconds)
+        if self._refused is not None and clock() < self._refused[1]:
+            return self._refused[0]
+
+        waits = False  # this caller is the one that asks again
+
+        async def once(_: None) -> T | ScrapeFailure:
+            nonlocal waits
+            said = await ask(ends - clock())
+            if not isinstance(said, ScrapeFailure):
+                self.limited = False
+            elif said.status == 429:
+                waits = waits or not self.limited
+                self.limited = True
+                return said if waits else dataclasses.replace(said, again=False)
+            return said
+
+        answer = await self._endpoint.ask(once, self.seconds)
+        if isinstance(answer, ScrapeFailure) and answer.status in _REFUSALS:
+            self._refused = dataclasses.replace(answer, asked=False), clock() + self._pause
         if isinstance(answer, Failure) and not isinstance(answer, ScrapeFailure):  # no reply at all
             code = Reason.TIMEOUT if answer.retry_at is None else Reason.PROVIDER_FAILED
             return ScrapeFailure(f"Firecrawl: {answer.reason}", code=code, retry_at=answer.retry_at)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 
-from webrag_core.acquisition.acquirer import AcquiredPage, Acquirer
+from webrag_core.acquisition.acquirer import FETCHED_DIRECTLY, AcquiredPage, Acquirer
 from webrag_core.acquisition.firecrawl.acquirer import FirecrawlAcquirer
 from webrag_core.acquisition.sitemaps.models import SiteMap
 from webrag_core.errors import FetchError, Reason
@@ -50,8 +50,13 @@ class FallbackAcquirer:
         except FetchError as error:
             message = f"{error.message} (fetched directly, because: {problem})"
             raise FetchError(error.reason, message, status=error.status) from None
-        warning = Caution.on(page.final_url, f"{problem}; fetched directly instead")
+        warning = Caution.on(page.final_url, f"{problem}; {FETCHED_DIRECTLY}")
         return dataclasses.replace(page, acquirer=self._second.name, warnings=(*page.warnings, warning))
+
+    @property
+    def limited(self) -> bool:
+        """See `LimitedAcquirer`."""
+        return self.firecrawl.limited
 
     def announced(self, urls: Sequence[str]) -> AbstractAsyncContextManager[None]:
         """See `BatchAcquirer`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from webrag_core.recently_used import RecentlyUsed
 
 _PAIRS = 50_000  # some 200 bytes each
 _AT_ONCE = 4
+_PAUSE_S = 120.0  # longer than most runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class RankingMemory:
         self.scores: RecentlyUsed[bytes, _Score] = RecentlyUsed(_PAIRS)
         self.squashes = False  # some scores of the provider lay outside of [0, 1]
         self.failing = False  # its last request failed
+        self.refusal: tuple[RerankError, float] | None = None  # and the time until which nothing is asked
 
 
 class RememberingReranker:
@@ -60,12 +63,15 @@ class RememberingReranker:
         new = {key: passage for key, passage in zip(keys, passages, strict=True) if key not in known}
         warnings: tuple[str, ...] = ()
         if new:
+            self._check()
             try:
                 ranking = await self._reranker.rerank(
                     query, list(new.values()), term_idf=term_idf, instruction=instruction
                 )
-            except RerankError:
+            except RerankError as error:
                 self._memory.failing = True
+                if error.refused:
+                    self._memory.refusal = error, time.monotonic() + _PAUSE_S
                 raise
             self._memory.failing = False
             warnings = ranking.warnings
@@ -79,6 +85,12 @@ class RememberingReranker:
             for at, key in enumerate(keys)
         ]
         return Reranked(sorted(results, key=lambda row: -row.relevance_score), warnings, self._memory.squashes)
+
+    def _check(self) -> None:
+        """Raise RerankError where the provider refused a short time ago."""
+        if self._memory.refusal is not None and time.monotonic() < self._memory.refusal[1]:
+            first = self._memory.refusal[0]
+            raise RerankError(first.provider, first.reason)
 
     def _value(self, score: _Score) -> float:
         """On one scale: where a provider gives logits, those of a request in which all lay in [0, 1] are logits too."""

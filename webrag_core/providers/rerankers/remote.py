@@ -23,6 +23,7 @@ LARGEST_ANSWER = 8_000_000
 
 # scores this far outside [0, 1] are rounding; further outside they are another scale
 _ROUNDING = 1e-6
+_REFUSALS = frozenset({401, 402, 403})
 
 PREFIX = "RERANKER"
 UNREACHABLE = Failure("cannot be reached", transient=True)
@@ -86,7 +87,9 @@ class RemoteReranker(ABC):
             await load_package(self.package)
         answer = await through(self._breaker, lambda: self._in_time(text, list(passages)))
         if isinstance(answer, Failure):
-            raise answer.on(RerankError(self.name, answer.reason))
+            error = answer.on(RerankError(self.name, answer.reason))
+            error.refused = answer.status in _REFUSALS
+            raise error
         return checked_ranking(self.name, answer, len(passages))
 
     async def _in_time(self, query: str, passages: list[str]) -> object:
