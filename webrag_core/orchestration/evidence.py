@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from webrag_core.config import Settings
@@ -146,7 +146,7 @@ class Evidence:
             queries = tuple(dict.fromkeys([self.question, part]))
             places = [sub_queries.index(query) for query in queries]
             leading = [self._leading_passages(results[place], ranking.chunks[place]) for place in places]
-            passage = best_features(leading[-1], results[places[-1]].term_idf)
+            passage = self._features(leading[-1], results[places[-1]].term_idf)
             chunks = {one.chunk.chunk_id: one.chunk for found in leading for one in found[:_READ]}
             scored = bool(leading[-1]) and not self.judged_locally
             self.coverage.append(
@@ -167,6 +167,12 @@ class Evidence:
         if self.reader.failure is not None:
             self.warn(f"judged without the reading model: {self.reader.failure}")
         return max(readings, default=None)
+
+    def _features(self, leading: Sequence[ScoredPassage], query_terms: Collection[str]) -> PassageFeatures:
+        """Of the best passage; where a provider chose them, of the one among them that retrieval scores best."""
+        if not self.judged_locally:
+            leading = leading_passages([replace(one, score=one.raw_score) for one in leading], query_terms, _READ)
+        return best_features(leading, query_terms)
 
     def _leading_passages(self, result: RetrievalResult, ranked: Sequence[RankedChunk]) -> list[ScoredPassage]:
         """The best passages for one sub-query by the configured reranker, after the discount for lines of links. Their
