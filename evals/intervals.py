@@ -21,7 +21,7 @@ _Z = 1.959964
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean with its 95 % interval over n items in `clusters` clusters."""
+    """A mean with its interval (of 95 %, unless another is asked for) over n items in `clusters` clusters."""
 
     mean: float
     low: float
@@ -33,9 +33,13 @@ class Interval:
         return f"{self.mean:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
-def interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None) -> Interval:
-    """Mean of `values` (at least one, all finite) and its interval; `clusters` runs parallel to them, None = each value
-    stands alone. Where all values are of one cluster there is nothing to draw but the values themselves.
+def interval(
+    values: Sequence[float], clusters: Sequence[Hashable] | None = None, *, confidence: float = 0.95
+) -> Interval:
+    """Mean of `values` (at least one, all finite) and its interval of `confidence`.
+
+    `clusters` runs parallel to the values, None = each value stands alone. Where all values are of one cluster there is
+    nothing to draw but the values themselves.
 
     Raises InvalidInputError for values that have no mean: none at all, or one that is not a number.
     """
@@ -50,7 +54,8 @@ def interval(values: Sequence[float], clusters: Sequence[Hashable] | None = None
     sizes = np.bincount(members)
     drawn = np.random.default_rng(_SEED).integers(len(sums), size=(_RESAMPLES, len(sums)))
     means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = np.quantile(means, [0.025, 0.975])
+    beyond = (1 - confidence) / 2
+    low, high = np.quantile(means, [beyond, 1 - beyond])
     return Interval(float(sample.mean()), float(low), float(high), len(sample), len(places))
 
 

@@ -92,7 +92,7 @@ def gate(
     against: Annotated[
         Path, typer.Option(help="The run log to compare with, as an earlier `eval sitewalk --out FILE` wrote it.")
     ],
-    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.05,
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.04,
     golden: Golden = None,
     as_json: Json = False,
 ) -> None:

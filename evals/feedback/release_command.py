@@ -32,7 +32,7 @@ def release(
     file: Annotated[Path, typer.Argument(help='JSON: {"weights": {"lexical": 0.3, …}}, all six.')],
     questions: Annotated[Path, typer.Option(help="Golden questions that must not fall, JSONL.")] = DEFAULT_QUESTIONS,
     documents: Annotated[Path, typer.Option(help="Their documents, JSONL.")] = DEFAULT_DOCUMENTS,
-    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.05,
+    tolerance: Annotated[float, typer.Option(min=0, max=1, help="Maximum drop of a mean.")] = 0.04,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Judge only.")] = False,
     as_json: Json = False,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,8 +15,11 @@ from webrag_core.errors import InvalidInputError
 GATED = ("success", "quotes", "stop_exact", "utility", "net")
 """Metrics that must not fall; more is better in each."""
 
-TOLERANCE = 0.05
+TOLERANCE = 0.04
 """How far a mean may fall before that alone is a regression, however wide its interval."""
+
+CONFIDENCE = 0.998
+"""Of the intervals: a fall by chance lies beyond its interval once in a thousand comparisons."""
 
 _SAME = 1e-9
 
@@ -93,7 +97,7 @@ def compare(
 
 
 def _change(metric: str, pairs: Mapping[str, tuple[float, float]], clusters: Sequence[str], tolerance: float) -> Change:
-    difference = interval([new - old for old, new in pairs.values()], clusters)
+    difference = interval([new - old for old, new in pairs.values()], clusters, confidence=CONFIDENCE)
     return Change(
         metric=metric,
         difference=difference,
@@ -101,3 +105,47 @@ def _change(metric: str, pairs: Mapping[str, tuple[float, float]], clusters: Seq
         better={item: pair for item, pair in pairs.items() if pair[1] > pair[0] + _SAME},
         fails=difference.high < -_SAME or difference.mean < -tolerance - _SAME,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """A metric whose mean lies below that of an earlier run, or below the floor. `difference`: run minus that."""
+
+    metric: str
+    difference: float
+    run: str
+
+
+def below_best(
+    now: Mapping[str, Mapping[str, float]],
+    earlier: Mapping[str, Mapping[str, Mapping[str, float]]],
+    *,
+    metrics: Sequence[str] = GATED,
+    tolerance: float = TOLERANCE,
+) -> list[Fall]:
+    """Metrics that fell by more than `tolerance` since the best of some earlier runs (run -> scores by item).
+
+    Small steps down that pass one by one add up here. Only runs on the same items as `now` count, means alone are
+    compared: the best of many is best by chance too, so that an interval would be too narrow.
+    """
+    falls = []
+    for metric in metrics:
+        means = {
+            run: mean
+            for run, scores in earlier.items()
+            if scores.keys() == now.keys()
+            if (mean := mean_of(scores, metric)) is not None
+        }
+        mine = mean_of(now, metric)
+        if mine is None or not means:
+            continue
+        best = max(means, key=lambda run: means[run])
+        if mine - means[best] < -tolerance - _SAME:
+            falls.append(Fall(metric, mine - means[best], best))
+    return falls
+
+
+def mean_of(scores: Mapping[str, Mapping[str, float]], metric: str) -> float | None:
+    """Mean of a metric over the items that have it; None where none has."""
+    values = [row[metric] for row in scores.values() if metric in row]
+    return math.fsum(values) / len(values) if values else None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dagster as dg
+import numpy as np
+import pytest
 
-from webrag_dagster.evaluation.gate import PASSED, SCORES, Base, gate, last_passing
+from webrag_dagster.evaluation.gate import PASSED, RECENT, SCORES, Base, gate, last_passing
 from webrag_dagster.metadata import Metadata
 
 ITEMS = [f"item-{number}" for number in range(10)]
@@ -153,3 +156,102 @@ def test_many_runs_that_fell_do_not_bury_the_base(instance: dg.DagsterInstance) 
     base = last_passing(instance, "suite", items=ITEMS)
     assert base is not None
     assert base.scores == scores(6)
+
+
+MANY = [f"item-{number:03}" for number in range(100)]
+
+
+def many(right: frozenset[int]) -> dict[str, dict[str, float]]:
+    """A hundred items, of which these succeed."""
+    return {item: {"success": float(place in right)} for place, item in enumerate(MANY)}
+
+
+def judged_many(base: Base | None, right: frozenset[int], *, accept: bool = False) -> tuple[bool, str, Metadata]:
+    clusters = {item: item for item in MANY}
+    result, metadata = gate(
+        "gate", base, many(right), clusters=clusters, metrics=("success",), accept=accept, policy=None
+    )
+    return bool(result.passed), str(result.description), metadata
+
+
+def test_ten_steps_down_of_two_points_are_caught_by_the_third(instance: dg.DagsterInstance) -> None:
+    """Each step loses three items and regains one, so that none falls by much against the night before."""
+    right = frozenset(range(100))
+    store(instance, judged_many(None, right)[2])
+    verdicts = []
+    for step in range(10):
+        lost = {3 * step, 3 * step + 1, 3 * step + 2}
+        right = right - lost | ({3 * step - 3} if step else set())
+        passed, said, metadata = judged_many(last_passing(instance, "suite", items=MANY), right)
+        verdicts.append(passed)
+        store(instance, metadata)
+    assert verdicts == [True] + [False] * 9 or verdicts == [True, True] + [False] * 8
+    assert "against run " in said
+    assert "against the run that was accepted last, or the first one" in said
+
+
+def test_steps_that_outlast_the_memory_are_caught_by_the_floor(instance: dg.DagsterInstance) -> None:
+    right = frozenset(range(100))
+    floor = {"success": 1.0}
+    assert judged_many(None, right)[2]["gate_floor"].value == floor
+    bases = Base(many(right - {0, 1, 2}), dict.fromkeys(MANY, "0" * 32), {}, floor)  # the best run is forgotten
+    assert judged_many(bases, right - {0, 1, 2, 3})[0]
+    passed, said, metadata = judged_many(bases, right - {0, 1, 2, 3, 4})
+    assert not passed
+    assert "success is -0.05 against the run that was accepted last" in said
+    assert metadata["gate_floor"].value == floor
+    accepted = judged_many(bases, right - {0, 1, 2, 3, 4}, accept=True)
+    assert accepted[0]
+    assert accepted[2]["gate_floor"].value == {"success": 0.95}
+
+
+def test_what_a_person_accepted_is_what_later_runs_are_measured_by(instance: dg.DagsterInstance) -> None:
+    store(instance, judged_many(None, frozenset(range(100)))[2])
+    for accept, passes in ((False, False), (True, True), (False, True)):
+        base = last_passing(instance, "suite", items=MANY)
+        passed, _, metadata = judged_many(base, frozenset(range(80)), accept=accept)
+        assert passed is passes
+        store(instance, metadata)
+    few = last_passing(instance, "suite", items=MANY[:10])
+    assert few is not None
+    assert (few.recent, few.floor) == ({}, {})  # another sample is nothing to take a mean of
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("items", "uncertain"), [(120, 0.0), (240, 0.05), (240, 0.1), (480, 0.1)])
+def test_a_loss_of_five_points_is_caught_and_unchanged_nights_are_not(items: int, uncertain: float) -> None:
+    """Of `items` a share is uncertain: right on some nights with a probability of its own. 30 nights before, then one
+    that is unchanged and one on which a twentieth of all items fail that were right."""
+    random = np.random.default_rng(items)
+    names = [f"item-{number}" for number in range(items)]
+    caught = false = 0
+    nights = 100
+    for _ in range(nights):
+        sure = random.random(items) < 0.8
+        unsure = random.choice(items, round(uncertain * items), replace=False)
+        chance = random.uniform(0.5, 0.95, items)
+
+        def night(
+            lost: Sequence[int] = (),
+            sure: Any = sure,
+            unsure: Any = unsure,
+            chance: Any = chance,
+        ) -> dict[str, dict[str, float]]:
+            right = sure.astype(float)
+            right[unsure] = random.random(len(unsure)) < chance[unsure]
+            right[list(lost)] = 0.0
+            return {name: {"success": float(value)} for name, value in zip(names, right, strict=True)}
+
+        before = {f"{number:032}": night() for number in range(RECENT)}
+        newest = next(iter(before))
+        floor = {"success": float(np.mean([row["success"] for row in night().values()]))}
+        base = Base(before[newest], dict.fromkeys(names, newest), before, floor)
+        certain = np.flatnonzero(sure & ~np.isin(np.arange(items), unsure))
+        lost = random.choice(certain, round(0.05 * items), replace=False)
+        clusters = {name: name for name in names}
+        for now, is_worse in ((night(), False), (night(lost.tolist()), True)):
+            result, _ = gate("gate", base, now, clusters=clusters, metrics=("success",), accept=False)
+            caught += is_worse and not result.passed
+            false += not is_worse and not result.passed
+    assert caught >= 0.95 * nights
+    assert false <= 0.01 * nights

@@ -1,23 +1,30 @@
-"""The gate as an asset check: a run's scores against those of the newest runs that passed, item by item."""
+"""The gate as an asset check: a run's scores against those of the newest runs that passed, item by item; against the
+best of the last ones; and against a floor that only a person moves."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import dagster as dg
 
-from evals.judging.gate import TOLERANCE, Change, Verdict, compare
+from evals.judging.gate import TOLERANCE, Change, Fall, Verdict, below_best, compare, mean_of
 from webrag_dagster.markdown import rows_markdown
 from webrag_dagster.metadata import Metadata, table
 
 Scores = Mapping[str, Mapping[str, float]]
 """Item -> metric -> score."""
 
-SCORES, PASSED, POLICY = "item_scores", "gate_passed", "policy"
+SCORES, PASSED, POLICY, ACCEPTED, FLOOR = "item_scores", "gate_passed", "policy", "gate_accepted", "gate_floor"
 """Metadata of an evaluation asset by which later runs are judged: scores by item, whether the gate let them through,
-and the stop policy where there is one. Kept in Dagster's own event log, so that a run on another machine finds them."""
+the stop policy where there is one, whether a person accepted them, and the floor: means of the run that a person
+accepted last, or of the first one, by metric. Kept in Dagster's own event log, so that a run on another machine finds
+them."""
+
+RECENT = 30
+"""Runs among which the best one is looked for."""
 
 _PAGE, _PAGES = 25, 40
 
@@ -28,6 +35,10 @@ class Base:
 
     scores: Scores
     runs: Mapping[str, str]
+    recent: Mapping[str, Scores] = field(default_factory=dict)
+    """Scores of the last runs that passed, by run, none before the one that a person accepted."""
+    floor: Mapping[str, float] = field(default_factory=dict)
+    """Means by metric of the run that a person accepted last, or of the first one, on the same items."""
 
 
 def last_passing(
@@ -40,17 +51,28 @@ def last_passing(
     """
     scores: dict[str, Mapping[str, float]] = {}
     runs: dict[str, str] = {}
+    recent: dict[str, Scores] = {}
+    floor: Mapping[str, float] | None = None
+    is_open = True
     cursor: str | None = None
     for _ in range(_PAGES):
         page = instance.fetch_materializations(dg.AssetKey(asset), limit=_PAGE, cursor=cursor)
         for record in page.records:
-            for item, row in _passed(record, policy).items():
+            passed = _passed(record, policy)
+            for item, row in passed.items():
                 if item not in scores and (items is None or item in items):
                     scores[item], runs[item] = row, record.run_id
-        if not page.has_more or (items is not None and len(scores) == len(items)):
+            if not passed or (items is not None and passed.keys() != set(items)):
+                continue
+            if is_open and len(recent) < RECENT:
+                recent[record.run_id] = passed
+            is_open = is_open and not _value(record, ACCEPTED)
+            floor = (_value(record, FLOOR) or {}) if floor is None else floor
+        found = items is not None and len(scores) == len(items) and (not is_open or len(recent) >= RECENT)
+        if not page.has_more or found:
             break
         cursor = page.cursor
-    return Base(scores, runs) if scores else None
+    return Base(scores, runs, recent, floor or {}) if scores else None
 
 
 def gate(
@@ -76,15 +98,18 @@ def gate(
             passed=True,
             description=f"No earlier run{_under(policy)} that passed: this one is what the next must match.",
         )
-        return result, _gate_metadata(now, True, policy)
+        return result, _gate_metadata(now, True, policy, accepted=accept)
     runs = Counter(base.runs[item] for item in before)
     verdict = compare(now, before, clusters=clusters, metrics=metrics)
-    passed = verdict.passes or accept
+    falls = below_best(now, base.recent, metrics=metrics) + _below_floor(now, base.floor)
+    passed = (verdict.passes and not falls) or accept
     result = dg.AssetCheckResult(
         check_name=name,
         passed=passed,
         severity=dg.AssetCheckSeverity.ERROR,
-        description=f"{_words(verdict, accept)} {_base(runs, policy, unknown=len(now) - len(before))}",
+        description=" ".join(
+            [_words(verdict, accept), *map(_fall, falls), _base(runs, policy, unknown=len(now) - len(before))]
+        ),
         metadata={
             "compared_with": dg.MetadataValue.dagster_run(next(iter(runs))),
             "items_compared": dg.MetadataValue.int(len(before)),
@@ -99,7 +124,14 @@ def gate(
             **{f"{change.metric}_difference": _number(change.difference.mean) for change in verdict.changes},
         },
     )
-    return result, _gate_metadata(now, passed, policy)
+    return result, _gate_metadata(now, passed, policy, accepted=accept, floor=base.floor)
+
+
+def _below_floor(now: Scores, floor: Mapping[str, float]) -> list[Fall]:
+    """Metrics whose mean lies below the floor, by more than the tolerance."""
+    means = {metric: mean_of(now, metric) for metric in floor}
+    falls = [(metric, mean - floor[metric]) for metric, mean in means.items() if mean is not None]
+    return [Fall(metric, difference, FLOOR) for metric, difference in falls if difference < -TOLERANCE - 1e-9]
 
 
 def _passed(record: dg.EventLogRecord, policy: str | None) -> Scores:
@@ -115,9 +147,31 @@ def _rounded(scores: Scores) -> Scores:
     return {item: {name: round(float(score), 6) for name, score in row.items()} for item, row in scores.items()}
 
 
-def _gate_metadata(now: Scores, passed: bool, policy: str | None) -> Metadata:
-    metadata: Metadata = {PASSED: dg.MetadataValue.bool(passed), SCORES: dg.MetadataValue.json(now)}
+def _value(record: dg.EventLogRecord, name: str) -> Any:
+    """Of the metadata of one materialization; None where it is absent."""
+    value = record.asset_materialization.metadata.get(name) if record.asset_materialization is not None else None
+    return None if value is None else value.value
+
+
+def _gate_metadata(
+    now: Scores, passed: bool, policy: str | None, *, accepted: bool, floor: Mapping[str, float] | None = None
+) -> Metadata:
+    """What the next run needs of this one. Its own means are the floor where there was none, or a person accepts it."""
+    metrics = dict.fromkeys(metric for row in now.values() for metric in row)
+    means = {metric: mean for metric in metrics if (mean := mean_of(now, metric)) is not None}
+    metadata: Metadata = {
+        PASSED: dg.MetadataValue.bool(passed),
+        SCORES: dg.MetadataValue.json(now),
+        ACCEPTED: dg.MetadataValue.bool(accepted),
+        FLOOR: dg.MetadataValue.json(means if accepted or not floor else dict(floor)),
+    }
     return metadata if policy is None else {**metadata, POLICY: dg.MetadataValue.text(policy)}
+
+
+def _fall(fall: Fall) -> str:
+    """One sentence on a metric that went down in steps."""
+    than = "the run that was accepted last, or the first one" if fall.run == FLOOR else f"run {fall.run[:8]}"
+    return f"{fall.metric} is {fall.difference:+.2f} against {than}."
 
 
 def _under(policy: str | None) -> str:
@@ -149,7 +203,7 @@ def _row(change: Change) -> dict[str, object]:
     return {
         "metric": change.metric,
         "difference": f"{change.difference.mean:+.3f}",
-        "95 % interval": f"{change.difference.low:+.3f} … {change.difference.high:+.3f}",
+        "99.8 % interval": f"{change.difference.low:+.3f} … {change.difference.high:+.3f}",
         "items worse": len(change.worse),
         "items better": len(change.better),
         "verdict": "fell" if change.fails else "holds",
